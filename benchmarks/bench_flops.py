@@ -34,8 +34,8 @@ from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
 from numeric.tracking.inputs.kernel import track_inputs
 from numeric.tracking.inputs.tracker import InputsLines
-from numeric.tracking.settings import Settings
-from numeric.tracking.steps import Lines, Outcome
+from numeric.tracking.settings import TrackerSettings
+from numeric.tracking.steps import Lines, PathOutcomes
 
 _PRODUCT, _PAIR_PRODUCT = 8, 72
 
@@ -82,17 +82,19 @@ def peak() -> float:
     return best
 
 
-def run(lines: InputsLines, starts: np.ndarray) -> tuple[float, Outcome]:
+def run(lines: InputsLines, starts: np.ndarray) -> tuple[float, PathOutcomes]:
     """Seconds of the kernel, and what became of the paths."""
     paths = len(starts)
-    settings = Settings().for_inputs
+    settings = TrackerSettings().for_inputs
     table = make_table(lines.form, settings.order)
     none = np.zeros(paths, np.int64)
     x = lines.enter(none, starts)
     roots = np.empty_like(x)
     seconds = np.inf
     for _ in range(3):
-        outcome = Outcome(none.copy(), none.copy(), none.copy(), np.zeros(paths), np.zeros(paths))
+        outcome = PathOutcomes(
+            none.copy(), none.copy(), none.copy(), np.zeros(paths), np.zeros(paths)
+        )
         then = time.process_time()
         track_inputs(
             workspace(table.slots), table, settings.options, Lines(*lines.vectors, none, none, x),
@@ -124,7 +126,7 @@ def main() -> None:
         one = np.zeros(1, np.int64)
         lines = InputsLines(form, engine.start.parameters[None], aim[None], one, one)
         seconds, outcome = run(lines, engine.start.roots)
-        parts = operations(form, Settings().for_inputs.order)
+        parts = operations(form, TrackerSettings().for_inputs.order)
         rounds, total = int(outcome.steps.sum()), sum(parts.values())
         ours.append(rounds * total / seconds)
         shares = ", ".join(f"{name} {100 * value / total:.0f} %" for name, value in parts.items())

@@ -31,7 +31,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from algebra.networks.activated import ActivatedNetwork
-from numeric.activations.krawczyk import BallSystem
+from numeric.activations.krawczyk import ActivationBallSystem
 from numeric.instances import Instance, to_rational
 
 # M to the power 2^_SQUARINGS.
@@ -223,12 +223,12 @@ def _is_analytic(instance: Instance) -> bool:
 
 def _balls(instance: Instance, values: Sequence[fmpq]) -> arb_mat:
     """The derivative in balls of the precision set."""
-    return BallSystem(instance).jacobian([arb(v) for v in values])
+    return ActivationBallSystem(instance).jacobian([arb(v) for v in values])
 
 
 def _labels(instance: Instance) -> Sequence[Any]:
     """The teacher's labels, in rationals or in balls."""
-    found = BallSystem(instance).labels if _is_analytic(instance) else instance.exact[2]
+    found = ActivationBallSystem(instance).labels if _is_analytic(instance) else instance.exact[2]
     return list(found.flat)
 
 

@@ -20,7 +20,7 @@ from flint import arb, ctx, fmpq
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
 from algebra.results import named
-from numeric.activations.krawczyk import BallSystem
+from numeric.activations.krawczyk import ActivationBallSystem
 from numeric.conditions import Bounds, conditions
 from numeric.instances import Instance, to_rational
 
@@ -149,7 +149,7 @@ def _residual_in_balls(instance: Instance, w: np.ndarray) -> float:
     try:
         for bits in _PRECISIONS:
             ctx.prec = bits
-            system = BallSystem(instance)
+            system = ActivationBallSystem(instance)
             errors = system.residual([arb(x) for x in w]).entries()
             worst = _largest([abs(e) for e in errors])
             largest = _largest([abs(y) for y in system.labels.flat])

@@ -31,7 +31,7 @@ from algebra.certificates.reading import as_text
 from algebra.design.neurons import neuron_of
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.modular import rank as modular_rank
-from algebra.linear.derivatives import Dual
+from algebra.linear.derivatives import DualMatrix
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Allocation
@@ -571,11 +571,11 @@ def _truth_of_recording(claim: dict[str, Any]) -> Truth:
     columns = []
     for name, i, j in problem.allocation.cells:
         weights = {
-            n: Dual(point.weights[n] % p, np.zeros_like(point.weights[n]), p)
+            n: DualMatrix(point.weights[n] % p, np.zeros_like(point.weights[n]), p)
             for n in problem.network.shapes
         }
         weights[name].tangent[i, j] = 1
-        X = Dual(point.X % p, np.zeros_like(point.X), p)
+        X = DualMatrix(point.X % p, np.zeros_like(point.X), p)
         parts = [
             value.tangent.ravel() % p
             for source, _ in owners

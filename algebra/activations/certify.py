@@ -51,7 +51,7 @@ def certify_activated(problem: Problem, effort: Effort) -> Certificate:
     theorems = what_theorems_say(network, problem.allocation)
     if labels_vanish(network, problem.support):
         return vanishing_certificate(problem, theorems, notes, effort.seed, 0.0)
-    certified = _Certifier(problem, network, effort).run()
+    certified = _ActivationCertifier(problem, network, effort).run()
     return replace(
         certified,
         theorems=theorems,
@@ -60,7 +60,7 @@ def certify_activated(problem: Problem, effort: Effort) -> Certificate:
     )
 
 
-class _Certifier(OnRanks):
+class _ActivationCertifier(OnRanks):
     """One verdict, from the ranks on."""
 
     def __init__(self, problem: Problem, network: ActivatedNetwork, effort: Effort) -> None:

@@ -91,7 +91,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
             check_claim(claim, checklist, effort, peers=False)
             return
     evidence = read_evidence(fields, problem)
-    _Checker(claim, evidence, checklist, effort, minor, everything, row).run()
+    _ActivationChecker(claim, evidence, checklist, effort, minor, everything, row).run()
 
 
 def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:

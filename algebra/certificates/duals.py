@@ -19,7 +19,7 @@ from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.groups import GroupLeaf
 from algebra.matroids.intersection import Shortage, Splitting
-from algebra.matroids.lagrangian import Leaf
+from algebra.matroids.lagrangian import LagrangianLeaf
 from algebra.problems.allocation import Cell
 
 
@@ -126,7 +126,9 @@ def dual_from_dict(data: object, place: str) -> Dual:
             here = f"{given.at('leaves')}[{k}]"
             inside, outside, lines = parts(entry, here, "[inside, outside, multipliers]")
             multipliers = tuple(wholes(line, here, 0) for line in items(lines, here))
-            leaves.append(Leaf(wholes(inside, here, 0), wholes(outside, here, 0), multipliers))
+            leaves.append(
+                LagrangianLeaf(wholes(inside, here, 0), wholes(outside, here, 0), multipliers)
+            )
         dual = Tree(tuple(leaves))
     else:
         raise CheckFailed(given.at("kind"), f"{shown(kind)} is none of splitting, shortage, tree")

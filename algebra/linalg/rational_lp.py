@@ -2,7 +2,7 @@ r"""Linear programs over the rationals, decided exactly: a small simplex method.
 
 For ``A x = b, x ≥ 0`` with a linear objective.  All arithmetic is rational, pivots follow
 Bland's rule, so it ends, and "infeasible" is a theorem: the multipliers of phase 1 prove it
-(Farkas), see `Optimum.proof`.  Meant for programs of some dozens of rows, where no
+(Farkas), see `LinearOptimum.proof`.  Meant for programs of some dozens of rows, where no
 tolerance may decide.  (The programs over a ReLU net's hulls have a dual simplex of their own,
 `algebra.relu.hull_program`, which says why, with figures.)
 
@@ -31,7 +31,7 @@ GIVEN_UP = "given up"
 
 
 @dataclass(frozen=True)
-class Optimum:
+class LinearOptimum:
     """What a linear program turned out to be.
 
     Attributes
@@ -59,7 +59,7 @@ def maximize(
     *,
     basis: Sequence[int] | None = None,
     most_pivots: int | None = None,
-) -> Optimum:
+) -> LinearOptimum:
     """A vertex of {A x = b, x ≥ 0} that maximizes an objective, or a proof that there is none.
 
     Parameters
@@ -77,7 +77,7 @@ def maximize(
 
     Returns
     -------
-    Optimum
+    LinearOptimum
 
     Examples
     --------
@@ -111,11 +111,11 @@ def maximize(
     for row in tableau:
         reduced = [r + entry for r, entry in zip(reduced, row, strict=True)]
     if _pivot_to_end(tableau, reduced, basic, columns, most_pivots) is None:
-        return Optimum(GIVEN_UP)
+        return LinearOptimum(GIVEN_UP)
     if reduced[-1] > 0:
         # Minus its reduced cost less 1 is the multiplier of a row, in the row's own sign.
         y = tuple((reduced[columns + i] + 1) * signs[i] for i in range(rows))
-        return Optimum(INFEASIBLE, proof=y)
+        return LinearOptimum(INFEASIBLE, proof=y)
     for i in range(rows):
         if basic[i] < columns:
             continue
@@ -133,17 +133,17 @@ def maximize(
             reduced = [r - factor * entry for r, entry in zip(reduced, row, strict=True)]
     bounded = _pivot_to_end(tableau, reduced, basic, columns, most_pivots)
     if bounded is None:
-        return Optimum(GIVEN_UP)
+        return LinearOptimum(GIVEN_UP)
     x = [zero] * columns
     for row, variable in zip(tableau, basic, strict=True):
         x[variable] = row[-1]
     value = sum((c * v for c, v in zip(cost, x, strict=True)), zero)
-    return Optimum(OPTIMAL if bounded else UNBOUNDED, tuple(x), value)
+    return LinearOptimum(OPTIMAL if bounded else UNBOUNDED, tuple(x), value)
 
 
 def _at_basis(
     A: Sequence[Sequence[fmpq]], b: Sequence[fmpq], cost: Sequence[fmpq], basis: Sequence[int]
-) -> Optimum | None:
+) -> LinearOptimum | None:
     """The answer that a guessed final basis proves; None where it proves nothing."""
     rows, columns = len(A), len(A[0])
     signs = [-1 if value < 0 else 1 for value in b]
@@ -168,7 +168,7 @@ def _at_basis(
         value = sum((y[i, 0] * b[i] for i in range(rows)), _ZERO)
         if value >= 0 or any(product[0, c] < 0 for c in range(columns)):
             return None
-        return Optimum(INFEASIBLE, proof=tuple(-y[i, 0] for i in range(rows)))
+        return LinearOptimum(INFEASIBLE, proof=tuple(-y[i, 0] for i in range(rows)))
     if any(x[i, 0] < 0 for i in range(rows)):
         return None
     if any(cost[c] > product[0, c] for c in range(columns)):
@@ -177,7 +177,7 @@ def _at_basis(
     for i, c in enumerate(basis):
         vertex[c] = x[i, 0]
     value = sum((p * v for p, v in zip(cost, vertex, strict=True)), _ZERO)
-    return Optimum(OPTIMAL, tuple(vertex), value)
+    return LinearOptimum(OPTIMAL, tuple(vertex), value)
 
 
 def _pivot_to_end(

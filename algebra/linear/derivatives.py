@@ -42,44 +42,46 @@ def dual_point(network: Network, point: Point, cells: Sequence[Cell], step: np.n
     tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
     for (name, i, j), value in zip(cells, step, strict=True):
         tangents[name][i, j] = value
-    weights = {name: Dual(point.weights[name] % p, tangents[name], p) for name in network.shapes}
-    return Point(p, point.seed, weights, Dual(point.X % p, np.zeros_like(point.X), p))
+    weights = {
+        name: DualMatrix(point.weights[name] % p, tangents[name], p) for name in network.shapes
+    }
+    return Point(p, point.seed, weights, DualMatrix(point.X % p, np.zeros_like(point.X), p))
 
 
 @dataclass(frozen=True)
-class Dual:
+class DualMatrix:
     """A matrix value + ε·tangent over GF(p), ε² = 0."""
 
     value: np.ndarray
     tangent: np.ndarray
     p: int
 
-    def __matmul__(self, other: Dual) -> Dual:
+    def __matmul__(self, other: DualMatrix) -> DualMatrix:
         p = self.p
         tangent = matmul(self.value, other.tangent, p) + matmul(self.tangent, other.value, p)
-        return Dual(matmul(self.value, other.value, p), tangent % p, p)
+        return DualMatrix(matmul(self.value, other.value, p), tangent % p, p)
 
-    def __add__(self, other: Dual | np.ndarray | int) -> Dual:
+    def __add__(self, other: DualMatrix | np.ndarray | int) -> DualMatrix:
         p = self.p
-        if not isinstance(other, Dual):
+        if not isinstance(other, DualMatrix):
             return replace(self, value=(self.value + other) % p)
-        return Dual((self.value + other.value) % p, (self.tangent + other.tangent) % p, p)
+        return DualMatrix((self.value + other.value) % p, (self.tangent + other.tangent) % p, p)
 
-    def __mul__(self, other: Dual | int) -> Dual:
+    def __mul__(self, other: DualMatrix | int) -> DualMatrix:
         """Entry by entry."""
         p = self.p
         if isinstance(other, int):
             factor = np.array(other % p)
-            return Dual(times(self.value, factor, p), times(self.tangent, factor, p), p)
+            return DualMatrix(times(self.value, factor, p), times(self.tangent, factor, p), p)
         tangent = times(self.value, other.tangent, p) + times(self.tangent, other.value, p)
-        return Dual(times(self.value, other.value, p), tangent % p, p)
+        return DualMatrix(times(self.value, other.value, p), tangent % p, p)
 
-    def mapped(self, function: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Dual:
+    def mapped(self, function: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> DualMatrix:
         """A function of each entry, given by its values and its slopes."""
         value, slope = function(self.value)
-        return Dual(value, times(slope, self.tangent, self.p), self.p)
+        return DualMatrix(value, times(slope, self.tangent, self.p), self.p)
 
-    def __getitem__(self, key: Any) -> Dual:
+    def __getitem__(self, key: Any) -> DualMatrix:
         return replace(self, value=self.value[key], tangent=self.tangent[key])
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -91,4 +93,4 @@ class Dual:
             np.concatenate([getattr(block, part) for block in blocks], **kwargs)
             for part in ("value", "tangent")
         )
-        return Dual(value, tangent, self.p)
+        return DualMatrix(value, tangent, self.p)

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.matroids.capped import CappedProblem, DualError, Optimum
-from algebra.matroids.lagrangian import SCALE, Hint, LagrangianSearch, Leaf, Lines, Relax
+from algebra.matroids.lagrangian import SCALE, Hint, LagrangianLeaf, LagrangianSearch, Lines, Relax
 from algebra.time_limits import end_of_part, has_passed
 
 
@@ -43,11 +43,11 @@ class Tree:
 
     Attributes
     ----------
-    leaves : tuple of Leaf
+    leaves : tuple of LagrangianLeaf
         They cover all sets.
     """
 
-    leaves: tuple[Leaf, ...] = field(repr=False)
+    leaves: tuple[LagrangianLeaf, ...] = field(repr=False)
 
     def bound(self, problem: CappedProblem) -> int | None:
         """The cost that no basis under the caps falls below; None where there is none.
@@ -73,7 +73,7 @@ class Tree:
                 continue
             inside = tuple(np.flatnonzero(state == 1).tolist())
             outside = tuple(np.flatnonzero(state == -1).tolist())
-            found = search.bound(Leaf(inside, outside, leaf.multipliers))
+            found = search.bound(LagrangianLeaf(inside, outside, leaf.multipliers))
             if found is None or found[0] >= search.ceiling:
                 continue
             value, basis = found
@@ -121,12 +121,12 @@ def capped_basis(
     heap: list[tuple[int, int, int, np.ndarray, Lines]] = []
     none = tuple((0,) * len(cap) for _, cap in search.systems)
     heapq.heappush(heap, (problem.floor, 0, 0, start, none))
-    leaves: list[Leaf] = []
+    leaves: list[LagrangianLeaf] = []
     count = 0
 
-    def leaf_of(state: np.ndarray, multipliers: Lines) -> Leaf:
+    def leaf_of(state: np.ndarray, multipliers: Lines) -> LagrangianLeaf:
         inside = tuple(np.flatnonzero(state == 1).tolist())
-        return Leaf(inside, tuple(np.flatnonzero(state == -1).tolist()), multipliers)
+        return LagrangianLeaf(inside, tuple(np.flatnonzero(state == -1).tolist()), multipliers)
 
     while heap:
         bound, depth, _, state, inherited = heapq.heappop(heap)

@@ -40,7 +40,7 @@ Relax = Callable[[np.ndarray, int | None], Hint]
 
 
 @dataclass(frozen=True)
-class Leaf:
+class LagrangianLeaf:
     """A part of the search space and the multipliers that bound it.
 
     Attributes
@@ -69,7 +69,7 @@ class LagrangianSearch:
         self.best: tuple[int, ...] | None = None
         self.cost: int | None = None
 
-    def bound(self, leaf: Leaf) -> tuple[int, list[int]] | None:
+    def bound(self, leaf: LagrangianLeaf) -> tuple[int, list[int]] | None:
         """The Lagrangian bound in whole cost units and its basis; None where there is none."""
         weight = [SCALE * c for c in self.costs]
         total = 0
@@ -152,7 +152,7 @@ class LagrangianSearch:
         reach = 4
         for step in range(_STEPS):
             now = tuple(map(tuple, lines))
-            found = self.bound(Leaf(inside, outside, now))
+            found = self.bound(LagrangianLeaf(inside, outside, now))
             if found is None:
                 return Hint(now, tuple(votes.tolist()))
             value, basis = found

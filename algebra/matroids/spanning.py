@@ -43,7 +43,7 @@ _WORD = 1 << 61
 _KEPT = 256
 
 
-class _Node(NamedTuple):
+class _SpanningNode(NamedTuple):
     """What follows from a leaf.
 
     Attributes
@@ -93,7 +93,7 @@ class SpanningProblem:
     wanted: int
     start: frozenset[int] = frozenset()
     systems: Sequence[System] = ()
-    _nodes: dict[tuple[frozenset[int], frozenset[int]], _Node | None] = field(
+    _nodes: dict[tuple[frozenset[int], frozenset[int]], _SpanningNode | None] = field(
         default_factory=dict, repr=False
     )
 
@@ -122,7 +122,7 @@ class SpanningProblem:
         """Whether some groups have the rank that is wanted."""
         return self.groups.rank(chosen) >= self.wanted
 
-    def node(self, leaf: GroupLeaf) -> _Node | None:
+    def node(self, leaf: GroupLeaf) -> _SpanningNode | None:
         """What follows from a leaf; None where nothing is in it."""
         key = frozenset(leaf.chosen), frozenset(leaf.banned)
         if key not in self._nodes:
@@ -131,7 +131,7 @@ class SpanningProblem:
             self._nodes[key] = self._make_node(leaf)
         return self._nodes[key]
 
-    def _make_node(self, leaf: GroupLeaf) -> _Node | None:
+    def _make_node(self, leaf: GroupLeaf) -> _SpanningNode | None:
         check_time()
         chosen = frozenset(leaf.chosen)
         room = self.room(chosen)
@@ -147,7 +147,7 @@ class SpanningProblem:
             return None
         chosen |= essential
         found, gains = self.groups.gains(chosen, [k for k in others if k not in essential])
-        return _Node(chosen, found, {k: gain for k, gain in gains.items() if gain})
+        return _SpanningNode(chosen, found, {k: gain for k, gain in gains.items() if gain})
 
     def _essential(self, chosen: frozenset[int], others: list[int]) -> frozenset[int] | None:
         """Groups without which the others do not reach the rank; None where all do not."""
@@ -232,7 +232,7 @@ class CheapestGroups:
     interrupt: BaseException | None = None
 
 
-class _Search:
+class _SpanningSearch:
     """The search of one problem: see `algebra.matroids.groups.Space`."""
 
     def __init__(self, problem: SpanningProblem, known: frozenset[int] | None, ends: float) -> None:
@@ -340,7 +340,7 @@ def cheapest_groups(
     -------
     CheapestGroups
     """
-    search = _Search(problem, known, ends)
+    search = _SpanningSearch(problem, known, ends)
     if known is None:
         search.grow(problem.start, by_cost=True)
         if search.best != search.floor:

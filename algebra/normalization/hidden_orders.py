@@ -95,7 +95,7 @@ def align(
         Its status says whether that is proved.
     """
     weights = [rationals(W, f"W{k}") for k, W in enumerate(frozen, 1)]
-    search = _Search(target, weights, seed)
+    search = _OrderSearch(target, weights, seed)
     accepted = (RATIONAL,) if rational else (RATIONAL, IRRATIONAL)
     identity = tuple(range(target.weights[0].shape[1]))
     path = search.path(0, identity, accepted)
@@ -107,7 +107,7 @@ def align(
     return Alignment(tuple(units), tuple(block for _, block in path))
 
 
-class _Search:
+class _OrderSearch:
     """Depth-first search through the orders, with what is known of each block."""
 
     def __init__(self, target: DenseNet, weights: Sequence[np.ndarray], seed: int) -> None:

@@ -209,7 +209,7 @@ def find_hidden_scales(
     if not kept:
         ones = (fmpq(1),)
         return HiddenScales(RATIONAL, ones * len(target), ones * target.shape[1])
-    found = _Search(bilinear_forms(W2[kept], W1, target[kept]), target[kept].shape, seed).run()
+    found = _ScaleSearch(bilinear_forms(W2[kept], W1, target[kept]), target[kept].shape, seed).run()
     if len(kept) == len(target) or not found.is_realized:
         return found
     # An output without inputs has the scale 0: it asks nothing of δ.
@@ -219,7 +219,7 @@ def find_hidden_scales(
     return replace(found, delta=tuple(delta))
 
 
-class _Search:
+class _ScaleSearch:
     """The bilinear equations of one block and the ways to settle them."""
 
     def __init__(self, forms: list[Rationals], shape: tuple[int, int], seed: int) -> None:

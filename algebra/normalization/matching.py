@@ -36,7 +36,7 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import eliminate_free
-from algebra.linalg.rational_lp import OPTIMAL, GuessMaker, Optimum, maximize
+from algebra.linalg.rational_lp import OPTIMAL, GuessMaker, LinearOptimum, maximize
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
@@ -352,7 +352,7 @@ class _PatternSearch:
         keep: Sequence[int],
         b: Sequence[fmpq],
         objective: Sequence[fmpq],
-    ) -> Optimum:
+    ) -> LinearOptimum:
         basis = None if self.guess is None else self.guess(keep, b, objective)
         return maximize(A, b, objective, basis=basis)
 

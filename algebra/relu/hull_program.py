@@ -30,7 +30,7 @@ _MOST_STEPS, _BLAND = 60, 40
 
 
 @dataclass(frozen=True)
-class Outcome:
+class HullOutcome:
     """What a program with given sides has.
 
     Attributes
@@ -97,7 +97,7 @@ class HullProgram:
             common = common * value.q // common.gcd(value.q)
         return [value * common for value in column]
 
-    def solve(self, sides: np.ndarray, basis: Sequence[int]) -> Outcome:
+    def solve(self, sides: np.ndarray, basis: Sequence[int]) -> HullOutcome:
         """Decide the program with these sides.
 
         Parameters
@@ -127,7 +127,7 @@ class HullProgram:
             ]
             if not bad:
                 weights = {c: v for c, v in zip(basis, values, strict=True) if v > 0}
-                return Outcome(weights, None, tuple(basis))
+                return HullOutcome(weights, None, tuple(basis))
             # The row worst violated, the steepest column: few steps.  Late, Bland's rule: an end.
             late = step >= _BLAND
             _, place = min(bad) if late else max(bad, key=lambda pair: abs(values[pair[1]]))
@@ -150,9 +150,9 @@ class HullProgram:
                 for s in range(m):
                     for o in range(d):
                         mu[o, s] = y[s * d + o, 0]
-                return Outcome(None, mu, tuple(basis))
+                return HullOutcome(None, mu, tuple(basis))
             basis[place] = entering
-        return Outcome(None, None, tuple(basis))
+        return HullOutcome(None, None, tuple(basis))
 
     def split(self, weights: dict[int, Any], sides: np.ndarray) -> tuple[int, int] | None:
         """A pair (unit, sample) on both sides of which the weighted columns lie, or None.

@@ -44,7 +44,7 @@ Patterns = Sequence[Collection[int]]
 
 
 @dataclass(frozen=True)
-class Block:
+class EquationBlock:
     """Some equations and some unknowns, each in ascending order."""
 
     equations: tuple[int, ...]
@@ -66,14 +66,14 @@ class BlockTriangularForm:
 
     Attributes
     ----------
-    overdetermined : Block
+    overdetermined : EquationBlock
         More equations than unknowns (both empty if there is no such part).  Its equations
         hold no other unknowns.
-    blocks : tuple of Block
+    blocks : tuple of EquationBlock
         Blocks of the well-constrained part in solving order: each uses only unknowns of itself,
         of earlier blocks and of the overdetermined part.  Each has as many equations as
         unknowns and cannot be split further.
-    underdetermined : Block
+    underdetermined : EquationBlock
         More unknowns than equations; its unknowns occur in no other equations.
 
     Notes
@@ -84,12 +84,12 @@ class BlockTriangularForm:
     does.
     """
 
-    overdetermined: Block
-    blocks: tuple[Block, ...]
-    underdetermined: Block
+    overdetermined: EquationBlock
+    blocks: tuple[EquationBlock, ...]
+    underdetermined: EquationBlock
 
     @property
-    def parts(self) -> tuple[Block, ...]:
+    def parts(self) -> tuple[EquationBlock, ...]:
         """All parts in the order of the permuted matrix: over, square blocks, under."""
         return (self.overdetermined, *self.blocks, self.underdetermined)
 
@@ -143,7 +143,7 @@ def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> Blo
     --------
     >>> form = block_triangular_form([{0, 1}, {1}, {1}], 2)
     >>> form.overdetermined, form.blocks
-    (Block(equations=(1, 2), unknowns=(1,)), (Block(equations=(0,), unknowns=(0,)),))
+    (EquationBlock(equations=(1, 2), unknowns=(1,)), (Block(equations=(0,), unknowns=(0,)),))
     >>> form.row_order, form.column_order
     ((1, 2, 0), (1, 0))
     """
@@ -208,8 +208,8 @@ def _checked(patterns: Patterns, unknowns: int) -> list[list[int]]:
     return rows
 
 
-def _block(equations: Iterable[int], unknowns: Iterable[int]) -> Block:
-    return Block(tuple(sorted(equations)), tuple(sorted(unknowns)))
+def _block(equations: Iterable[int], unknowns: Iterable[int]) -> EquationBlock:
+    return EquationBlock(tuple(sorted(equations)), tuple(sorted(unknowns)))
 
 
 def _count(items: Collection[object], noun: str) -> str:

@@ -28,7 +28,7 @@ from numeric.statistics.intervals import tail_of
 from numeric.studies.store import Store
 from numeric.studies.study import Study, shared
 from numeric.studies.together import run_together
-from numeric.studies.trials import Work, compute, forget
+from numeric.studies.trials import TrialSeries, compute, forget
 
 # Of the time limit, what counting may take where costs take long, too.
 _COUNTING = 0.6
@@ -165,7 +165,7 @@ def _measured(
 
 
 def _asked_again(
-    work: Work,
+    work: TrialSeries,
     measure: Measure,
     bounds: Sequence[float],
     thresholds: Sequence[Threshold],

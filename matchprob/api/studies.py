@@ -9,7 +9,7 @@ from typing import Any
 from algebra.errors import InputError
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store, StudyInfo
-from numeric.studies.trials import Work
+from numeric.studies.trials import TrialSeries
 
 
 def study_of(store: Store, name: str | None) -> StudyInfo:
@@ -29,7 +29,7 @@ def study_of(store: Store, name: str | None) -> StudyInfo:
 def estimate_of(store: Store, name: str | None) -> tuple[StudyInfo, Estimate]:
     """A study and the estimate from its trials 0 … n - 1."""
     info = study_of(store, name)
-    work = Work.from_dict(info.work)
+    work = TrialSeries.from_dict(info.work)
     records = store.records(info.id)
     done = next((k for k in range(len(records)) if k not in records), len(records))
     counts = tuple(records[k] for k in range(done))

@@ -19,8 +19,8 @@ from numeric.engines.base import engine_info
 from numeric.statistics.intervals import tail_of
 from numeric.studies.store import Store
 from numeric.studies.study import Study
-from numeric.studies.trials import Work
-from numeric.training.experiment import Experiment, Settings, Trained, TrainResult
+from numeric.studies.trials import TrialSeries
+from numeric.training.experiment import Experiment, Trained, TrainingSettings, TrainResult
 
 # Of the time limit, at most so much goes to the counts.
 _COUNTING = 0.6
@@ -92,13 +92,13 @@ def train(
     whole_number(trials, "trials", 1)
     if steps is not None:
         whole_number(steps, "steps", 1)
-    settings = Settings(optimizer, steps or 0, rate, restarts)
+    settings = TrainingSettings(optimizer, steps or 0, rate, restarts)
     tail_of(confidence)
     positive_seconds(timeout, "timeout")
     experiment = Experiment(problem, seed, settings)
     began = time.monotonic()
     # Whole lists of matches where they are polynomial systems' solutions; else a decision.
-    chosen = Work.of(problem, seed, engine).settings.engine
+    chosen = TrialSeries.of(problem, seed, engine).settings.engine
     with Study(
         problem,
         seed=seed,

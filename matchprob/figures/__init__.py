@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from algebra.errors import InputError
-from matchprob.figures.panels import Picture
+from matchprob.figures.panels import FigureLayout
 from matchprob.figures.tables import Rows, Tables, read_table
 
 Item = TypeVar("Item")
@@ -126,7 +126,7 @@ class Figure:
         From a `Run` to `Numbers`.
     trials : int
         Default for each point: minutes on two cores.
-    pictures : tuple of Picture
+    pictures : tuple of FigureLayout
         Each drawn from the tables; files are NAME, and NAME-MORE for those that have a name.
     tables : tuple of str
         Names of further tables: NAME-MORE.csv beside NAME.csv.
@@ -136,7 +136,7 @@ class Figure:
     title: str
     compute: Callable[[Run], Numbers]
     trials: int
-    pictures: tuple[Picture, ...]
+    pictures: tuple[FigureLayout, ...]
     tables: tuple[str, ...] = ()
 
     def file(self, folder: Path, part: str, suffix: str) -> Path:
@@ -158,7 +158,7 @@ FIGURES: dict[str, Figure] = {}
 
 
 def register_figure(
-    name: str, title: str, trials: int, *pictures: Picture, tables: tuple[str, ...] = ()
+    name: str, title: str, trials: int, *pictures: FigureLayout, tables: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Run], Numbers]], Callable[[Run], Numbers]]:
     """Decorator: the function computes the numbers of the figure of that name.
 
@@ -166,7 +166,7 @@ def register_figure(
     ----------
     name, title : str
     trials : int
-    *pictures : Picture
+    *pictures : FigureLayout
     tables : tuple of str, optional
         Names of tables besides the first.
     """

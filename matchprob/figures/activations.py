@@ -17,7 +17,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.theorems.statements import MINIMAL, what_theorems_say
 from algebra.time_limits import check_time
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.panels import Picture
+from matchprob.figures.panels import FigureLayout
 from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
@@ -94,7 +94,7 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
 
 @register_figure(
     "activations", "Minimal allocations, linear against tanh and polynomials", 1000,
-    Picture((_draw,), 7.0, 3.6),
+    FigureLayout((_draw,), 7.0, 3.6),
 )  # fmt: skip
 def activations(run: Run) -> Numbers:
     """Share of minimal allocations of recurrent nets, by activation: generic ranks, exact."""

@@ -15,7 +15,7 @@ Panel = Callable[[Axes, Tables], Axes]
 
 
 @dataclass(frozen=True)
-class Picture:
+class FigureLayout:
     """A picture: its panels, row by row, and the inches it takes where the paper is wide.
 
     Attributes

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.experiments import compute
-from matchprob.figures.panels import Picture
+from matchprob.figures.panels import FigureLayout
 from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.io.progress import counter
 from matchprob.report.drawing.palette import INK, SERIES
@@ -66,7 +66,7 @@ def _apart(ticks: list[int]) -> list[int]:
 
 @register_figure(
     "fig3c", "First paper, Figure 3c: shallow ReLU, n = 1000, classes of images", 10,
-    Picture((_draw,)),
+    FigureLayout((_draw,)),
 )  # fmt: skip
 def fig3c(run: Run) -> Numbers:
     """Share of trials in which Adam finds verified weights, against the rows used."""

@@ -24,8 +24,8 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
-from matchprob.figures.panels import Panel, Picture
-from matchprob.figures.points import Measured, Point, increases, is_finished, measure
+from matchprob.figures.panels import FigureLayout, Panel
+from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
 from matchprob.figures.tables import Tables, groups, report
 from matchprob.report.drawing.style import tidy
 
@@ -39,7 +39,7 @@ _TITLE_2B = "Figure 2b: d = n/4, T = m = n/2, b = 1"
 _TITLE_3A = "Figure 3a: q = 4, d = 6, m = 4, three linear layers, 8 weights a layer"
 
 
-def _lrnn_points(n: int, d: int) -> list[Point]:
+def _lrnn_points(n: int, d: int) -> list[CurvePoint]:
     T = m = n // 2
     network = LinearRNN(n=n, T=T, b=1, d=d, m=m)
     r = d * m
@@ -49,7 +49,7 @@ def _lrnn_points(n: int, d: int) -> list[Point]:
         problem = Problem(network, {"W": cells})
         settings = {"root_timeout": _ROOT_TIMEOUT}
         share = _SHARES.get(n, 1.0)
-        points.append(Point(k / n, problem, "homotopy", settings, n <= _JUDGED, share))
+        points.append(CurvePoint(k / n, problem, "homotopy", settings, n <= _JUDGED, share))
     return points
 
 
@@ -114,7 +114,7 @@ _REMARKS_2 = """\
 
 @register_figure(
     "fig2a", "First paper, Figure 2a: linear RNN, d = 4, T = m = n/2, b = 1", 50,
-    Picture((_panel(_TITLE_2A),)),
+    FigureLayout((_panel(_TITLE_2A),)),
 )  # fmt: skip
 def fig2a(run: Run) -> Numbers:
     """MP against the share of rows used, for n = 8, 12, 16."""
@@ -124,7 +124,7 @@ def fig2a(run: Run) -> Numbers:
 
 @register_figure(
     "fig2b", "First paper, Figure 2b: linear RNN, d = n/4, T = m = n/2, b = 1", 50,
-    Picture((_panel(_TITLE_2B),)),
+    FigureLayout((_panel(_TITLE_2B),)),
 )  # fmt: skip
 def fig2b(run: Run) -> Numbers:
     """The same with d = n/4, for n = 8, 12, 16."""
@@ -132,7 +132,7 @@ def fig2b(run: Run) -> Numbers:
     return _numbers(run, curves, _TITLE_2B, _REMARKS_2)
 
 
-def _numbers(run: Run, curves: dict[str, list[Point]], title: str, remarks: str) -> Numbers:
+def _numbers(run: Run, curves: dict[str, list[CurvePoint]], title: str, remarks: str) -> Numbers:
     curves = {name: run.some(points) for name, points in curves.items()}
     measured = measure(run, curves)
     rows = [m.row(name) for name, found in measured.items() for m in found]
@@ -141,7 +141,7 @@ def _numbers(run: Run, curves: dict[str, list[Point]], title: str, remarks: str)
     return Numbers(rows, text, is_finished(run, measured, wanted))
 
 
-def _layer_points(n: int) -> list[Point]:
+def _layer_points(n: int) -> list[CurvePoint]:
     network = LinearFeedForward(q=4, widths=(n, n), d=6, m=4)
     points = []
     for k in range(2, 9):
@@ -151,7 +151,7 @@ def _layer_points(n: int) -> list[Point]:
             "W3": RandomCells(budget=8, rows=min(k, 6), max_per_row=4, max_per_column=6),
         }
         settings = {"root_timeout": _ROOT_TIMEOUT}
-        points.append(Point(k, Problem(network, learn), "homotopy", settings))
+        points.append(CurvePoint(k, Problem(network, learn), "homotopy", settings))
     return points
 
 
@@ -166,7 +166,7 @@ _REMARKS_3A = """\
 
 @register_figure(
     "fig3a", "First paper, Figure 3a: three linear layers, 8 weights a layer", 50,
-    Picture((_panel(_TITLE_3A, "rows used (columns in the first layer)"),)),
+    FigureLayout((_panel(_TITLE_3A, "rows used (columns in the first layer)"),)),
 )  # fmt: skip
 def fig3a(run: Run) -> Numbers:
     """MP against the rows (columns in the first layer) used, for n = 6, 8, 10."""

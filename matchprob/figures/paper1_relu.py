@@ -21,8 +21,8 @@ from algebra.problems.random_cells import RandomCells
 from algebra.relu.patterns import patterns_left
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
-from matchprob.figures.panels import Picture
-from matchprob.figures.points import Measured, Point, increases, is_finished, measure
+from matchprob.figures.panels import FigureLayout
+from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
 from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.report.drawing.palette import INK
 from matchprob.report.drawing.style import tidy
@@ -33,10 +33,10 @@ _D, _M, _Q, _R = 4, 6, 6, 24
 _CRITERIA = {"adam": "x", "levenberg-marquardt": "+"}
 
 
-def _points(n: int) -> list[Point]:
+def _points(n: int) -> list[CurvePoint]:
     network = ShallowReLU(q=_Q, n=n, d=_D, m=_M)
     return [
-        Point(k, Problem(network, {"W1": RandomCells(budget=_R, rows=k)}), "complementarity")
+        CurvePoint(k, Problem(network, {"W1": RandomCells(budget=_R, rows=k)}), "complementarity")
         for k in range(4, n + 1)
     ]
 
@@ -132,7 +132,10 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
 
 
 @register_figure(
-    "fig3b", "First paper, Figure 3b: shallow ReLU, q = 6, d = 4, m = 6", 200, Picture((_draw,))
+    "fig3b",
+    "First paper, Figure 3b: shallow ReLU, q = 6, d = 4, m = 6",
+    200,
+    FigureLayout((_draw,)),
 )
 def fig3b(run: Run) -> Numbers:
     """MP against the rows used, for n = 8, 10, 12; each trial decided."""

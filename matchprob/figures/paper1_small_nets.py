@@ -15,8 +15,8 @@ from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import share
-from matchprob.figures.panels import Picture
-from matchprob.figures.points import Point, measure
+from matchprob.figures.panels import FigureLayout
+from matchprob.figures.points import CurvePoint, measure
 from matchprob.figures.tables import Tables, groups, number, report
 from matchprob.report.drawing.palette import BLUE, INK, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
@@ -96,7 +96,7 @@ def judgement(name: str, found: Estimate) -> str:
 
 @register_figure(
     "b11", "First paper, section B.1.1: two weights of a 2×2 linear RNN", 20_000,
-    Picture((_draw_b11,), height=3.4),
+    FigureLayout((_draw_b11,), height=3.4),
 )  # fmt: skip
 def b11(run: Run) -> Numbers:
     """The six allocations of two weights: four maximal, two in between."""
@@ -112,11 +112,11 @@ def b11(run: Run) -> Numbers:
     curves = {}
     for pair, name in names.items():
         allocation = Allocation.from_cells(network, [("W", i, j) for i, j in pair])
-        curves[name] = [Point(0, Problem.of(allocation), "homotopy", {"complete": True})]
+        curves[name] = [CurvePoint(0, Problem.of(allocation), "homotopy", {"complete": True})]
     certified = {name: certify(points[0].problem) for name, points in curves.items()}
     for name, points in curves.items():
         if certified[name].verdict == "maximal":
-            curves[name] = [Point(0, points[0].problem)]
+            curves[name] = [CurvePoint(0, points[0].problem)]
     measured = measure(run, curves)
     rows = [m.row(name) for name, ms in measured.items() for m in ms]
     lines = []
@@ -146,21 +146,21 @@ def b11(run: Run) -> Numbers:
 
 @register_figure(
     "warmup", "First paper, section 2.1: the linear estimator", 200,
-    Picture((_draw_warmup,), 5.0, 3.2),
+    FigureLayout((_draw_warmup,), 5.0, 3.2),
 )  # fmt: skip
 def warmup(run: Run) -> Numbers:
     """All allocations of dm weights of a linear estimator: MP is 0 or 1, by verdict."""
     network = LinearEstimator(q=3, d=2, m=2)
     rows_, columns = network.shapes["W"]
     cells = [("W", i, j) for i in range(rows_) for j in range(columns)]
-    curves: dict[str, list[Point]] = {}
+    curves: dict[str, list[CurvePoint]] = {}
     groups: dict[tuple[int, ...], list[Problem]] = {}
     for chosen in combinations(cells, network.outputs):
         allocation = Allocation.from_cells(network, chosen)
         counts = tuple(sorted(allocation.row_counts("W"), reverse=True))
         groups.setdefault(counts, []).append(Problem.of(allocation))
     for counts, problems in groups.items():
-        curves[" + ".join(map(str, counts))] = [Point(k, p) for k, p in enumerate(problems)]
+        curves[" + ".join(map(str, counts))] = [CurvePoint(k, p) for k, p in enumerate(problems)]
     measured = measure(run, curves)
     rows = [m.row(name) for name, ms in measured.items() for m in ms]
     lines = []

@@ -35,7 +35,7 @@ from algebra.problems.random_cells import RandomCells
 from matchprob.api.profile import profile
 from matchprob.api.train import train
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.panels import Panel, Picture
+from matchprob.figures.panels import FigureLayout, Panel
 from matchprob.figures.tables import Row, Tables, groups, markdown_table, number, rounded
 from matchprob.io.progress import progress
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
@@ -345,8 +345,8 @@ def _draw_distances(axes: Axes, tables: Tables) -> Axes:
     "weights",
     "First paper: its allocations under bounds, and found by training",
     1000,
-    Picture(tuple(map(_panel, ("B.1.1", "n = 8", "ReLU"))), 7.5, 3.0, columns=3),
-    Picture((_draw_training, _draw_distances), 7.5, 3.4, 2, (3, 2), name="training"),
+    FigureLayout(tuple(map(_panel, ("B.1.1", "n = 8", "ReLU"))), 7.5, 3.0, columns=3),
+    FigureLayout((_draw_training, _draw_distances), 7.5, 3.4, 2, (3, 2), name="training"),
     tables=("sizes", "distances"),
 )
 def weights(run: Run) -> Numbers:

@@ -12,8 +12,8 @@ from algebra.problems.random_cells import RandomCells
 from matchprob.api.certify import certify
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
-from matchprob.figures.panels import Panel, Picture
-from matchprob.figures.points import Measured, Point, measure
+from matchprob.figures.panels import FigureLayout, Panel
+from matchprob.figures.points import CurvePoint, Measured, measure
 from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import tidy
@@ -76,7 +76,7 @@ def _panel(kind: str, m: int) -> Panel:
 
 @register_figure(
     "norm-mp", "Match probability of scales and shifts against ordinary weights", 200,
-    Picture(tuple(_panel(kind, m) for kind in _WIDTHS for m in _SAMPLES), 7.5, 7.4, columns=2),
+    FigureLayout(tuple(_panel(kind, m) for kind in _WIDTHS for m in _SAMPLES), 7.5, 7.4, columns=2),
 )  # fmt: skip
 def norm_mp(run: Run) -> Numbers:
     """MP against the hidden width, target 2×2, linear and ReLU nets, for 2 and 3 samples."""
@@ -88,12 +88,12 @@ def norm_mp(run: Run) -> Numbers:
     ]
     done = wanted = 0
     for kind, m in ((kind, m) for kind in _WIDTHS for m in _SAMPLES):
-        curves: dict[str, list[Point]] = {}
+        curves: dict[str, list[CurvePoint]] = {}
         for w in run.some(_WIDTHS[kind]):
             network = NormNet.square(d=2, depth=1, width=w, m=m, activation=kind)
             engine = "homotopy" if network.is_linear else "relu-exact"
             for name, learn in allocations(network).items():
-                point = Point(w, Problem(network, learn), engine, {"timeout": 60.0})
+                point = CurvePoint(w, Problem(network, learn), engine, {"timeout": 60.0})
                 curves.setdefault(name, []).append(point)
         wanted += sum(len(points) for points in curves.values())
         for name, found in measure(run, curves).items():

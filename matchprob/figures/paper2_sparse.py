@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.panels import Picture
+from matchprob.figures.panels import FigureLayout
 from matchprob.figures.tables import Row, Rows, Tables, groups, number, report
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
@@ -69,7 +69,7 @@ def _finish(axes: Axes, title: str, signs: list[Line2D]) -> Axes:
 
 @register_figure(
     "norm-sparse", "Second paper, Theorem 3: sparsity at which scales suffice", 400,
-    Picture((_draw_square, _draw_wider), 7.5, 3.6, columns=2),
+    FigureLayout((_draw_square, _draw_wider), 7.5, 3.6, columns=2),
 )  # fmt: skip
 def norm_sparse(run: Run) -> Numbers:
     """Probability that sparse frozen matrices still realize every target, by matchings."""

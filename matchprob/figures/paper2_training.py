@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.experiments import Result, compute
-from matchprob.figures.panels import Panel, Picture
+from matchprob.figures.panels import FigureLayout, Panel
 from matchprob.figures.tables import Row, Rows, Tables, markdown_table, number, rounded
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, tidy
@@ -195,7 +195,7 @@ def _sparse_title(density: float) -> Callable[[str], str]:
 
 @register_figure(
     "norm-fig4", "Second paper, Figure 4: constructed against trained", 5,
-    Picture(
+    FigureLayout(
         _panels(1, lambda which: f"Figure 4, {which}"), 7.5, 3.4, columns=2, has_one_legend=True
     ),
 )  # fmt: skip
@@ -215,7 +215,7 @@ def norm_fig4(run: Run) -> Numbers:
 
 @register_figure(
     "norm-fig5", "Second paper, Figure 5: the same with sparse frozen weights", 5,
-    Picture(
+    FigureLayout(
         tuple(p for density in _DENSITIES for p in _panels(density, _sparse_title(density))),
         7.5, 6.2, columns=2, has_one_legend=True,
     ),

@@ -18,7 +18,7 @@ from numeric.studies.study import Study, Workers, shared
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """One point of a curve.
 
     Attributes
@@ -27,7 +27,7 @@ class Point:
     problem : Problem
     engine : str
     settings : mapping
-        See `numeric.studies.trials.TrialOptions`.
+        See `numeric.studies.trials.TrialSettings`.
     judged : bool
         Whether the paper's method is tried here too, where a run asks for it.
     share : float
@@ -52,12 +52,12 @@ class Measured:
 
     Attributes
     ----------
-    point : Point
+    point : CurvePoint
     estimate : Estimate
     baseline : Estimate or None
     """
 
-    point: Point
+    point: CurvePoint
     estimate: Estimate
     baseline: Estimate | None = None
 
@@ -114,13 +114,13 @@ def _kind(count: InstanceCount) -> str:
     return "counted" if count.status == COMPLETE else "one solution certified"
 
 
-def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[Measured]]:
+def measure(run: Run, curves: Mapping[str, Sequence[CurvePoint]]) -> dict[str, list[Measured]]:
     """Estimates of all points; an interrupt leaves what is done so far.
 
     Parameters
     ----------
     run : Run
-    curves : mapping of str to sequence of Point
+    curves : mapping of str to sequence of CurvePoint
     """
     out: dict[str, list[Measured]] = {name: [] for name in curves}
     with shared(run.store, run.workers) as (store, workers):
@@ -144,7 +144,7 @@ def _estimate(
     run: Run,
     store: Store | None,
     workers: Workers,
-    point: Point,
+    point: CurvePoint,
     name: str,
     trials: int,
     engine: str,

@@ -48,7 +48,7 @@ Event = dict[str, Any]
 Listener = Callable[[Event], None]
 
 
-class _Worker:
+class _JobProcess:
     """A process that works: the socket to it, and how many jobs it was given."""
 
     def __init__(self, connection: socket.socket) -> None:
@@ -73,7 +73,7 @@ class Job:
 
     Parameters
     ----------
-    worker : _Worker
+    worker : _JobProcess
         That was asked to do it.
     listener : callable
         Told of every event, in a thread of the job; the last one is "ended".
@@ -86,7 +86,7 @@ class Job:
     """
 
     def __init__(
-        self, worker: _Worker, listener: Listener, keep: Callable[[_Worker], None]
+        self, worker: _JobProcess, listener: Listener, keep: Callable[[_JobProcess], None]
     ) -> None:
         self._worker = worker
         self._listener = listener
@@ -186,8 +186,8 @@ class Workshop:
         self._lock = threading.Lock()
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._idle: dict[str, list[_Worker]] = {name: [] for name in WARM}
-        self._spares: list[_Worker] = []
+        self._idle: dict[str, list[_JobProcess]] = {name: [] for name in WARM}
+        self._spares: list[_JobProcess] = []
 
     def start(self) -> None:
         """Begin to load what jobs need, and here the classes of what they find."""
@@ -222,12 +222,12 @@ class Workshop:
         with suppress(OSError):
             send(worker.stream, dict(ask))
 
-        def keep(worker: _Worker) -> None:
+        def keep(worker: _JobProcess) -> None:
             self._keep(name, worker)
 
         return Job(worker, listener, keep)
 
-    def _waiting(self, name: str) -> _Worker | None:
+    def _waiting(self, name: str) -> _JobProcess | None:
         """A process that waits for such a job."""
         if name not in WARM:
             return None
@@ -239,7 +239,7 @@ class Workshop:
                 worker.close()
         return None
 
-    def _keep(self, name: str, worker: _Worker) -> None:
+    def _keep(self, name: str, worker: _JobProcess) -> None:
         """Keep a process whose work is done, and others for the case that it is killed."""
         with self._lock:
             is_kept = name in WARM and worker.jobs < _MOST_JOBS and self._control is not None
@@ -270,7 +270,7 @@ class Workshop:
                 worker.close()
             workers.clear()
 
-    def _fork(self, when: bytes) -> _Worker:
+    def _fork(self, when: bytes) -> _JobProcess:
         """The socket to a new process: forked `NOW`, or once everything is `LOADED`."""
         ours, theirs = socket.socketpair()
         try:
@@ -289,7 +289,7 @@ class Workshop:
             raise
         finally:
             theirs.close()
-        return _Worker(ours)
+        return _JobProcess(ours)
 
     def close(self) -> None:
         """End all jobs."""

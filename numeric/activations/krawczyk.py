@@ -32,7 +32,7 @@ _POLISH = 4
 
 
 @dataclass(frozen=True)
-class Enclosure:
+class SolutionBox:
     """A box that holds exactly one solution.
 
     Attributes
@@ -45,12 +45,12 @@ class Enclosure:
     middle: np.ndarray
     balls: tuple[Any, ...]
 
-    def overlaps(self, other: Enclosure) -> bool:
+    def overlaps(self, other: SolutionBox) -> bool:
         """Whether the boxes have a point in common: then they may hold the same solution."""
         return all(a.overlaps(b) for a, b in zip(self.balls, other.balls, strict=True))
 
 
-class BallSystem:
+class ActivationBallSystem:
     """The equations of an instance in ball arithmetic.
 
     Parameters
@@ -85,7 +85,7 @@ class BallSystem:
         return arb_mat(found.tolist())
 
 
-def enclose(instance: Instance, start: np.ndarray) -> Enclosure | None:
+def enclose(instance: Instance, start: np.ndarray) -> SolutionBox | None:
     """The solution near a point, enclosed; None where the test does not pass.
 
     Parameters
@@ -98,7 +98,7 @@ def enclose(instance: Instance, start: np.ndarray) -> Enclosure | None:
     try:
         for bits in _PRECISIONS:
             ctx.prec = bits
-            found = _enclosed(BallSystem(instance), start)
+            found = _enclosed(ActivationBallSystem(instance), start)
             if found is not None:
                 return found
     finally:
@@ -106,7 +106,7 @@ def enclose(instance: Instance, start: np.ndarray) -> Enclosure | None:
     return None
 
 
-def _enclosed(system: BallSystem, start: np.ndarray) -> Enclosure | None:
+def _enclosed(system: ActivationBallSystem, start: np.ndarray) -> SolutionBox | None:
     size = len(start)
     x = arb_mat(size, 1, [arb(float(v)) for v in start])
     try:
@@ -127,7 +127,7 @@ def _enclosed(system: BallSystem, start: np.ndarray) -> Enclosure | None:
         image = slack * offset - shift
         if all(abs(v) < radius for v, radius in zip(image.entries(), radii, strict=True)):
             balls = tuple((x + image).entries())
-            return Enclosure(np.array([float(v.mid()) for v in balls]), balls)
+            return SolutionBox(np.array([float(v.mid()) for v in balls]), balls)
     return None
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from algebra.networks.activated import ActivatedNetwork
 from algebra.time_limits import check_time
-from numeric.activations.krawczyk import Enclosure, enclose
+from numeric.activations.krawczyk import SolutionBox, enclose
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
@@ -103,7 +103,7 @@ def certified_solutions(
     *,
     enough: int | None = None,
     seconds: float = float("inf"),
-) -> tuple[list[Enclosure], int, int]:
+) -> tuple[list[SolutionBox], int, int]:
     """Certified solutions of an instance, from many starts.
 
     Parameters
@@ -119,7 +119,7 @@ def certified_solutions(
 
     Returns
     -------
-    solutions : list of Enclosure
+    solutions : list of SolutionBox
         Pairwise disjoint.
     done, converged : int
         Starts, and how many ended at a small residual.
@@ -130,7 +130,7 @@ def certified_solutions(
     rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(instance.index, 0x5A7)))
     teacher = np.array([instance.teacher[name][i, j] for name, i, j in system.cells])
     first = np.stack([instance.before, teacher])
-    found: list[Enclosure] = []
+    found: list[SolutionBox] = []
     done = converged = 0
     while True:
         check_time()

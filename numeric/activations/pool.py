@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numeric.activations.krawczyk import Enclosure, enclose
+from numeric.activations.krawczyk import SolutionBox, enclose
 from numeric.instances import Instance
 
 
@@ -21,14 +21,14 @@ class EnclosedPool:
 
     Attributes
     ----------
-    enclosures : tuple of Enclosure
+    enclosures : tuple of SolutionBox
     roots : ndarray of complex, shape (·, r)
         Their middles, as doubles.
     radii : ndarray of float, shape (·, r)
         In each weight, how far from there the solution may be: an upper bound.
     """
 
-    enclosures: tuple[Enclosure, ...]
+    enclosures: tuple[SolutionBox, ...]
     roots: np.ndarray
     radii: np.ndarray
 
@@ -44,7 +44,7 @@ def enclosed_pool(instance: Instance, solutions: np.ndarray) -> EnclosedPool | N
     r = instance.allocation.size
     if r != instance.problem.network.outputs:
         return None
-    kept: list[Enclosure] = []
+    kept: list[SolutionBox] = []
     for start in solutions:
         box = enclose(instance, np.asarray(start, float))
         if box is not None and not any(box.overlaps(other) for other in kept):
@@ -54,7 +54,7 @@ def enclosed_pool(instance: Instance, solutions: np.ndarray) -> EnclosedPool | N
     return EnclosedPool(tuple(kept), middles.astype(complex), radii)
 
 
-def _radii(box: Enclosure) -> list[float]:
+def _radii(box: SolutionBox) -> list[float]:
     return [
         math.nextafter(float(abs(ball - float(x)).upper()), math.inf)
         for ball, x in zip(box.balls, box.middle, strict=True)

@@ -89,7 +89,7 @@ def count_inside(
             solution = tuple(nearest_double(x) for x in answer.point)
             note = "a match that obeys, by a linear program over the rationals"
             return replace(blank, real=1, note=note, solutions=(solution,), reason=Reason.FOUND_ONE)
-    search = _Search(instance, equations, support)
+    search = _FibreSearch(instance, equations, support)
     found, looked = search.run(STARTS)
     if found is not None:
         note = f"a match that obeys, certified, on a fibre of dimension {search.surplus}"
@@ -148,7 +148,7 @@ def _linear(instance: Instance) -> _Linear | None:
     return _Linear(point)
 
 
-class _Search:
+class _FibreSearch:
     """Newton's way from many starts to the fibre, inside the box."""
 
     def __init__(

@@ -56,7 +56,7 @@ class System(NamedTuple):
     p, S, Z, Y : Discs
         Parameters, states, what D reads, labels.
     products, adjoints, hidden : Discs
-        Room of the residual and the Jacobian.
+        Arrays for the residual and the Jacobian.
     f : Discs
         Values of the n equations.
     J : Discs
@@ -77,8 +77,8 @@ class System(NamedTuple):
     J: Discs
 
 
-class Room(NamedTuple):
-    """Room of the test: vectors (n,) and matrices (n, n).
+class KrawczykBuffers(NamedTuple):
+    """Arrays of the test: vectors (n,) and matrices (n, n).
 
     Attributes
     ----------
@@ -117,9 +117,9 @@ def make_system(t: ChainTable, lifted: bool, p: Discs) -> System:
     )  # fmt: skip
 
 
-def make_room(n: int) -> Room:
-    """Room for n unknowns."""
-    return Room(
+def make_room(n: int) -> KrawczykBuffers:
+    """Arrays for n unknowns."""
+    return KrawczykBuffers(
         np.zeros(n, complex), np.zeros(n, complex), np.zeros(n), np.zeros(n), np.zeros(n),
         np.zeros((n, n), complex), np.zeros((n, n), complex), np.zeros(n, complex),
         np.zeros((n, n)), np.zeros((n, n + 1), np.int64),
@@ -251,7 +251,7 @@ def prove_all(system, room, roots, kind, radii):
     Parameters
     ----------
     system : System
-    room : Room
+    room : KrawczykBuffers
     roots : ndarray of complex, shape (·, r)
         Approximate roots; where the test succeeds, the polydisc's centre.
     kind : ndarray of int, shape (·,)
@@ -339,7 +339,7 @@ def contracts(room, J):
 
     Parameters
     ----------
-    room : Room
+    room : KrawczykBuffers
         C, rho and step are given; row, slack and columns are room.
     J : Discs, shape (n, n)
     """

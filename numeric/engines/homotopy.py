@@ -53,7 +53,7 @@ from numeric.tracking.monodromy import (
 from numeric.tracking.monodromy_group import MonodromyGroup, monodromy_group, trivial_group
 from numeric.tracking.precise import finish_path
 from numeric.tracking.start_cache import load_start, save_start
-from numeric.tracking.tracker import DONE, Settings, Tracked, track
+from numeric.tracking.tracker import DONE, Tracked, TrackerSettings, track
 
 # Stuck paths this near the end are finished in high precision, so many at a time.
 _NEAR_END = 0.9
@@ -109,7 +109,7 @@ class HomotopyEngine:
     ) -> None:
         self.problem = problem
         self.allocation = allocation or problem.allocation
-        self.settings = Settings()
+        self.settings = TrackerSettings()
         self.seed = seed
         self.retries = retries
         self.chain: Chain = make_chain(self.allocation, problem.support)
@@ -212,7 +212,7 @@ class HomotopyEngine:
         self,
         jobs: Sequence[_Job],
         picks: Sequence[np.ndarray],
-        settings: Settings,
+        settings: TrackerSettings,
         *,
         side: int = 0,
         turn: int = 0,

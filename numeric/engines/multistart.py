@@ -29,7 +29,7 @@ from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
-from numeric.tracking.tracker import DONE, Settings, track
+from numeric.tracking.tracker import DONE, TrackerSettings, track
 
 _BATCH = 64
 # Newton steps of a start.
@@ -241,7 +241,13 @@ def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> n
     start = np.array([instance.teacher[name][i, j] for name, i, j in instance.allocation.cells])
     zero = np.zeros(1, np.int64)
     tracked = track(
-        chain, first[None], parameters[None], zero, zero, start[None], Settings(most_steps=200)
+        chain,
+        first[None],
+        parameters[None],
+        zero,
+        zero,
+        start[None],
+        TrackerSettings(most_steps=200),
     )
     return tracked.roots[0].real if tracked.status[0] == DONE else None
 

@@ -39,7 +39,7 @@ _STARTS = 0x0971
 
 
 @dataclass(frozen=True)
-class ReluLoss:
+class FirstLayerLoss:
     """Mean squared error of the labels as a function of W1's learnable weights.
 
     Attributes
@@ -61,7 +61,7 @@ class ReluLoss:
     G: np.ndarray
 
     @classmethod
-    def of(cls, instance: Instance) -> ReluLoss:
+    def of(cls, instance: Instance) -> FirstLayerLoss:
         """The loss of an instance."""
         W1, W2, X = instance.weights["W1"], instance.weights["W2"], instance.X
         mask = np.asarray(instance.allocation.masks["W1"]) != 0
@@ -97,12 +97,12 @@ class ReluLoss:
         return errors.reshape(count, -1), J.reshape(count, len(unit), -1).transpose(0, 2, 1)
 
 
-def adam(loss: ReluLoss, starts: np.ndarray) -> np.ndarray:
+def adam(loss: FirstLayerLoss, starts: np.ndarray) -> np.ndarray:
     """Adam from many starts at once, the rate falling to a hundredth by a half cosine.
 
     Parameters
     ----------
-    loss : ReluLoss
+    loss : FirstLayerLoss
     starts : ndarray, (·, r)
 
     Returns
@@ -117,12 +117,12 @@ def adam(loss: ReluLoss, starts: np.ndarray) -> np.ndarray:
     return w
 
 
-def damped(loss: ReluLoss, starts: np.ndarray) -> np.ndarray:
+def damped(loss: FirstLayerLoss, starts: np.ndarray) -> np.ndarray:
     """Damped Gauss–Newton from many starts at once, until one of them arrives.
 
     Parameters
     ----------
-    loss : ReluLoss
+    loss : FirstLayerLoss
     starts : ndarray, (·, r)
 
     Returns
@@ -166,7 +166,7 @@ class OptimizerEngine(OneByOne):
         began = time.perf_counter()
         if set(instance.allocation.matrices) != {"W1"}:
             raise InputError(f"engine {self.method!r} learns weights of W1 alone")
-        loss = ReluLoss.of(instance)
+        loss = FirstLayerLoss.of(instance)
         key = (instance.index, _STARTS)
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
         scale = instance.problem.network.shapes["W1"][1] ** -0.5
@@ -189,7 +189,9 @@ class OptimizerEngine(OneByOne):
         )
 
     @staticmethod
-    def _exact(instance: Instance, loss: ReluLoss, ends: np.ndarray) -> tuple[float, ...] | None:
+    def _exact(
+        instance: Instance, loss: FirstLayerLoss, ends: np.ndarray
+    ) -> tuple[float, ...] | None:
         system = relu_system(instance.allocation, *instance.exact, instance.box)
         learns = np.asarray(instance.allocation.masks["W1"]).any(axis=1)
         kept = np.isin(np.flatnonzero(learns), system.units)
@@ -200,7 +202,7 @@ class OptimizerEngine(OneByOne):
         return None
 
 
-METHODS: dict[str, Callable[[ReluLoss, np.ndarray], np.ndarray]] = {
+METHODS: dict[str, Callable[[FirstLayerLoss, np.ndarray], np.ndarray]] = {
     "adam": adam,
     "levenberg-marquardt": damped,
 }

@@ -48,7 +48,7 @@ from algebra.normalization.reconstruct import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
 from algebra.results import Result
 from numeric.instances import to_double
-from numeric.normalization.goals import Goal, aligned_goals, balls, own_goals
+from numeric.normalization.goals import BlockGoal, aligned_goals, balls, own_goals
 from numeric.normalization.scales import tune_both_scales, tune_scales
 
 # Bits of the ball arithmetic that checks the result.
@@ -354,7 +354,7 @@ def _with_note(made: Construction, note: str) -> Construction:
 
 
 def _construct(
-    goals: Sequence[Goal], frozen: Sequence[np.ndarray], radius: float, second_scales: bool
+    goals: Sequence[BlockGoal], frozen: Sequence[np.ndarray], radius: float, second_scales: bool
 ) -> Construction:
     bound, error = arb(radius), arb(0)
     scales: list[np.ndarray] = []
@@ -517,7 +517,7 @@ def _differences(
     output: np.ndarray,
     hidden: np.ndarray,
     second: np.ndarray,
-    wanted: Goal,
+    wanted: BlockGoal,
     reach: arb,
 ) -> tuple[arb_mat, arb_mat, bool]:
     """Matrix and constant of the block less the target's, in balls; whether units stay active."""

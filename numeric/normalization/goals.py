@@ -23,7 +23,7 @@ _MOST_SOLUTIONS = 20
 
 
 @dataclass(frozen=True)
-class Goal:
+class BlockGoal:
     """What a block is to be: a layer of the target, its units in some order and scale.
 
     `weight` and `shift` are the balls' middles.  `output` are the scales of the even layer, where
@@ -37,9 +37,11 @@ class Goal:
     output: np.ndarray | None = None
 
 
-def own_goals(weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray]) -> list[Goal]:
+def own_goals(weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray]) -> list[BlockGoal]:
     """The target's layers as they are."""
-    return [Goal(W, b, balls(W), balls(b[:, None])) for W, b in zip(weights, shifts, strict=True)]
+    return [
+        BlockGoal(W, b, balls(W), balls(b[:, None])) for W, b in zip(weights, shifts, strict=True)
+    ]
 
 
 def aligned_goals(
@@ -47,7 +49,7 @@ def aligned_goals(
     shifts: Sequence[np.ndarray],
     frozen: Sequence[np.ndarray],
     second_scales: bool,
-) -> list[Goal] | str:
+) -> list[BlockGoal] | str:
     """The target with hidden units in an order and scale that the blocks realize, or why not."""
     if not second_scales:
         return "not realized with the hidden units' own scales; second_scales tries others"
@@ -81,7 +83,7 @@ def aligned_goals(
         # An output without inputs has the scale 0.
         output = np.where(W.any(axis=1), own / delta, 0.0)
         goals.append(
-            Goal(own[:, None] * W / before, own * b, arb_mat(exact), arb_mat(shift), output)
+            BlockGoal(own[:, None] * W / before, own * b, arb_mat(exact), arb_mat(shift), output)
         )
     return goals
 

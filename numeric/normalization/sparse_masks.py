@@ -20,7 +20,7 @@ import numpy as np
 
 from algebra.errors import InputError, whole_number
 from algebra.normalization.khatri_rao import product_patterns, structural_ranks
-from numeric.statistics.intervals import Interval, proportion_interval
+from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 
 # Mask entries (of the product) drawn at once.
 _AT_ONCE = 20_000_000
@@ -37,7 +37,7 @@ class SparseSuccess:
     density : float
         Probability p that an entry is kept.
     trials, successes : int
-    interval : Interval
+    interval : ConfidenceInterval
         Clopper–Pearson, 95 %.
     """
 
@@ -46,7 +46,7 @@ class SparseSuccess:
     density: float
     trials: int
     successes: int
-    interval: Interval
+    interval: ConfidenceInterval
 
     @property
     def share(self) -> float:

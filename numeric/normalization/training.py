@@ -70,7 +70,7 @@ class SumNet:
         ))  # fmt: skip
 
 
-class Room:
+class ReusedArrays:
     """Arrays used again from step to step.
 
     Arrays of units × samples that are given back to the system after each step cost as much as
@@ -93,7 +93,7 @@ def gradients(
     X: np.ndarray,
     y: np.ndarray,
     what: str | None = None,
-    room: Room | None = None,
+    arrays: ReusedArrays | None = None,
 ) -> tuple[float, list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
     """Mean squared error and its gradients with respect to weights, scales and shifts.
 
@@ -105,17 +105,17 @@ def gradients(
     what : {"weights", "normalization"}, optional
         What learns besides the shifts: the gradients of the rest, a third of the work, are left
         out (empty lists).
-    room : Room, optional
+    arrays : ReusedArrays, optional
         Where intermediate results go.
     """
-    room = Room() if room is None else room
+    arrays = ReusedArrays() if arrays is None else arrays
     size = X.shape[1]
     zero = np.zeros(size, X.dtype)
     states, linear = [X], []
     for j, (W, g, b) in enumerate(zip(net.weights, net.scales, net.shifts, strict=True)):
         shape = (len(W), size)
-        linear.append(np.matmul(W, states[-1], out=room.array("linear", j, shape, X.dtype)))
-        state = np.multiply(g[:, None], linear[-1], out=room.array("state", j, shape, X.dtype))
+        linear.append(np.matmul(W, states[-1], out=arrays.array("linear", j, shape, X.dtype)))
+        state = np.multiply(g[:, None], linear[-1], out=arrays.array("state", j, shape, X.dtype))
         state += b[:, None]
         # An array of zeros: with the number NumPy takes four times as long.
         states.append(np.maximum(state, zero, out=state))
@@ -126,7 +126,7 @@ def gradients(
     db: list[np.ndarray] = []
     for j in range(len(net.weights) - 1, -1, -1):
         shape = states[j + 1].shape
-        slope = room.array("slope", j, shape, X.dtype)
+        slope = arrays.array("slope", j, shape, X.dtype)
         np.multiply(back, states[j + 1] > 0, out=slope)
         db.insert(0, slope.sum(axis=1))
         if what != WEIGHTS:
@@ -136,7 +136,7 @@ def gradients(
         if what != NORMALIZATION:
             dW.insert(0, slope @ states[j].T)
         if j:
-            before = room.array("back", j, states[j].shape, X.dtype)
+            before = arrays.array("back", j, states[j].shape, X.dtype)
             back = np.matmul(net.weights[j].T, slope, out=before)
     return float(np.mean(error**2)), dW, dg, db
 
@@ -180,13 +180,13 @@ def train(
     values = [np.array(v) for v in (*tuned, *net.shifts)]
     states = [Adam(v) for v in values]
     layers = len(net.weights)
-    room = Room()
+    arrays = ReusedArrays()
     for epoch in range(epochs):
         order = rng.permutation(X.shape[1])
         size = rate * 0.1 ** (epoch / max(epochs - 1, 1))
         for start in range(0, len(order), batch):
             some = order[start : start + batch]
-            _, dW, dg, db = gradients(net, X[:, some], y[some], what, room)
+            _, dW, dg, db = gradients(net, X[:, some], y[some], what, arrays)
             for k, slope in enumerate([*(dW if what == WEIGHTS else dg), *db]):
                 values[k] = values[k] - states[k].step(slope, np.float32(size))
             part = tuple(values[:layers])

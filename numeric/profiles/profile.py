@@ -17,7 +17,7 @@ from algebra.results import Result, done_of, named
 from numeric.profiles.thresholds import Threshold
 from numeric.statistics.bands import band_at
 from numeric.statistics.intervals import (
-    Interval,
+    ConfidenceInterval,
     paired_interval,
     paired_table,
     proportion_interval,
@@ -63,9 +63,9 @@ class ProfilePoint:
     matched, unmatched, undetermined : int
     estimate : float or None
         Matched share of the decided trials; None where it would be a lower bound only.
-    interval : Interval
+    interval : ConfidenceInterval
         Clopper and Pearson's, for this bound alone.
-    band : Interval
+    band : ConfidenceInterval
         Of the band that holds at all bounds at once.
     """
 
@@ -74,8 +74,8 @@ class ProfilePoint:
     unmatched: int
     undetermined: int
     estimate: float | None
-    interval: Interval
-    band: Interval
+    interval: ConfidenceInterval
+    band: ConfidenceInterval
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

@@ -16,7 +16,7 @@ pairs           One instance decided by branching on complementary pairs, its we
 pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
                 tree
 patience        Compiled tree searches in a thread: they end at Ctrl-C and at the time limit
-refuting_rows   Rows that refuted leaves, held against other nodes: bounds shared across the tree,
+refuting_rows   Rows that refuted leaves, tried on other nodes: bounds shared across the tree,
                 compiled
 simplex         A condensed simplex tableau, compiled: pivots, and the primal simplex
 """

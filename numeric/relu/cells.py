@@ -24,14 +24,14 @@ from numeric.relu.cells_kernel import (
     search,
 )
 from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation
-from numeric.relu.hull_simplex import Program, make_room
+from numeric.relu.hull_simplex import FloatHullProgram, make_buffers
 from numeric.relu.pairs_kernel import start_tableau
 from numeric.relu.patience import in_time
 from numeric.relu.refuting_rows import no_rows
 from numeric.relu.simplex import FEASIBLE, LIMIT, NO_MATCH
 
 # Leaves recorded in a first search; where there are more, it is repeated with room for all.
-_ROOM = 1024
+_FIRST_CAPACITY = 1024
 # Exact linear programs of a leaf that resists.
 _MOST_NODES = 400
 
@@ -117,7 +117,7 @@ class CellTree:
         return Refuter(self.system)
 
     @cached_property
-    def _start(self) -> tuple[Program, np.ndarray, bool]:
+    def _start(self) -> tuple[FloatHullProgram, np.ndarray, bool]:
         """Independent equations, a basis, and whether the others agree with them."""
         hull = self.program
         rows = _independent_rows(hull.A)
@@ -126,7 +126,7 @@ class CellTree:
         k, m, d = hull.outputs.shape
         one = hull.A[d * m + hull.unit, np.arange(len(hull.unit))]
         first = np.searchsorted(hull.unit, np.arange(k + 1))
-        program = Program(
+        program = FloatHullProgram(
             np.ascontiguousarray(A.T), hull.b[rows], rows, first, hull.activations, hull.outputs,
             one, hull.b[d * m :], hull.costs, hull.unit, hull.signs,
         )  # fmt: skip
@@ -162,22 +162,22 @@ class CellTree:
             return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, np.zeros(len(basic)))
         columns = len(program.unit)
         path = make_path(len(basic), columns, k, m)
-        scratch = make_room(len(basic), d * m + k, columns)
+        scratch = make_buffers(len(basic), d * m + k, columns)
 
         def once(most: np.ndarray) -> CellSearch:
-            wanted, room = Search(most, mode, every), _ROOM
+            wanted, capacity = Search(most, mode, every), _FIRST_CAPACITY
             while True:
-                leaves = Leaves(np.zeros((room, k, m), np.int8), np.zeros(room, np.int8))
+                leaves = Leaves(np.zeros((capacity, k, m), np.int8), np.zeros(capacity, np.int8))
                 status, nodes, ended, recorded, last, values = search(
                     program, basic, path, begin, wanted, leaves, scratch, no_rows(program)
                 )
-                if status == LIMIT or recorded <= room:
-                    kept = min(recorded, room)
+                if status == LIMIT or recorded <= capacity:
+                    kept = min(recorded, capacity)
                     sides, kinds = leaves.sides[:kept], leaves.kinds[:kept]
                     # Copies: the path is large and need not stay.
                     last, values = last.copy(), values.copy()
                     return CellSearch(status, nodes, ended, sides, kinds, last, values)
-                room = recorded
+                capacity = recorded
 
         return in_time(search, once, most_nodes)
 

@@ -93,20 +93,21 @@ class Search(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Room for leaves: their sides, (L, k, m), and kinds (`REFUTED`, `DOUBTFUL`, `CELL`)."""
+    """Arrays for leaves: their sides, (L, k, m), and kinds (`REFUTED`, `DOUBTFUL`, `CELL`)."""
 
     sides: np.ndarray
     kinds: np.ndarray
 
 
 def make_path(rows: int, columns: int, k: int, m: int) -> Path:
-    """Room for a tree of k·m pairs."""
-    room = k * m + 2
+    """Arrays for a tree of k·m pairs."""
+    levels = k * m + 2
     return Path(
-        np.empty((room, rows, rows)), np.empty((room, rows)), np.empty((room, rows), np.int64),
-        np.empty((room, columns)), np.zeros((room, columns), np.bool_),
-        np.zeros((room, columns), np.bool_), np.zeros(room, np.int64),
-        np.zeros((room, k, m), np.int8), np.full((room, 3), -1),
+        np.empty((levels, rows, rows)), np.empty((levels, rows)),
+        np.empty((levels, rows), np.int64), np.empty((levels, columns)),
+        np.zeros((levels, columns), np.bool_), np.zeros((levels, columns), np.bool_),
+        np.zeros(levels, np.int64),
+        np.zeros((levels, k, m), np.int8), np.full((levels, 3), -1),
     )  # fmt: skip
 
 
@@ -119,19 +120,19 @@ def _basis(path, depth):
 
 
 @njit()
-def _gain(program, basis, r, room):
+def _gain(program, basis, r, buffers):
     """Dual step where basic column r goes to 0, times its value; inf where nothing can enter."""
-    times_columns(program, basis.inverse[r], room)
+    times_columns(program, basis.inverse[r], buffers)
     ratio = np.inf
-    for j in range(len(room.row)):
-        a = room.row[j]
+    for j in range(len(buffers.row)):
+        a = buffers.row[j]
         if a > PIVOT and not (basis.gone[j] or basis.entered[j]):
             ratio = min(ratio, max(basis.reduced[j], 0.0) / a)
     return ratio * basis.beta[r]
 
 
 @njit()
-def _branch_pair(program, basis, sides, room):
+def _branch_pair(program, basis, sides, buffers):
     """The pair (unit, sample) to branch on.
 
     Candidates are the few pairs for which the solution has the most on both sides; of them, the
@@ -176,7 +177,7 @@ def _branch_pair(program, basis, sides, room):
         for s in range(m):
             if chosen[unit[t], s] and signs[t, s] != 0:
                 if gain < 0:
-                    gain = min(_gain(program, basis, i, room), 1e6)
+                    gain = min(_gain(program, basis, i, buffers), 1e6)
                 if signs[t, s] > 0:
                     first[unit[t], s] += gain
                 else:
@@ -212,18 +213,18 @@ def _remove(program, gone, i, s, side):
 
 
 @njit()
-def _solve(program, path, depth, costs, age, room, known):
+def _solve(program, path, depth, costs, age, buffers, known):
     """Dual simplex steps at a node: whether it is feasible, whether rounding leaves a doubt."""
     limit = 50 * (len(program.b) + len(program.unit)) + 1000
     basis = _basis(path, depth)
-    state, path.age[depth], r = dual_simplex(program, basis, costs, age, limit, room)
+    state, path.age[depth], r = dual_simplex(program, basis, costs, age, limit, buffers)
     if r >= 0:
-        keep_row(program, basis, r, room, known)
+        keep_row(program, basis, r, buffers, known)
     return state == OPTIMAL, state == _IN_DOUBT
 
 
 @njit(**_ONCE)
-def _solve_root(program, basic, start, path, room, known):
+def _solve_root(program, basic, start, path, buffers, known):
     """The root at its optimum: feasible, in doubt, and whether a basis was found singular."""
     copy_vector(basic, path.basic[0])
     copy_matrix(start, path.sides[0])
@@ -241,16 +242,16 @@ def _solve_root(program, basic, start, path, room, known):
         path.entered[0, basic[i]] = True
     root: Any = np.int64(0)
     basis = _basis(path, root)
-    if not invert(program, basis, costs, room):
+    if not invert(program, basis, costs, buffers):
         return False, True, True
-    feasible, doubt = _solve(program, path, root, costs, root, room, known)
+    feasible, doubt = _solve(program, path, root, costs, root, buffers, known)
     lost = False
     if feasible:
-        lost = not invert(program, basis, program.costs, room)
+        lost = not invert(program, basis, program.costs, buffers)
         if not lost:
             limit = 50 * (len(program.b) + len(program.unit)) + 1000
-            path.age[0] = primal_simplex(program, basis, root, limit, room)
-            lost = not invert(program, basis, program.costs, room)
+            path.age[0] = primal_simplex(program, basis, root, limit, buffers)
+            lost = not invert(program, basis, program.costs, buffers)
             path.age[0] = 0
     return feasible, doubt, lost
 
@@ -281,23 +282,23 @@ def _climb(path, depth):
 
 
 @njit(nogil=True)
-def search(program, basic, path, start, wanted, leaves, room, known):
+def search(program, basic, path, start, wanted, leaves, buffers, known):
     """Depth-first search of the tree of sides.
 
     Parameters
     ----------
-    program : Program
+    program : FloatHullProgram
     basic : ndarray of int
         A basis of the program's columns.
     path : Path
-        Room (`make_path`).
+        Arrays (`make_path`).
     start : ndarray of int8, shape (k, m)
         Sides of the root.
     wanted : Search
     leaves : Leaves
         Out: leaves are recorded while there is room.
-    room : Room
-    known : Rows
+    buffers : SimplexBuffers
+    known : RefutingRows
         Empty; what refutes leaves is kept there.
 
     Returns
@@ -306,14 +307,14 @@ def search(program, basic, path, start, wanted, leaves, room, known):
         `basic` and `beta` are the solution where the status is `CANDIDATE`.
     """
     nodes, ended, recorded, depth = 1, 0, 0, 0
-    feasible, doubt, lost = _solve_root(program, basic, start, path, room, known)
+    feasible, doubt, lost = _solve_root(program, basic, start, path, buffers, known)
     while True:
         if lost or nodes > wanted.most_nodes[0]:
             return LIMIT, nodes, ended, recorded, path.basic[depth], path.beta[depth]
         kind = DOUBTFUL if doubt else REFUTED
         i, s, side = -1, -1, 1
         if feasible:
-            i, s, side = _branch_pair(program, _basis(path, depth), path.sides[depth], room)
+            i, s, side = _branch_pair(program, _basis(path, depth), path.sides[depth], buffers)
             if i < 0 and wanted.mode == STOP:
                 return CANDIDATE, nodes, ended, recorded, path.basic[depth], path.beta[depth]
             if i < 0 and wanted.mode == DIVIDE:
@@ -356,5 +357,5 @@ def search(program, basic, path, start, wanted, leaves, room, known):
         if feasible:
             nodes += 1
             feasible, doubt = _solve(
-                program, path, depth, program.costs, path.age[depth - 1], room, known
+                program, path, depth, program.costs, path.age[depth - 1], buffers, known
             )

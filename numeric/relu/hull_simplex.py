@@ -47,7 +47,7 @@ INFEASIBLE, DOUBTFUL, OPTIMAL = 0, 1, 2
 _SUMS = {"fastmath": {"reassoc", "contract", "nsz"}}
 
 
-class Program(NamedTuple):
+class FloatHullProgram(NamedTuple):
     """Rows and columns; columns of a unit are neighbours.
 
     Attributes
@@ -111,8 +111,8 @@ class Basis(NamedTuple):
     entered: np.ndarray
 
 
-class Room(NamedTuple):
-    """Room for intermediate results: shapes (C,), (dm + k,), (R,), (R, 2R)."""
+class SimplexBuffers(NamedTuple):
+    """Arrays for intermediate results: shapes (C,), (dm + k,), (R,), (R, 2R)."""
 
     row: np.ndarray
     wide: np.ndarray
@@ -120,15 +120,17 @@ class Room(NamedTuple):
     both: np.ndarray
 
 
-def make_room(rows: int, every: int, columns: int) -> Room:
-    """Room for R independent ones of all rows, and C columns."""
-    return Room(np.zeros(columns), np.zeros(every), np.zeros(rows), np.zeros((rows, 2 * rows)))
+def make_buffers(rows: int, every: int, columns: int) -> SimplexBuffers:
+    """Arrays for R independent rows out of `every`, and C columns."""
+    return SimplexBuffers(
+        np.zeros(columns), np.zeros(every), np.zeros(rows), np.zeros((rows, 2 * rows))
+    )
 
 
 @njit(**_SUMS)
-def times_columns(program, y, room):
-    """y·A of all columns, into `room.row`; the largest |y|."""
-    wide, row = room.wide, room.row
+def times_columns(program, y, buffers):
+    """y·A of all columns, into `buffers.row`; the largest |y|."""
+    wide, row = buffers.wide, buffers.row
     largest = 0.0
     for x in range(len(y)):
         wide[program.rows[x]] = y[x]
@@ -162,9 +164,9 @@ def _times_inverse(inverse, vector, out):
 
 
 @njit()
-def invert(program, basis, costs, room):
+def invert(program, basis, costs, buffers):
     """Inverse, values and reduced costs afresh; False where the basis is singular."""
-    basic, both = basis.basic, room.both
+    basic, both = basis.basic, buffers.both
     rows = len(basic)
     both[:] = 0.0
     for c in range(rows):
@@ -197,17 +199,17 @@ def invert(program, basis, costs, room):
     for i in range(rows):
         for x in range(rows):
             y[x] += costs[basic[i]] * basis.inverse[i, x]
-    times_columns(program, y[:rows], room)
+    times_columns(program, y[:rows], buffers)
     for j in range(len(costs)):
-        basis.reduced[j] = 0.0 if basis.entered[j] else costs[j] - room.row[j]
+        basis.reduced[j] = 0.0 if basis.entered[j] else costs[j] - buffers.row[j]
     return True
 
 
 @njit()
-def _refutes(program, basis, y, sign, largest, room):
+def _refutes(program, basis, y, sign, largest, buffers):
     """1 where the row y·A x = y·b has no solution beyond doubt, 0 where rounding decides, else -1.
 
-    `room.row` holds y·A; `sign` makes y·b positive.
+    `buffers.row` holds y·A; `sign` makes y·b positive.
     """
     value, falling, unclear = 0.0, 0.0, 0.0
     for x in range(len(y)):
@@ -218,7 +220,7 @@ def _refutes(program, basis, y, sign, largest, room):
         for j in range(program.first[i], program.first[i + 1]):
             if basis.gone[j]:
                 continue
-            a = sign * room.row[j]
+            a = sign * buffers.row[j]
             if program.one[j] > 0.0:
                 a /= program.one[j]
                 most = max(most, a)
@@ -290,7 +292,7 @@ def _exchange(basis, r, j, row, column):
 
 
 @njit()
-def dual_simplex(program, basis, costs, age, limit, room):
+def dual_simplex(program, basis, costs, age, limit, buffers):
     """Make a dual feasible basis primal feasible.
 
     `age` counts pivots since the inverse was computed afresh.
@@ -300,7 +302,7 @@ def dual_simplex(program, basis, costs, age, limit, room):
     beta, basic, gone = basis.beta, basis.basic, basis.gone
     for _ in range(limit):
         if age > _OLD:
-            if not invert(program, basis, costs, room):
+            if not invert(program, basis, costs, buffers):
                 return DOUBTFUL, age, -1
             age = 0
         r, worst = NONE_YET, FEASIBLE
@@ -312,35 +314,35 @@ def dual_simplex(program, basis, costs, age, limit, room):
             return OPTIMAL, age, -1
         sign = 1.0 if beta[r] > 0 else -1.0
         y = basis.inverse[r]
-        largest = times_columns(program, y, room)
-        clear = _refutes(program, basis, y, sign, largest, room)
+        largest = times_columns(program, y, buffers)
+        clear = _refutes(program, basis, y, sign, largest, buffers)
         if clear == 1:
             return INFEASIBLE, age, r
-        j = _entering(basis, room.row, sign, PIVOT)
+        j = _entering(basis, buffers.row, sign, PIVOT)
         if j < 0 and age == 0:
-            j = _entering(basis, room.row, sign, _TINY)
+            j = _entering(basis, buffers.row, sign, _TINY)
             if j < 0:
                 return DOUBTFUL, age, -1
         if j >= 0:
-            _times_inverse(basis.inverse, program.columns[j], room.column)
-            drift = abs(room.column[r] - room.row[j])
-            if age > 0 and drift > _DRIFT * abs(room.row[j]):
+            _times_inverse(basis.inverse, program.columns[j], buffers.column)
+            drift = abs(buffers.column[r] - buffers.row[j])
+            if age > 0 and drift > _DRIFT * abs(buffers.row[j]):
                 j = -1
         if j < 0:
             # Rounding must not decide: once more with a fresh inverse.
             age = _OLD + 1
             continue
-        _exchange(basis, r, j, room.row, room.column)
+        _exchange(basis, r, j, buffers.row, buffers.column)
         age += 1
     return DOUBTFUL, age, -1
 
 
 @njit()
-def primal_simplex(program, basis, age, limit, room):
+def primal_simplex(program, basis, age, limit, buffers):
     """Lower the cost of a feasible basis; the pivots since its inverse was computed afresh."""
     for _ in range(limit):
         if age > _OLD:
-            if not invert(program, basis, program.costs, room):
+            if not invert(program, basis, program.costs, buffers):
                 return age
             age = 0
         j, least = NONE_YET, -1e-9
@@ -349,7 +351,7 @@ def primal_simplex(program, basis, age, limit, room):
                 least, j = basis.reduced[c], c
         if j < 0:
             return age
-        column = room.column
+        column = buffers.column
         _times_inverse(basis.inverse, program.columns[j], column)
         r, ratio, entry = NONE_YET, np.inf, 0.0
         for i in range(len(column)):
@@ -360,7 +362,7 @@ def primal_simplex(program, basis, age, limit, room):
                     r, ratio, entry = i, value, a
         if r < 0:
             return age
-        times_columns(program, basis.inverse[r], room)
-        _exchange(basis, r, j, room.row, column)
+        times_columns(program, basis.inverse[r], buffers)
+        _exchange(basis, r, j, buffers.row, column)
         age += 1
     return age

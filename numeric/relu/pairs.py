@@ -170,11 +170,11 @@ class _Tree:
                 return replace(blank, note=note)
             blank = replace(blank, leaf_count=1, doubtful=1)
             return self._over_q(blank, [np.zeros(self.shape, int)], [None], certify)
-        keep, room, most_doubtful = False, _ROOM, self.most_nodes if certify else _DOUBTFUL
+        keep, buffers, most_doubtful = False, _ROOM, self.most_nodes if certify else _DOUBTFUL
         if self.is_bounded:
-            room, most_doubtful = _ROOM_BOXED, _DOUBTFUL_BOXED
+            buffers, most_doubtful = _ROOM_BOXED, _DOUBTFUL_BOXED
         while True:
-            out = self._search(certify, keep, room)
+            out = self._search(certify, keep, buffers)
             status, nodes, leaf_count, doubtful, last, values = out[:6]
             blank = replace(blank, nodes=blank.nodes + nodes)
             if status == CANDIDATE:
@@ -187,11 +187,11 @@ class _Tree:
             if nodes > self.most_nodes or (gives_up and status != NO_MATCH):
                 return replace(blank, note=f"given up after {blank.nodes} nodes")
             recorded = leaf_count if certify else doubtful
-            if status == NO_MATCH and (recorded <= room or doubtful > most_doubtful):
+            if status == NO_MATCH and (recorded <= buffers or doubtful > most_doubtful):
                 break
             # A solution within rounding only, or a program without an end: go on, and look at all
             # such leaves over Q.
-            keep, room = keep or status != NO_MATCH, max(room, recorded)
+            keep, buffers = keep or status != NO_MATCH, max(buffers, recorded)
         blank = replace(blank, leaf_count=leaf_count, doubtful=doubtful)
         if doubtful > most_doubtful:
             return replace(blank, note=f"leaves that rounding keeps in doubt: {doubtful}")
@@ -200,14 +200,14 @@ class _Tree:
         hints = list(zip(bases, rows, strict=True))
         return self._over_q(blank, sides, hints, certify)
 
-    def _search(self, every: bool, keep: bool, room: int) -> Any:
+    def _search(self, every: bool, keep: bool, buffers: int) -> Any:
         T, beta, basic, other, _ = self.start
         pairs = self.program.pairs
 
         def once(most: np.ndarray) -> Any:
-            fixes = np.zeros((room, pairs), np.int8)
-            bases = np.zeros((room, len(basic)), np.int64)
-            rows = np.zeros(room, np.int64)
+            fixes = np.zeros((buffers, pairs), np.int8)
+            bases = np.zeros((buffers, len(basic)), np.int64)
+            rows = np.zeros(buffers, np.int64)
             out = search(
                 T, beta, basic, other, pairs, self.costs, most, every, keep, fixes, bases, rows
             )

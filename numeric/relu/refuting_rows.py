@@ -1,4 +1,4 @@
-"""Rows that refuted leaves, held against other nodes: bounds shared across the tree, compiled.
+"""Rows that refuted leaves, tried on other nodes: bounds shared across the tree, compiled.
 
 A row y·A x = y·b of any tableau holds at every node.  By the units' convexity rows it refutes a
 node where no ray that the node allows has a positive entry and
@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from numeric.kernels import njit
-from numeric.relu.hull_simplex import FAR, GAP, NOISE, Program
+from numeric.relu.hull_simplex import FAR, GAP, NOISE, FloatHullProgram
 
 NOTHING, NODE, SIDE = 0, 1, 2
 # Samples that fit the bits of a mask; pairs of later ones are not looked at.
@@ -31,7 +31,7 @@ _BITS = 62
 _ROWS = 16
 
 
-class Rows(NamedTuple):
+class RefutingRows(NamedTuple):
     """The rows.
 
     Attributes
@@ -57,11 +57,11 @@ class Rows(NamedTuple):
     negative: np.ndarray
 
 
-def no_rows(program: Program) -> Rows:
-    """Room for rows of a program."""
+def no_rows(program: FloatHullProgram) -> RefutingRows:
+    """Empty arrays for rows of a program."""
     bits = 1 << np.arange(min(program.signs.shape[1], _BITS))
     signs = program.signs[:, :_BITS]
-    return Rows(
+    return RefutingRows(
         np.zeros((_ROWS, len(signs))), np.zeros((_ROWS, 2)), np.zeros(_ROWS, np.int64),
         np.zeros(2, np.int64), (signs > 0) @ bits, (signs < 0) @ bits,
     )  # fmt: skip
@@ -74,8 +74,8 @@ def _touch(known, t):
 
 
 @njit()
-def keep_row(program, basis, r, room, known):
-    """Keep the r-th row of a basis, which has refuted; `room.row` holds it."""
+def keep_row(program, basis, r, buffers, known):
+    """Keep the r-th row of a basis, which has refuted; `buffers.row` holds it."""
     t = known.clock[1]
     if t < len(known.used):
         known.clock[1] += 1
@@ -91,7 +91,7 @@ def keep_row(program, basis, r, room, known):
     unclear = 0.0
     most = known.most[t]
     for j in range(len(most)):
-        a = sign * room.row[j]
+        a = sign * buffers.row[j]
         if program.one[j] > 0.0:
             most[j] = a / program.one[j] * program.total[program.unit[j]]
         else:
@@ -144,8 +144,8 @@ def look_up(program, known, gone, sides):
 
     Parameters
     ----------
-    program : Program
-    known : Rows
+    program : FloatHullProgram
+    known : RefutingRows
     gone : ndarray of bool, shape (C,)
         Columns that the node removes.
     sides : ndarray of int8, shape (k, m)

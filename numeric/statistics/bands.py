@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from math import inf, log, sqrt
 
-from numeric.statistics.intervals import Interval, count_of, tail_of
+from numeric.statistics.intervals import ConfidenceInterval, count_of, tail_of
 
 
 def band_half_width(trials: int, confidence: float = 0.95) -> float:
@@ -50,7 +50,7 @@ def band_half_width(trials: int, confidence: float = 0.95) -> float:
 
 def band_at(
     matched: int, unmatched: int, undetermined: int = 0, *, confidence: float = 0.95
-) -> Interval:
+) -> ConfidenceInterval:
     """The band at one bound; it holds at all bounds at once.
 
     Parameters
@@ -67,5 +67,5 @@ def band_at(
     n = matched + unmatched + undetermined
     width = band_half_width(n, confidence)
     if not n:
-        return Interval(0.0, 1.0)
-    return Interval(max(0.0, matched / n - width), min(1.0, 1.0 - unmatched / n + width))
+        return ConfidenceInterval(0.0, 1.0)
+    return ConfidenceInterval(max(0.0, matched / n - width), min(1.0, 1.0 - unmatched / n + width))

@@ -10,7 +10,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.results import Result
 from numeric.statistics.estimate import Estimate
-from numeric.statistics.intervals import Interval, paired_interval, paired_table
+from numeric.statistics.intervals import ConfidenceInterval, paired_interval, paired_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,14 +61,14 @@ class Comparison(Result):
         total = int(table.sum())
         return float(table[0, 1] - table[1, 0]) / total if total else None
 
-    def interval(self) -> Interval:
+    def interval(self) -> ConfidenceInterval:
         """Confidence interval of the difference.
 
         Tango's score interval; where one of the two is certified, that of the other moved by it.
         """
         if self.first.certified is not None or self.second.certified is not None:
             a, b = self.first.interval(), self.second.interval()
-            return Interval(a.low - b.high, a.high - b.low)
+            return ConfidenceInterval(a.low - b.high, a.high - b.low)
         return paired_interval(self.table, confidence=self.first.confidence)
 
     @property

@@ -46,7 +46,7 @@ from scipy.optimize import brentq
 from scipy.special import betaln
 
 from algebra.errors import InputError
-from numeric.statistics.intervals import Interval, count_of, tail_of
+from numeric.statistics.intervals import ConfidenceInterval, count_of, tail_of
 
 # Jeffreys' law.  The argument for undetermined trials holds for a from 1/2 to 1; 1/2
 # gives the shorter intervals for probabilities near 0 and 1.
@@ -59,7 +59,7 @@ def confidence_sequence(
     undetermined: SupportsIndex = 0,
     *,
     confidence: float = 0.95,
-) -> Interval:
+) -> ConfidenceInterval:
     """The interval of the confidence sequence at one moment.
 
     Parameters
@@ -71,7 +71,7 @@ def confidence_sequence(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         [0, 1] before the first trial.
 
     Raises
@@ -91,12 +91,12 @@ def confidence_sequence(
     Examples
     --------
     >>> confidence_sequence(0, 0)
-    Interval(low=0.0, high=1.0)
+    ConfidenceInterval(low=0.0, high=1.0)
     """
     k, m = count_of(matched, "matched"), count_of(unmatched, "unmatched")
     n = k + m + count_of(undetermined, "undetermined")
     level = -log(2 * tail_of(confidence))
-    return Interval(_lower(k, n, level), 1.0 - _lower(m, n, level))
+    return ConfidenceInterval(_lower(k, n, level), 1.0 - _lower(m, n, level))
 
 
 def _lower(k: int, n: int, level: float) -> float:
@@ -127,7 +127,7 @@ class RunningInterval:
     Attributes
     ----------
     confidence : float
-    interval : Interval
+    interval : ConfidenceInterval
         The intersection so far; [0, 1] at first.
 
     Notes
@@ -150,12 +150,12 @@ class RunningInterval:
     def __init__(self, confidence: float = 0.95) -> None:
         tail_of(confidence)
         self.confidence = confidence
-        self.interval = Interval(0.0, 1.0)
+        self.interval = ConfidenceInterval(0.0, 1.0)
         self._last = (0, 0, 0)
 
     def update(
         self, matched: SupportsIndex, unmatched: SupportsIndex, undetermined: SupportsIndex = 0
-    ) -> Interval:
+    ) -> ConfidenceInterval:
         """Take in the counts of all trials so far, and return the intersection.
 
         Parameters
@@ -186,7 +186,7 @@ class RunningInterval:
             # One of the two is an end of the old interval; that end faces the new one.
             point = high if now.low > self.interval.high else low
             low = high = point
-        self.interval = Interval(low, high)
+        self.interval = ConfidenceInterval(low, high)
         return self.interval
 
     def __repr__(self) -> str:

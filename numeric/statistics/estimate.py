@@ -31,7 +31,7 @@ class Estimate(Result):
     requested : int
         Trials asked for; more than done where the work was interrupted.
     confidence : float
-    running : Interval or None
+    running : ConfidenceInterval or None
         Where the number of trials depended on the outcomes: the confidence sequence that was
         watched, the only interval that is then valid.
     trouble : str
@@ -46,7 +46,7 @@ class Estimate(Result):
     counts: tuple[InstanceCount, ...]
     requested: int
     confidence: float = 0.95
-    running: Interval | None = None
+    running: ConfidenceInterval | None = None
     trouble: str = ""
     approximate: ApproximateShare | None = None
 
@@ -146,7 +146,7 @@ class Estimate(Result):
             return "certified"
         return "clopper-pearson" if self.running is None else "confidence sequence"
 
-    def interval(self, method: str | None = None) -> Interval:
+    def interval(self, method: str | None = None) -> ConfidenceInterval:
         """Confidence interval; undetermined trials count as unmatched below, matched above.
 
         A certified value is its own interval.
@@ -158,7 +158,7 @@ class Estimate(Result):
         """
         if method is None:
             if self.certified is not None:
-                return Interval(self.certified, self.certified)
+                return ConfidenceInterval(self.certified, self.certified)
             if self.running is not None:
                 return self.running
             method = "clopper-pearson"

@@ -49,7 +49,7 @@ METHODS = ("clopper-pearson", "wilson")
 
 
 @dataclass(frozen=True)
-class Interval:
+class ConfidenceInterval:
     """A closed interval of real numbers.
 
     Attributes
@@ -58,7 +58,7 @@ class Interval:
 
     Examples
     --------
-    >>> print(Interval(0.7291, 0.7569))
+    >>> print(ConfidenceInterval(0.7291, 0.7569))
     [0.729, 0.757]
     """
 
@@ -84,7 +84,7 @@ def proportion_interval(
     *,
     confidence: float = 0.95,
     method: str = "clopper-pearson",
-) -> Interval:
+) -> ConfidenceInterval:
     """Confidence interval for a probability of which some trials are undetermined.
 
     Parameters
@@ -100,7 +100,7 @@ def proportion_interval(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         [0, 1] where there are no trials.
 
     Raises
@@ -126,7 +126,7 @@ def proportion_interval(
         raise InputError(f"`method` ({method!r}) must be one of {', '.join(METHODS)}")
     lower = _clopper_pearson_lower if method == "clopper-pearson" else _wilson_lower
     # The upper limit for the matches is one minus the lower limit for the others.
-    return Interval(lower(k, n, tail), 1.0 - lower(m, n, tail))
+    return ConfidenceInterval(lower(k, n, tail), 1.0 - lower(m, n, tail))
 
 
 def _clopper_pearson_lower(k: int, n: int, tail: float) -> float:
@@ -176,7 +176,7 @@ def paired_table(first: Iterable[bool | None], second: Iterable[bool | None]) ->
 
 def paired_interval(
     table: Sequence[Sequence[int]] | np.ndarray, *, confidence: float = 0.95
-) -> Interval:
+) -> ConfidenceInterval:
     """Tango's score interval for the difference of two match probabilities.
 
     Parameters
@@ -189,7 +189,7 @@ def paired_interval(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         For (probability of the first) - (probability of the second), within [-1, 1].
 
     Notes
@@ -215,14 +215,14 @@ def paired_interval(
     tail = tail_of(confidence)
     n = int(counts.sum())
     if n == 0:
-        return Interval(-1.0, 1.0)
+        return ConfidenceInterval(-1.0, 1.0)
     z = -float(ndtri(tail))
     first_only, second_only = int(counts[0, 1]), int(counts[1, 0])
     # Beside a match of the first, an undetermined second can make the trial one of the
     # first's, not of the second's; beside a failure of the first, the reverse.
     could_be_first = int(counts[0, 2] + counts[2, 1] + counts[2, 2])
     could_be_second = int(counts[2, 0] + counts[1, 2] + counts[2, 2])
-    return Interval(
+    return ConfidenceInterval(
         _tango_lower(first_only, second_only + could_be_second, n, z),
         -_tango_lower(second_only, first_only + could_be_first, n, z),
     )

@@ -15,7 +15,7 @@ from typing import Any
 from algebra.errors import InputError
 from algebra.time_limits import check_time, time_left
 from numeric.counts import InstanceCount
-from numeric.studies.trials import Work, compute
+from numeric.studies.trials import TrialSeries, compute
 from numeric.studies.workers import NextChunk, WorkerFailed
 
 _MOST_FAILURES = 3
@@ -81,7 +81,7 @@ class DaskWorkers:
         """Threads of the cluster now."""
         return max(1, sum(self.client.nthreads().values()))
 
-    def run(self, work: Work, take: NextChunk) -> Iterator[list[InstanceCount]]:
+    def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
         """Records of chunks as they are done, in any order; see `LocalWorkers.run`."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker

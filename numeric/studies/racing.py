@@ -31,7 +31,7 @@ from algebra.problems.problem import Problem
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.confidence_sequences import confidence_sequence
 from numeric.statistics.estimate import Estimate
-from numeric.statistics.intervals import Interval, tail_of
+from numeric.statistics.intervals import ConfidenceInterval, tail_of
 from numeric.studies.study import Study, Workers, make_workers
 
 
@@ -44,19 +44,19 @@ class Entrant:
     problem : Problem
     estimate : Estimate
         Of its trials.
-    interval : Interval
+    interval : ConfidenceInterval
         For its match probability; holds for all entrants together.
     rounds : int
         Rounds it took part in.
-    advantage : Interval or None
+    advantage : ConfidenceInterval or None
         For θ of the winner against it; None for the winner.
     """
 
     problem: Problem
     estimate: Estimate
-    interval: Interval
+    interval: ConfidenceInterval
     rounds: int
-    advantage: Interval | None
+    advantage: ConfidenceInterval | None
 
     @property
     def is_beaten(self) -> bool:
@@ -240,7 +240,9 @@ def _done(estimate: Estimate | None) -> Estimate:
     return estimate
 
 
-def _advantage(first: Estimate | None, second: Estimate | None, confidence: float) -> Interval:
+def _advantage(
+    first: Estimate | None, second: Estimate | None, confidence: float
+) -> ConfidenceInterval:
     """For the probability that the first matches where exactly one does; undecided ones count
     against both."""
     table = Comparison(_done(first), _done(second)).table

@@ -25,7 +25,7 @@ from numeric.engines.base import engine_info, family_name
 from numeric.instances import Instance, ReducedInstance, draw_instance, reduced
 from numeric.relu.pairs import obeying_witnesses
 from numeric.studies.store import Store
-from numeric.studies.trials import RECORDS_VERSION, Work
+from numeric.studies.trials import RECORDS_VERSION, TrialSeries
 
 
 class Reuse:
@@ -33,11 +33,11 @@ class Reuse:
 
     Parameters
     ----------
-    work : Work
+    work : TrialSeries
         Whose problem has constraints.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: TrialSeries) -> None:
         self.work = work
         self.problem = work.problem
         self.free = work.problem.without_constraints()

@@ -33,7 +33,7 @@ from typing import Any
 from algebra.errors import InputError, Unfinished
 from algebra.results import named
 from numeric.counts import InstanceCount, Reason
-from numeric.studies.trials import Work, contradict, record, says_more
+from numeric.studies.trials import TrialSeries, contradict, record, says_more
 
 # "mprb": what SQLite files of ours carry in their header.
 APPLICATION_ID = 0x6D707262
@@ -107,7 +107,7 @@ class StudyInfo:
     id : int
     key : str
     work : dict
-        `Work.to_dict`: problem, seed, settings.
+        `TrialSeries.to_dict`: problem, seed, settings.
     toml : str
         The problem file.
     version : str
@@ -279,7 +279,7 @@ class Store:
         if text != "ok":
             raise InputError(f"{self.path}: damaged: {text}")
 
-    def study(self, work: Work, version: str = "", name: str = "") -> int:
+    def study(self, work: TrialSeries, version: str = "", name: str = "") -> int:
         """Number of the study of that work, made and named where it is new."""
         with self._transaction() as db:
             db.execute(

@@ -28,7 +28,7 @@ from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import tail_of
 from numeric.studies.store import Store, StoreFull
-from numeric.studies.trials import Work, compute, forget, kept_counter, says_more
+from numeric.studies.trials import TrialSeries, compute, forget, kept_counter, says_more
 from numeric.studies.workers import LocalWorkers, NextChunk
 
 # Trials handed out at once: at first few, so that progress shows early.
@@ -67,7 +67,7 @@ class Workers(Protocol):
         """How many chunks are computed at a time."""
         ...
 
-    def run(self, work: Work, take: NextChunk) -> Iterator[list[InstanceCount]]:
+    def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
         """Records of chunks as they are done, in any order."""
         ...
 
@@ -81,7 +81,7 @@ class Here:
 
     count = 1
 
-    def run(self, work: Work, take: NextChunk) -> Iterator[list[InstanceCount]]:
+    def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
         """Records of chunks, in order."""
         data, key = work.to_dict(), work.key
         while chunk := take():
@@ -137,7 +137,7 @@ class Study:
         Of the study in its store, where it has none yet; see `rename`.
     **settings
         ``timeout`` (of one trial), ``certify``, ``complete``, ``root_timeout``: see
-        `numeric.studies.trials.TrialOptions`.
+        `numeric.studies.trials.TrialSettings`.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class Study:
     ) -> None:
         tail_of(confidence)
         whole_number(seed, "seed", 0)
-        self.work = Work.of(problem, seed, engine, **settings)
+        self.work = TrialSeries.of(problem, seed, engine, **settings)
         self.confidence = confidence
         # Fails early where the engine or something it needs is missing.
         counter = self.work.counter()

@@ -1,6 +1,6 @@
 """Trials as plain work: what to compute, said so that any process computes the same.
 
-A trial's record follows from the `Work` and the trial's number alone: not from the chunk it
+A trial's record follows from the `TrialSeries` and the trial's number alone: not from the chunk it
 came in, the worker that computed it, or what was computed before.  (Time limits are the
 exception: where an engine runs into one, a faster machine may get further.  The record then
 says so.)  Local processes and cluster workers all call `compute`.
@@ -30,7 +30,7 @@ RECORDS_VERSION = 1
 
 
 @dataclass(frozen=True)
-class TrialOptions:
+class TrialSettings:
     """How trials are decided.
 
     Attributes
@@ -58,24 +58,26 @@ class TrialOptions:
 
 
 @dataclass(frozen=True)
-class Work:
+class TrialSeries:
     """Trials 0, 1, 2, … of a problem.
 
     Attributes
     ----------
     problem : Problem
     seed : int
-    settings : TrialOptions
+    settings : TrialSettings
     """
 
     problem: Problem
     seed: int
-    settings: TrialOptions = field(default_factory=lambda: TrialOptions("homotopy"))
+    settings: TrialSettings = field(default_factory=lambda: TrialSettings("homotopy"))
 
     @classmethod
-    def of(cls, problem: Problem, seed: int = 0, engine: str | None = None, **more: Any) -> Work:
-        """Work with the network's default engine where none is named."""
-        return cls(problem, seed, TrialOptions(chosen_engine(problem.network, engine), **more))
+    def of(
+        cls, problem: Problem, seed: int = 0, engine: str | None = None, **more: Any
+    ) -> TrialSeries:
+        """Trials with the network's default engine where none is named."""
+        return cls(problem, seed, TrialSettings(chosen_engine(problem.network, engine), **more))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which `from_dict` makes the same work."""
@@ -87,7 +89,7 @@ class Work:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Work:
+    def from_dict(cls, data: dict[str, Any]) -> TrialSeries:
         """The work of plain data."""
         if data.get("records") != RECORDS_VERSION:
             raise InputError(
@@ -95,7 +97,7 @@ class Work:
                 f"{RECORDS_VERSION}: use the same matchprob on all machines"
             )
         return cls(
-            problem_from_dict(data["problem"]), data["seed"], TrialOptions(**data["settings"])
+            problem_from_dict(data["problem"]), data["seed"], TrialSettings(**data["settings"])
         )
 
     @cached_property
@@ -125,7 +127,7 @@ class _Kept(threading.local):
     """The last counters of this thread: plans and start systems are worth keeping."""
 
     def __init__(self) -> None:
-        self.counters: dict[str, tuple[Work, InstanceCounter]] = {}
+        self.counters: dict[str, tuple[TrialSeries, InstanceCounter]] = {}
 
 
 _kept = _Kept()
@@ -137,9 +139,9 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
     Parameters
     ----------
     data : dict
-        `Work.to_dict` of the work.
+        `TrialSeries.to_dict` of the work.
     key : str
-        Its `Work.key`: the same key keeps plans and engines for the next call.
+        Its `TrialSeries.key`: the same key keeps plans and engines for the next call.
     indices : sequence of int
     """
     work, counter = _keep(data, key)
@@ -151,13 +153,13 @@ def kept_counter(data: dict[str, Any], key: str) -> InstanceCounter:
     return _keep(data, key)[1]
 
 
-def _keep(data: dict[str, Any], key: str) -> tuple[Work, InstanceCounter]:
+def _keep(data: dict[str, Any], key: str) -> tuple[TrialSeries, InstanceCounter]:
     found = _kept.counters.pop(key, None)
     if found is None:
         while len(_kept.counters) >= _MOST_KEPT:
             # The one that was not asked for the longest time.
             _kept.counters.pop(next(iter(_kept.counters)))[1].close()
-        work = Work.from_dict(data)
+        work = TrialSeries.from_dict(data)
         found = work, work.counter()
     _kept.counters[key] = found
     return found

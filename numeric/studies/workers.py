@@ -26,7 +26,7 @@ from algebra.children import LOOK, end_child, start_child
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import check_time, time_left
 from numeric.counts import InstanceCount
-from numeric.studies.trials import Work
+from numeric.studies.trials import TrialSeries
 
 _MOST_DEATHS = 3
 # Takes the next chunk to do, or None where there is none now.
@@ -60,7 +60,7 @@ def receive(stream: IO[bytes]) -> Any:
 
 
 @dataclass
-class _Worker:
+class _LocalWorker:
     process: subprocess.Popen[bytes]
     chunk: list[int] | None = None
 
@@ -81,7 +81,7 @@ class LocalWorkers:
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise InputError(f"`workers` ({count!r}) must be a whole number, at least 1")
         self.count = count
-        self._workers: list[_Worker] = []
+        self._workers: list[_LocalWorker] = []
         self._deaths: dict[tuple[int, ...], int] = {}
 
     def __enter__(self) -> LocalWorkers:
@@ -97,7 +97,7 @@ class LocalWorkers:
         for worker in list(self._workers):
             self._dismiss(worker)
 
-    def _start(self) -> _Worker:
+    def _start(self) -> _LocalWorker:
         # The packages may be importable only because of where this process runs.
         paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
         # A worker ends when its input does.
@@ -107,14 +107,14 @@ class LocalWorkers:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        return _Worker(process)
+        return _LocalWorker(process)
 
-    def run(self, work: Work, take: NextChunk) -> Iterator[list[InstanceCount]]:
+    def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
         """Records of chunks as they are done, in any order.
 
         Parameters
         ----------
-        work : Work
+        work : TrialSeries
         take : callable
             Gives the next chunk; asked whenever a worker is idle, until it gives None and
             no worker is busy.
@@ -123,7 +123,7 @@ class LocalWorkers:
         again: list[list[int]] = []
         selector = selectors.DefaultSelector()
 
-        def employ(worker: _Worker, chunk: list[int] | None = None) -> bool:
+        def employ(worker: _LocalWorker, chunk: list[int] | None = None) -> bool:
             chunk = chunk or (again.pop() if again else take())
             if not chunk:
                 return False
@@ -180,7 +180,7 @@ class LocalWorkers:
             for worker in [w for w in self._workers if w.chunk is not None]:
                 self._dismiss(worker)
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _dismiss(self, worker: _LocalWorker) -> None:
         if worker in self._workers:
             self._workers.remove(worker)
         end_child(worker.process)

@@ -7,7 +7,7 @@ lifted Newton step, and a simplified one whose contraction decides whether the s
 weights, so weights of size 10^5 do not stall a path.  A lane that finishes takes the next path.
 
 Throughout `ws` is the workspace, an ndarray of float of shape (o.slot.total, 2, LANES), and `o` the
-`numeric.chains.lanes.table.Table` that says what stands where.
+`numeric.chains.lanes.table.LanesTable` that says what stands where.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from numeric.tracking.steps import (
 )
 
 
-class Work(NamedTuple):
+class KernelArrays(NamedTuple):
     """Room of the kernel beside the workspace.
 
     Attributes
@@ -64,9 +64,9 @@ class Work(NamedTuple):
 
 
 @njit(**ONCE)
-def _make_work(o):
+def _make_arrays(o):
     size = o.chain.unknowns + o.chain.states
-    return Work(
+    return KernelArrays(
         np.ones((o.group_count + o.chain.steps + 1, LANES)),
         np.zeros((size, LANES), np.int64),
         np.zeros((size, size + 2), np.int64),
@@ -269,20 +269,20 @@ def track_paths(ws, o, options, lines, roots, lifts, outcome):
     Parameters
     ----------
     ws : ndarray of float, shape (o.slot.total, 2, LANES)
-    o : numeric.chains.lanes.table.Table
-    options : numeric.tracking.steps.Options
+    o : numeric.chains.lanes.table.LanesTable
+    options : numeric.tracking.steps.TrackerOptions
     lines : numeric.tracking.steps.Lines
         Of o.chain.size parameters and r unknowns.
     roots : ndarray of complex, shape (paths, r)
         Out.
     lifts : ndarray of complex, shape (paths, o.free) or (paths, 0)
         Out: states S_1, …, S_K at the ends.
-    outcome : numeric.tracking.steps.Outcome
+    outcome : numeric.tracking.steps.PathOutcomes
         Out.
     """
     chain, slot, paths = o.chain, o.slot, len(roots)
     lanes = make_lanes()
-    work = _make_work(o)
+    work = _make_arrays(o)
     ws[:] = 0.0
     waiting = ended = 0
     while ended < paths:

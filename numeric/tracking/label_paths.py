@@ -38,7 +38,7 @@ from numeric.chains.inputs import inputs_form
 from numeric.instances import Instance
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.monodromy import match
-from numeric.tracking.tracker import DONE, ChainLines, Settings, follow
+from numeric.tracking.tracker import DONE, ChainLines, TrackerSettings, follow
 
 # Paths of the first batch, twice as many in each that follows, and the most of one.
 _FIRST, _LARGEST = 16, 256
@@ -135,7 +135,9 @@ class LabelPaths:
             lines = InputsLines(self._form, *ends)
         else:
             lines = ChainLines(chain, *ends)
-        tracked = follow(lines, np.arange(count), np.zeros(count, np.int64), starts, Settings())
+        tracked = follow(
+            lines, np.arange(count), np.zeros(count, np.int64), starts, TrackerSettings()
+        )
         good = (tracked.status == DONE) & np.isfinite(tracked.roots).all(axis=1)
         return tracked.roots[good]
 

@@ -189,7 +189,7 @@ def find_start(
 _OPEN, _LOST = -1, -2
 
 
-class _Node:
+class _InstanceNode:
     """A random complex instance and what is known of its roots."""
 
     def __init__(self, parameters: np.ndarray, roots: np.ndarray) -> None:
@@ -225,7 +225,7 @@ class _Graph:
     def __init__(self, chain: Chain, rng: np.random.Generator) -> None:
         self.chain, self.rng = chain, rng
         parameters, root = chain.random(rng)
-        self.nodes = [_Node(parameters, root[None])]
+        self.nodes = [_InstanceNode(parameters, root[None])]
         self.edges: list[_Edge] = []
         self._stalls = 0
         self._new_node()
@@ -233,7 +233,7 @@ class _Graph:
             self._join(0, 1)
 
     @property
-    def best(self) -> _Node:
+    def best(self) -> _InstanceNode:
         """The node with most roots, the first of them."""
         return max(self.nodes, key=lambda node: len(node.roots))
 
@@ -301,7 +301,7 @@ class _Graph:
 
     def _new_node(self) -> None:
         parameters, root = self.chain.random(self.rng)
-        self.nodes.append(_Node(parameters, root[None]))
+        self.nodes.append(_InstanceNode(parameters, root[None]))
 
     def _join(self, first: int, second: int) -> None:
         self.edges.append(_Edge(first, second, int(self.rng.integers(1, 2**31))))

@@ -70,7 +70,7 @@ def finish_path(
     saved = ctx.prec
     ctx.prec = _BITS
     try:
-        line = _Line(chain, first, second)
+        line = _ChainLine(chain, first, second)
         left = 1.0 - t
         x = line.correct(left, line.point(left, w, states), 12)
         if x is None:
@@ -96,7 +96,7 @@ def finish_path(
         ctx.prec = saved
 
 
-class _Line:
+class _ChainLine:
     """The equations along a line of parameters."""
 
     def __init__(self, chain: Chain, first: np.ndarray, second: np.ndarray) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from numeric.tracking.steps import Options
+from numeric.tracking.steps import TrackerOptions
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrackerSettings:
     """How carefully paths are tracked.
 
     Attributes
@@ -39,7 +39,7 @@ class Settings:
     lifted: bool = False
 
     @property
-    def for_inputs(self) -> Settings:
+    def for_inputs(self) -> TrackerSettings:
         """The same care in the free inputs.
 
         Near infinity Newton's basin is as small as 10^-8 of the unknowns: a point that has not
@@ -48,16 +48,16 @@ class Settings:
         return replace(self, order=self.order + 4, accuracy=self.accuracy * 0.1)
 
     @property
-    def options(self) -> Options:
+    def options(self) -> TrackerOptions:
         """As the kernels take them."""
-        return Options(
+        return TrackerOptions(
             self.tolerance, self.contraction, self.accuracy, self.shortest, self.most_steps,
             self.most_rejected,
         )  # fmt: skip
 
-    def careful(self) -> Settings:
+    def careful(self) -> TrackerSettings:
         """The lifted system, smaller steps, a stricter test against jumping to another path."""
-        return Settings(
+        return TrackerSettings(
             order=self.order,
             tolerance=self.tolerance * 1e-1,
             contraction=self.contraction * 0.2,

@@ -23,8 +23,8 @@ FLOOR = 0.1
 _MOST_FAILS = 30
 
 
-class Options(NamedTuple):
-    """Numbers of `numeric.tracking.tracker.Settings` as kernels take them."""
+class TrackerOptions(NamedTuple):
+    """Numbers of `numeric.tracking.tracker.TrackerSettings` as kernels take them."""
 
     tolerance: float
     contraction: float
@@ -34,7 +34,7 @@ class Options(NamedTuple):
     most_rejected: int
 
 
-class Outcome(NamedTuple):
+class PathOutcomes(NamedTuple):
     """One entry a path: status, steps made and rejected, last t, last Newton increment."""
 
     status: np.ndarray

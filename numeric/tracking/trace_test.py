@@ -186,7 +186,7 @@ def trace_test(
     end = time.monotonic() + timeout
     loops = 0
     for _ in range(_LINES):
-        search = _Search(chain, parameters, roots, rng)
+        search = _SectionSearch(chain, parameters, roots, rng)
         found = search.run(most_points, end)
         loops += found.loops
         roots = found.roots
@@ -195,7 +195,7 @@ def trace_test(
     return replace(found, loops=loops)
 
 
-class _Search:
+class _SectionSearch:
     """Points of one section ``λ(w) t = 0`` of one curve, on their way to completeness."""
 
     def __init__(

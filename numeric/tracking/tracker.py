@@ -26,10 +26,10 @@ from numeric.chains.lanes.table import make_table
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.kernel import track_paths
 from numeric.tracking.lines import turned
-from numeric.tracking.settings import Settings
-from numeric.tracking.steps import DONE, SLOW, STUCK, Lines, Outcome
+from numeric.tracking.settings import TrackerSettings
+from numeric.tracking.steps import DONE, SLOW, STUCK, Lines, PathOutcomes
 
-__all__ = ["DONE", "SLOW", "STUCK", "Settings", "Tracked", "track"]
+__all__ = ["DONE", "SLOW", "STUCK", "Tracked", "TrackerSettings", "track"]
 
 # Full sets of lanes between two looks at the clock, where there is a time limit.
 _PIECE = 32
@@ -70,7 +70,7 @@ def track(
     first_of: np.ndarray,
     second_of: np.ndarray,
     starts: np.ndarray,
-    settings: Settings | None = None,
+    settings: TrackerSettings | None = None,
     *,
     first_turn: np.ndarray | None = None,
     second_turn: np.ndarray | None = None,
@@ -87,7 +87,7 @@ def track(
         Which of them each path uses.
     starts : ndarray of complex, shape (paths, r)
         A root at the first parameter vector for each path.
-    settings : Settings, optional
+    settings : TrackerSettings, optional
     first_turn, second_turn : ndarray of int, optional
         For each parameter vector the seed of an equivalent one to be used in its place
         (`numeric.tracking.lines.turned`), 0 for none.
@@ -99,7 +99,7 @@ def track(
     Tracked
         `reached` counts legs: with three of them it is (legs done + t)/3.
     """
-    settings = settings or Settings()
+    settings = settings or TrackerSettings()
     first = np.ascontiguousarray(first, complex)
     second = np.ascontiguousarray(second, complex)
     starts = np.ascontiguousarray(starts, complex)
@@ -123,7 +123,7 @@ def follow(
     first_of: np.ndarray,
     second_of: np.ndarray,
     starts: np.ndarray,
-    settings: Settings,
+    settings: TrackerSettings,
     *,
     via: np.ndarray | None = None,
 ) -> Tracked:
@@ -144,11 +144,11 @@ def _legs(
     first_of: np.ndarray,
     second_of: np.ndarray,
     x: np.ndarray,
-    settings: Settings,
+    settings: TrackerSettings,
 ) -> Tracked:
     """Follow unknowns x along straight lines."""
     paths = len(x)
-    outcome = Outcome(
+    outcome = PathOutcomes(
         np.full(paths, STUCK, np.int64),
         np.zeros(paths, np.int64),
         np.zeros(paths, np.int64),
@@ -165,7 +165,7 @@ def _legs(
         part = slice(at, min(at + size, paths))
         lines.run(
             settings, Lines(first, second, first_of[part], second_of[part], x[part]), roots[part],
-            lifts[part], Outcome(*(values[part] for values in outcome)),
+            lifts[part], PathOutcomes(*(values[part] for values in outcome)),
         )  # fmt: skip
     return Tracked(roots, lifts, *outcome)
 
@@ -177,7 +177,7 @@ def _detours(
     first_of: np.ndarray,
     second_of: np.ndarray,
     x: np.ndarray,
-    settings: Settings,
+    settings: TrackerSettings,
     via: np.ndarray,
 ) -> Tracked:
     """Follow unknowns x from corner to corner."""
@@ -226,7 +226,7 @@ class ChainLines:
         ]
         return np.array(vectors, complex).reshape(-1, self.chain.size)
 
-    def lifts(self, settings: Settings) -> int:
+    def lifts(self, settings: TrackerSettings) -> int:
         """Number of states that come with an endpoint."""
         states = int((self.chain.widths[1:] * self.chain.columns).sum())
         return states if settings.lifted else 0
@@ -240,8 +240,8 @@ class ChainLines:
         return x
 
     def run(
-        self, settings: Settings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
-        outcome: Outcome,
+        self, settings: TrackerSettings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
+        outcome: PathOutcomes,
     ) -> None:  # fmt: skip
         """The kernel; fills roots, lifts and outcome."""
         table = make_table(self.chain, settings.order, settings.lifted)

@@ -34,7 +34,7 @@ from numeric.conditions import conditions
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.plans import Plan, rank_plan
 from numeric.instances import Instance, draw_instance
-from numeric.statistics.intervals import Interval, proportion_interval
+from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 from numeric.training.arrival import Arrival, ChainArrivals, ReluArrivals
 from numeric.training.descent import Descent, find_optimizer
 from numeric.training.losses import check_trainable, loss_of
@@ -48,7 +48,7 @@ _QUARTERS = 4
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """How students are trained.
 
     Attributes
@@ -152,14 +152,14 @@ class Share:
     Attributes
     ----------
     exists, found : int
-    interval : Interval
+    interval : ConfidenceInterval
     low, high : float or None
         Of what the trials were sorted by.
     """
 
     exists: int
     found: int
-    interval: Interval
+    interval: ConfidenceInterval
     low: float | None = None
     high: float | None = None
 
@@ -186,7 +186,7 @@ class TrainResult(Result):
     Attributes
     ----------
     problem : Problem
-    settings : Settings
+    settings : TrainingSettings
     seed : int
     trained : tuple of Trained
     requested : int
@@ -197,7 +197,7 @@ class TrainResult(Result):
     """
 
     problem: Problem
-    settings: Settings
+    settings: TrainingSettings
     seed: int
     trained: tuple[Trained, ...] = field(repr=False)
     requested: int
@@ -265,7 +265,7 @@ class TrainResult(Result):
         level = self.confidence
         least = proportion_interval(found, exists - found + open_, confidence=level)
         most = proportion_interval(found, exists - found, confidence=level)
-        return Share(exists, found, Interval(least.low, most.high), low, high)
+        return Share(exists, found, ConfidenceInterval(least.low, most.high), low, high)
 
     def shares_by(self, key: str) -> list[Share]:
         """Shares found among quarters of the trials with a match.
@@ -377,7 +377,7 @@ class Experiment:
     ----------
     problem : Problem
     seed : int
-    settings : Settings
+    settings : TrainingSettings
 
     Raises
     ------
@@ -385,7 +385,7 @@ class Experiment:
         For a network that no loss is written for.
     """
 
-    def __init__(self, problem: Problem, seed: int, settings: Settings) -> None:
+    def __init__(self, problem: Problem, seed: int, settings: TrainingSettings) -> None:
         check_trainable(problem.network)
         self.problem = problem
         self.seed = seed

@@ -68,7 +68,7 @@ Size = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Picture:
+class Drawing:
     """How results of one kind are drawn.
 
     Attributes
@@ -166,7 +166,7 @@ def write(
     pictures.save(figure, path, dpi)
 
 
-def _picture(found: Result) -> Picture:
+def _picture(found: Result) -> Drawing:
     try:
         return PICTURES[found.picture]
     except KeyError:
@@ -401,7 +401,7 @@ def _training(axes: Axes, found: TrainResult) -> None:
     heading(axes, title, axes.get_legend_handles_labels()[0])
 
 
-def _masks(of: Callable[[Any], _Masks]) -> Picture:
+def _masks(of: Callable[[Any], _Masks]) -> Drawing:
     """A picture of masks, as large as its matrices."""
 
     def size(found: Any) -> Size:
@@ -415,28 +415,28 @@ def _masks(of: Callable[[Any], _Masks]) -> Picture:
             numbers=shown.numbers, names=shown.names,
         )  # fmt: skip
 
-    return Picture(draw, size, is_cropped=True)
+    return Drawing(draw, size, is_cropped=True)
 
 
-PICTURES: dict[str, Picture] = {
-    "incidence": Picture(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
+PICTURES: dict[str, Drawing] = {
+    "incidence": Drawing(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
     "certificate": _masks(_certificate),
-    "checks": Picture(_checks, (5.0, 2.2)),
-    "witness": Picture(_witness),
-    "real solutions": Picture(_counts),
-    "outcomes": Picture(_estimate),
-    "comparison": Picture(_comparison, (5.5, 2.4)),
-    "capacity": Picture(draw_capacity, (5.5, 3.6)),
-    "dimension": Picture(draw_dimension, (5.0, 2.2)),
-    "recording": Picture(draw_recording, recording_size, is_cropped=True),
+    "checks": Drawing(_checks, (5.0, 2.2)),
+    "witness": Drawing(_witness),
+    "real solutions": Drawing(_counts),
+    "outcomes": Drawing(_estimate),
+    "comparison": Drawing(_comparison, (5.5, 2.4)),
+    "capacity": Drawing(draw_capacity, (5.5, 3.6)),
+    "dimension": Drawing(draw_dimension, (5.0, 2.2)),
+    "recording": Drawing(draw_recording, recording_size, is_cropped=True),
     "identification": _masks(_identification),
     "robustness": _masks(_robustness),
-    "audit": Picture(_audit, _audit_size),
-    "atlas": Picture(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
+    "audit": Drawing(_audit, _audit_size),
+    "atlas": Drawing(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
     "design": _masks(_design),
     "repair": _masks(_repair),
-    "construction": Picture(_construction),
-    "depth": Picture(_depth),
-    "profile": Picture(draw_profile),
-    "training": Picture(_training),
+    "construction": Drawing(_construction),
+    "depth": Drawing(_depth),
+    "profile": Drawing(draw_profile),
+    "training": Drawing(_training),
 }

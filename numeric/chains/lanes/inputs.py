@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numeric.chains.inputs import InputsForm
 
 
-class Table(NamedTuple):
+class InputsTable(NamedTuple):
     """Sizes, index tables and slot offsets of one system.
 
     Attributes
@@ -103,7 +103,7 @@ class Table(NamedTuple):
     low: int
 
 
-def make_table(form: InputsForm, order: int) -> Table:
+def make_table(form: InputsForm, order: int) -> InputsTable:
     """The table of a system, for Taylor series of an order."""
     n, T, b, e = form.shape
     q, rows, weights = form.unknowns, len(form.rows), len(form.cells)
@@ -130,7 +130,7 @@ def make_table(form: InputsForm, order: int) -> Table:
         slots += size
     low = slots
     slots += offsets["base"]
-    return Table(
+    return InputsTable(
         n=n, T=T, b=b, e=e, unknowns=q, parameters=form.size, order=order, weights=weights,
         rows=form.rows.astype(np.int64), cells=np.ascontiguousarray(form.cells),
         by_column=np.argsort(form.cells[:, 1], kind="stable"), places=places,

@@ -102,7 +102,7 @@ class Places(NamedTuple):
     label: np.ndarray
 
 
-class Table(NamedTuple):
+class LanesTable(NamedTuple):
     """What the kernels of one chain take.
 
     Attributes
@@ -141,7 +141,7 @@ def _reading(chain: Chain) -> int:
     return READ_EACH if chain.samples == chain.steps * chain.columns else READ_SUM
 
 
-def make_table(chain: Chain, order: int, lifted: bool = False) -> Table:
+def make_table(chain: Chain, order: int, lifted: bool = False) -> LanesTable:
     """The table of a chain, for Taylor series of an order."""
     K, d, m, r = chain.steps, chain.network.d, chain.samples, chain.unknowns
     sizes = chain_table(chain)
@@ -165,7 +165,7 @@ def make_table(chain: Chain, order: int, lifted: bool = False) -> Table:
     for name, size in room.items():
         offsets[name] = count
         count += size
-    return Table(
+    return LanesTable(
         sizes, Slots(**offsets, total=count), positions(chain), _reading(chain), order, lifted,
         free, groups, len(index),
     )  # fmt: skip

@@ -76,13 +76,13 @@ def track_inputs(ws, o, options, lines, roots, outcome):
     Parameters
     ----------
     ws : ndarray of float, shape (o.slots, 2, LANES)
-    o : numeric.chains.lanes.inputs.Table
-    options : numeric.tracking.steps.Options
+    o : numeric.chains.lanes.inputs.InputsTable
+    options : numeric.tracking.steps.TrackerOptions
     lines : numeric.tracking.steps.Lines
         Of o.parameters parameters and o.unknowns unknowns.
     roots : ndarray of complex, shape (paths, o.unknowns)
         Out.
-    outcome : numeric.tracking.steps.Outcome
+    outcome : numeric.tracking.steps.PathOutcomes
         Out.
     """
     q, order, paths = o.unknowns, o.order, len(roots)

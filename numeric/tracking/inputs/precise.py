@@ -206,10 +206,10 @@ def finish_path(
         begin, end = parameters_of(form, first), parameters_of(form, second.vector)
         for bits in _BITS:
             ctx.prec = bits
-            point = _Line(form, begin, end).follow(point)
+            point = _InputsLine(form, begin, end).follow(point)
             if point.left == 0.0:
                 exact = Exact.of(form, instance, second)
-                last = _Line(form, end, exact.parameters).follow(_Point(1.0, point.x))
+                last = _InputsLine(form, end, exact.parameters).follow(_Point(1.0, point.x))
                 if last.left == 0.0:
                     return exact.weights(form, last.x)
         return None
@@ -232,7 +232,7 @@ class _Point:
     x: list[acb]
 
 
-class _Line:
+class _InputsLine:
     """The equations along a line of parameters."""
 
     def __init__(self, form: InputsForm, first: Parameters, second: Parameters) -> None:

@@ -12,8 +12,8 @@ from numeric.chains.inputs import InputsForm
 from numeric.chains.lanes.inputs import make_table
 from numeric.chains.lanes.linalg import workspace
 from numeric.tracking.inputs.kernel import track_inputs
-from numeric.tracking.settings import Settings
-from numeric.tracking.steps import Lines, Outcome
+from numeric.tracking.settings import TrackerSettings
+from numeric.tracking.steps import Lines, PathOutcomes
 
 
 class InputsLines:
@@ -68,13 +68,13 @@ class InputsLines:
             weights[mine] = self.form.weights_of(self._ends[1][k], x[mine] / factors)
         return weights
 
-    def lifts(self, settings: Settings) -> int:
+    def lifts(self, settings: TrackerSettings) -> int:
         """What comes with an endpoint: the unknowns themselves, for where a path is stuck."""
         return self.form.unknowns
 
     def run(
-        self, settings: Settings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
-        outcome: Outcome,
+        self, settings: TrackerSettings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
+        outcome: PathOutcomes,
     ) -> None:  # fmt: skip
         """The kernel; fills roots, lifts and outcome."""
         settings = settings.for_inputs

@@ -21,12 +21,12 @@ from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.capped import DualError
 from algebra.matroids.groups import GroupLeaf
 from algebra.matroids.intersection import Shortage, Splitting
-from algebra.matroids.lagrangian import Leaf
+from algebra.matroids.lagrangian import LagrangianLeaf
 
 DUALS = [
     Splitting((3, -2, 10**30), 8),
     Shortage(0, (1, 4), 0, 0),
-    Tree((Leaf((0,), (), ((1, 2),)), Leaf((), (0,), ((0, 5),)))),
+    Tree((LagrangianLeaf((0,), (), ((1, 2),)), LagrangianLeaf((), (0,), ((0, 5),)))),
 ]
 
 

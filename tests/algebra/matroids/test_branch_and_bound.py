@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from algebra.linalg.modular import rank
 from algebra.matroids.branch_and_bound import Tree, capped_basis, counting_reason, covers
 from algebra.matroids.capped import CappedProblem, DualError
-from algebra.matroids.lagrangian import Leaf
+from algebra.matroids.lagrangian import LagrangianLeaf
 from numeric.cap_relaxation import linear_relaxation
 from tests.samples import many
 
@@ -92,15 +92,15 @@ def test_leaves_that_do_not_cover_are_refused():
     task = CappedProblem(columns, P, systems, [1, 2, 5, 1], 2)
     none = ((0, 0), (0, 0))
     with pytest.raises(DualError, match="cover"):
-        Tree((Leaf((0,), (), none),)).bound(task)
-    assert Tree((Leaf((0,), (), none), Leaf((), (0,), none))).bound(task) == 2
-    bad = replace(Leaf((), (), none), multipliers=((0, -1), (0, 0)))
+        Tree((LagrangianLeaf((0,), (), none),)).bound(task)
+    assert Tree((LagrangianLeaf((0,), (), none), LagrangianLeaf((), (0,), none))).bound(task) == 2
+    bad = replace(LagrangianLeaf((), (), none), multipliers=((0, -1), (0, 0)))
     with pytest.raises(DualError, match="negative"):
         Tree((bad,)).bound(task)
     with pytest.raises(DualError, match="one multiplier for each line"):
         Tree((replace(bad, multipliers=((0, 0),)),)).bound(task)
     with pytest.raises(DualError, match="does not exist"):
-        Tree((Leaf((4,), (), none), Leaf((), (4,), none))).bound(task)
+        Tree((LagrangianLeaf((4,), (), none), LagrangianLeaf((), (4,), none))).bound(task)
 
 
 def test_what_covers_all_sets():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from algebra.linalg.modular import rank
 from algebra.matroids.capped import CappedProblem
-from algebra.matroids.lagrangian import SCALE, LagrangianSearch, Leaf
+from algebra.matroids.lagrangian import SCALE, LagrangianLeaf, LagrangianSearch
 from tests.samples import many
 
 P = 2147483629
@@ -40,7 +40,7 @@ def test_bounds_hold_for_any_multipliers(values, inside, outside):
     """Of all sets under the caps and in the branch, none costs less than the bound."""
     outside = outside - inside
     search = LagrangianSearch(CappedProblem(COLUMNS, P, SYSTEMS, COSTS, SIZE))
-    leaf = Leaf(
+    leaf = LagrangianLeaf(
         tuple(sorted(inside)), tuple(sorted(outside)), (tuple(values[:3]), tuple(values[3:]))
     )
     found = search.bound(leaf)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.linear.derivatives import Dual
+from algebra.linear.derivatives import DualMatrix
 from algebra.networks.base import NotKnown, Point
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
@@ -35,7 +35,7 @@ NETS = [
 
 def plain(matrix, p):
     """Dual numbers that do not move."""
-    return Dual(matrix % p, np.zeros_like(matrix), p)
+    return DualMatrix(matrix % p, np.zeros_like(matrix), p)
 
 
 def kinds(network):
@@ -56,8 +56,8 @@ def test_derivatives_agree_with_dual_numbers(network):
     p = random_prime(rng)
     point = random_point(network, p, 5)
     step = {name: random_residues(shape, p, rng) for name, shape in network.shapes.items()}
-    weights = {name: Dual(point.weights[name] % p, step[name], p) for name in network.shapes}
-    X = Dual(point.X % p, np.zeros_like(point.X), p)
+    weights = {name: DualMatrix(point.weights[name] % p, step[name], p) for name in network.shapes}
+    X = DualMatrix(point.X % p, np.zeros_like(point.X), p)
     for what, readings in kinds(network):
         values = network.modular_values(what, Point(p, point.seed, weights, X))
         factors = network.modular_readings(what, point, None)

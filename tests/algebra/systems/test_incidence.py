@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from algebra.errors import InputError
-from algebra.systems.incidence import Block, block_triangular_form
+from algebra.systems.incidence import EquationBlock, block_triangular_form
 from tests.samples import many
 
 
@@ -203,9 +203,9 @@ def test_blocks_come_in_solving_order_with_ties_by_equation():
     """Independent blocks are listed by their smallest equation, dependent ones after theirs."""
     form = block_triangular_form([{2, 3}, {1}, {2, 3}, {0, 1}], 4)
     assert form.blocks == (
-        Block((0, 2), (2, 3)),
-        Block((1,), (1,)),
-        Block((3,), (0,)),
+        EquationBlock((0, 2), (2, 3)),
+        EquationBlock((1,), (1,)),
+        EquationBlock((3,), (0,)),
     )
     assert form.row_order == (0, 2, 1, 3)
     assert form.column_order == (2, 3, 1, 0)
@@ -220,20 +220,20 @@ def test_long_chain_needs_no_recursion():
     assert [b.equations for b in blocks] == [(k,) for k in reversed(range(count))]
     cycle = [{k, (k + 1) % count} for k in range(count)]
     assert block_triangular_form(cycle, count).blocks == (
-        Block(tuple(range(count)), tuple(range(count))),
+        EquationBlock(tuple(range(count)), tuple(range(count))),
     )
     extra = block_triangular_form([*patterns, {0}], count)
-    assert extra.overdetermined == Block(tuple(range(count + 1)), tuple(range(count)))
+    assert extra.overdetermined == EquationBlock(tuple(range(count + 1)), tuple(range(count)))
 
 
 def test_empty_systems_and_empty_equations():
     """No equations: all unknowns loose.  An equation without unknowns is overdetermined alone."""
     assert not any(block_triangular_form([], 0).parts)
-    assert block_triangular_form([], 2).underdetermined == Block((), (0, 1))
+    assert block_triangular_form([], 2).underdetermined == EquationBlock((), (0, 1))
     parts = block_triangular_form([{0}, set()], 2)
-    assert parts.overdetermined == Block((1,), ())
-    assert parts.underdetermined == Block((), (1,))
-    assert parts.blocks == (Block((0,), (0,)),)
+    assert parts.overdetermined == EquationBlock((1,), ())
+    assert parts.underdetermined == EquationBlock((), (1,))
+    assert parts.blocks == (EquationBlock((0,), (0,)),)
 
 
 def test_results_print_in_words():
@@ -244,7 +244,7 @@ def test_results_print_in_words():
         "block 0: 1 equation in 1 unknown: equations 2; unknowns 1",
         "underdetermined: 0 equations in 1 unknown: equations none; unknowns 2",
     ]
-    assert str(Block(tuple(range(20)), ())).endswith(
+    assert str(EquationBlock(tuple(range(20)), ())).endswith(
         "equations 0, 1, 2, 3, 4, 5, 6, 7, … 19; unknowns none"
     )
 

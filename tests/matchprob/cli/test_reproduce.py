@@ -7,9 +7,9 @@ import pytest
 
 from algebra.errors import InputError
 from matchprob.figures import FIGURES, Run, figures, find_figure, register_figure
-from matchprob.figures.panels import Picture
+from matchprob.figures.panels import FigureLayout
 from matchprob.figures.paper1_linear import _layer_points, _lrnn_points
-from matchprob.figures.points import Measured, Point, increases
+from matchprob.figures.points import CurvePoint, Measured, increases
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.statistics.estimate import Estimate
 from tests.matchprob.calls import call
@@ -29,7 +29,7 @@ def test_figures_can_be_added(monkeypatch):
     """A registered function is found under its name."""
     monkeypatch.setattr("matchprob.figures.FIGURES", dict(FIGURES))
 
-    @register_figure("mine", "a test", 3, Picture(()))
+    @register_figure("mine", "a test", 3, FigureLayout(()))
     def mine(run):
         raise AssertionError
 
@@ -74,7 +74,7 @@ def test_points_are_the_papers():
     assert {p.engine for n in (8, 12, 16) for p in _lrnn_points(n, 4)} == {"homotopy"}
     run = Run(40, 0, Path("s.sqlite"), 1, 0, print)
     assert [_lrnn_points(n, 4)[0].trials(run) for n in (8, 12, 16)] == [40, 10, 1]
-    assert Point(0, points[0].problem, share=0.001).trials(run) == 1
+    assert CurvePoint(0, points[0].problem, share=0.001).trials(run) == 1
     for point in _layer_points(8):
         assert point.engine == "homotopy"
         assert all(c.budget == 8 for c in point.problem.learnable.values())
@@ -88,7 +88,7 @@ def measured(x, matched, unmatched, missed=0):
     baseline = [InstanceCount(k, None, None, UNDETERMINED) for k in range(missed)]
     n = len(counts)
     return Measured(
-        Point(x, problem),
+        CurvePoint(x, problem),
         Estimate(problem, "homotopy", 0, tuple(counts), n),
         Estimate(problem, "fsolve", 0, tuple(baseline), missed) if missed else None,
     )

@@ -9,7 +9,7 @@ import typer
 from algebra.problems.files import load_problem
 from matchprob.cli.options import finish
 from numeric.studies.store import Store
-from numeric.studies.trials import Work
+from numeric.studies.trials import TrialSeries
 from tests.matchprob.calls import DIAGONAL, ROW, call
 
 
@@ -155,7 +155,7 @@ def test_what_a_store_holds_is_counted_in_it(tmp_path, capsys):
     """A run that ends early: trials that were finished but not kept are not said to be kept."""
     path = tmp_path / "s.sqlite"
     with Store(path, create=True) as store:
-        store.add(store.study(Work.of(load_problem("examples/diagonal.toml"), 0)), [])
+        store.add(store.study(TrialSeries.of(load_problem("examples/diagonal.toml"), 0)), [])
     with pytest.raises(typer.Exit):
         finish(760, 20_000, "trials", "estimate", path, "the disk is full")
     said = capsys.readouterr().err

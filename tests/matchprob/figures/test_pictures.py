@@ -21,7 +21,7 @@ from matchprob.figures import (
     paper2_training,
 )
 from matchprob.figures import paper2_match_probability as norm_mp
-from matchprob.figures.points import Measured, Point
+from matchprob.figures.points import CurvePoint, Measured
 from matchprob.io.sizes import inches
 from matchprob.report.drawing.style import on_paper
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
@@ -170,7 +170,7 @@ def test_curves_stand_apart():
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()
-    made = made_up(None, {name: [Point(1.0, DIAGONAL)] for name in ("a", "b", "c")})
+    made = made_up(None, {name: [CurvePoint(1.0, DIAGONAL)] for name in ("a", "b", "c")})
     rows = {name: [m.row(name) for m in own] for name, own in made.items()}
     apart = curves.shifts(3, 1.0)
     assert apart[1] == 0

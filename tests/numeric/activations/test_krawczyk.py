@@ -9,7 +9,7 @@ from flint import arb
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
-from numeric.activations.krawczyk import BallSystem, enclose
+from numeric.activations.krawczyk import ActivationBallSystem, enclose
 from numeric.activations.newton import certified_solutions
 from numeric.instances import draw_instance
 
@@ -47,7 +47,7 @@ def test_certified_solutions_are_solutions(activation):
         assert done == 32
         assert converged >= len(found)
         some += bool(found)
-        system = BallSystem(instance)
+        system = ActivationBallSystem(instance)
         for box in found:
             assert all(value.contains(0) for value in system.residual(list(box.balls)).entries())
         for k, one in enumerate(found):

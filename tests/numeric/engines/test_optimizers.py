@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from numeric.engines.optimizers import METHODS, OptimizerEngine, ReluLoss, adam, damped
+from numeric.engines.optimizers import METHODS, FirstLayerLoss, OptimizerEngine, adam, damped
 from numeric.relu.decide import decide
 from numeric.relu.decision import MATCH
 from tests.numeric.relu.cases import instances, problem
@@ -16,7 +16,7 @@ CASE = problem(3, 4, 2, 3, W1=MASK)
 
 def test_derivatives_are_differences():
     """Gradient and Jacobian agree with finite differences."""
-    loss = ReluLoss.of(instances(CASE, 1)[0])
+    loss = FirstLayerLoss.of(instances(CASE, 1)[0])
     rng = np.random.default_rng(0)
     w = rng.normal(size=(1, 6))
     value, slope = loss.gradient(w)
@@ -34,7 +34,7 @@ def test_derivatives_are_differences():
 def test_loss_is_that_of_the_network():
     """The errors are those of the student's labels."""
     instance = instances(CASE, 1)[0]
-    loss = ReluLoss.of(instance)
+    loss = FirstLayerLoss.of(instance)
     mask = np.array(MASK) != 0
     w = instance.weights["W1"][mask]
     student = instance.weights["W2"] @ np.maximum(instance.weights["W1"] @ instance.X, 0)
@@ -44,7 +44,7 @@ def test_loss_is_that_of_the_network():
 @pytest.mark.parametrize("method", [adam, damped])
 def test_loss_falls(method):
     """No start ends above where it began, and some end far below."""
-    loss = ReluLoss.of(instances(CASE, 3)[2])
+    loss = FirstLayerLoss.of(instances(CASE, 3)[2])
     starts = np.random.default_rng(1).normal(size=(30, 6))
     before, after = loss.gradient(starts)[0], loss.gradient(method(loss, starts))[0]
     assert (after <= before + 1e-9).mean() > 0.95

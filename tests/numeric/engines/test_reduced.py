@@ -12,7 +12,7 @@ from algebra.problems.reduction import lowered
 from numeric.engines.base import default_engine
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance, reduced
-from numeric.studies.trials import Work
+from numeric.studies.trials import TrialSeries
 
 # Two equations of degree 2 are left: N = 2.
 BILINEAR = Problem(
@@ -93,9 +93,9 @@ def test_random_allocations():
 
 def test_work_makes_the_right_counter():
     """Trials by worker processes use the same counters."""
-    work = Work.of(BILINEAR)
+    work = TrialSeries.of(BILINEAR)
     assert work.counter().plan(BILINEAR.allocation).root_count == 2
-    assert Work.from_dict(work.to_dict()).key == work.key
+    assert TrialSeries.from_dict(work.to_dict()).key == work.key
 
 
 def test_surplus_weights_come_back():

@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 from algebra.errors import InputError
 from numeric.statistics.confidence_sequences import RunningInterval, confidence_sequence
-from numeric.statistics.intervals import Interval, proportion_interval
+from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 from tests.samples import many
 
 
@@ -119,8 +119,8 @@ def test_width_scales_as_stated(n, p):
 
 def test_ends_and_extremes():
     """Nothing seen, all or none matched, and huge counts have their plain answers."""
-    assert confidence_sequence(0, 0) == Interval(0.0, 1.0)
-    assert confidence_sequence(0, 0, 9) == Interval(0.0, 1.0)
+    assert confidence_sequence(0, 0) == ConfidenceInterval(0.0, 1.0)
+    assert confidence_sequence(0, 0, 9) == ConfidenceInterval(0.0, 1.0)
     every, none = confidence_sequence(40, 0), confidence_sequence(0, 40)
     assert (every.high, none.low) == (1.0, 0.0)
     assert none.high == pytest.approx(1 - every.low)
@@ -134,7 +134,7 @@ def test_ends_and_extremes():
 def test_running_interval_is_the_intersection():
     """Each update intersects; a new interval outside leaves the nearest point."""
     running = RunningInterval(0.95)
-    assert running.interval == Interval(0.0, 1.0)
+    assert running.interval == ConfidenceInterval(0.0, 1.0)
     moments = [(8, 2, 0), (70, 28, 2), (72, 28, 0), (140, 58, 2)]
     seen = []
     for counts in moments:
@@ -144,10 +144,10 @@ def test_running_interval_is_the_intersection():
         assert found.high == min(s.high for s in seen)
     assert repr(running) == f"RunningInterval({found}, 200 trials, confidence=0.95)"
     for counts, end in (((150, 1000), found.low), ((5000, 1000), found.low)):
-        assert running.update(*counts) == Interval(end, end)
+        assert running.update(*counts) == ConfidenceInterval(end, end)
     rising = RunningInterval()
     top = rising.update(50, 50).high
-    assert rising.update(5000, 50) == Interval(top, top)
+    assert rising.update(5000, 50) == ConfidenceInterval(top, top)
 
 
 def test_running_interval_wants_totals():

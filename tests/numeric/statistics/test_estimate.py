@@ -11,7 +11,7 @@ from matchprob.report.estimate import percent
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
-from numeric.statistics.intervals import Interval
+from numeric.statistics.intervals import ConfidenceInterval
 
 PROBLEM = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 
@@ -63,8 +63,8 @@ def test_nothing_decided():
 
 def test_running_interval_replaces_the_others():
     """Where the number of trials followed the outcomes only the confidence sequence holds."""
-    found = replace(scripted(50), running=Interval(0.1, 0.9))
-    assert found.interval() == Interval(0.1, 0.9)
+    found = replace(scripted(50), running=ConfidenceInterval(0.1, 0.9))
+    assert found.interval() == ConfidenceInterval(0.1, 0.9)
     assert found.to_dict()["interval"] == "confidence sequence"
 
 
@@ -97,7 +97,7 @@ def test_a_verdict_is_no_estimate(real):
     """A value that is certified is its own interval, in words, in JSON and in text."""
     found = settled(real)
     assert found.certified == found.estimate == real
-    assert found.interval() == Interval(real, real)
+    assert found.interval() == ConfidenceInterval(real, real)
     data = found.to_dict()
     assert (data["low"], data["high"], data["certified"]) == (real, real, True)
     assert data["wilson"] == {"low": real, "high": real}
@@ -146,8 +146,10 @@ def test_comparison_with_a_certified_value():
                      50)  # fmt: skip
     compared = Comparison(settled(1), found)
     assert compared.difference == 1 - found.estimate
-    assert compared.interval() == Interval(1 - found.interval().high, 1 - found.interval().low)
+    assert compared.interval() == ConfidenceInterval(
+        1 - found.interval().high, 1 - found.interval().low
+    )
     both = Comparison(settled(1), settled(0))
-    assert both.interval() == Interval(1, 1)
+    assert both.interval() == ConfidenceInterval(1, 1)
     assert "certified" in both.summary
     assert "there is none" in Comparison(settled(1), settled(1)).summary

@@ -12,7 +12,7 @@ from scipy.stats import binom, binomtest, multinomial, norm
 
 from algebra.errors import InputError
 from numeric.statistics.intervals import (
-    Interval,
+    ConfidenceInterval,
     paired_interval,
     paired_table,
     proportion_interval,
@@ -56,8 +56,8 @@ def test_closed_forms_at_the_ends():
 @pytest.mark.parametrize("method", ["clopper-pearson", "wilson"])
 def test_nothing_known(method):
     """No trials, or only undetermined ones, leave everything possible."""
-    assert proportion_interval(0, 0, method=method) == Interval(0.0, 1.0)
-    assert proportion_interval(0, 0, 50, method=method) == Interval(0.0, 1.0)
+    assert proportion_interval(0, 0, method=method) == ConfidenceInterval(0.0, 1.0)
+    assert proportion_interval(0, 0, 50, method=method) == ConfidenceInterval(0.0, 1.0)
 
 
 @methods
@@ -145,9 +145,9 @@ def test_bad_options_are_echoed():
 
 def test_an_interval_prints_and_contains():
     """Three decimals, closed ends, half of the length."""
-    interval = Interval(0.7291, 0.7569)
+    interval = ConfidenceInterval(0.7291, 0.7569)
     assert str(interval) == "[0.729, 0.757]"
-    assert repr(interval) == "Interval(low=0.7291, high=0.7569)"
+    assert repr(interval) == "ConfidenceInterval(low=0.7291, high=0.7569)"
     assert interval.half_width == pytest.approx(0.0139)
     assert 0.7291 in interval
     assert 0.757 not in interval
@@ -192,7 +192,7 @@ def test_paired_closed_forms():
     interval = paired_interval([[30, 0], [0, 70]])
     assert interval.high == pytest.approx(z**2 / (100 + z**2), rel=1e-10)
     assert interval.low == pytest.approx(-interval.high, rel=1e-10)
-    assert paired_interval([[0, 0], [0, 0]]) == Interval(-1.0, 1.0)
+    assert paired_interval([[0, 0], [0, 0]]) == ConfidenceInterval(-1.0, 1.0)
     assert paired_interval([[0, 9], [0, 0]]).high == 1.0
 
 

@@ -14,10 +14,10 @@ from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.studies.store import Store, StoreFull, packed, unpacked
 from numeric.studies.study import Study
-from numeric.studies.trials import Work, record
+from numeric.studies.trials import TrialSeries, record
 
 PROBLEM = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
-WORK = Work.of(PROBLEM)
+WORK = TrialSeries.of(PROBLEM)
 
 
 def count(k, real=0):
@@ -41,7 +41,7 @@ def test_what_is_written_is_read(tmp_path):
         (info,) = store.studies()
         assert (info.trials, info.matched, info.unmatched, info.undetermined) == (3, 1, 1, 1)
         assert info.version == "1.2"
-        assert Work.from_dict(info.work) == WORK
+        assert TrialSeries.from_dict(info.work) == WORK
         assert store.find("1") == store.find(WORK.key[:6]) == info
 
 
@@ -69,7 +69,7 @@ def test_results_of_experiments(tmp_path):
 def test_studies_are_kept_apart(tmp_path):
     """Another seed is another study."""
     with Store(tmp_path / "s.sqlite", create=True) as store:
-        first, second = store.study(WORK), store.study(Work.of(PROBLEM, 1))
+        first, second = store.study(WORK), store.study(TrialSeries.of(PROBLEM, 1))
         store.add(first, [count(0, 2)])
         assert store.records(second) == {}
         with pytest.raises(InputError, match="no study 'x'"):
@@ -154,7 +154,7 @@ def test_merge(tmp_path):
     ):
         a.add(a.study(WORK), [count(0, 2), count(1, 0)])
         b.add(b.study(WORK), [count(1, 0), count(2, 2)])
-        b.add(b.study(Work.of(PROBLEM, 9)), [count(0, 0)])
+        b.add(b.study(TrialSeries.of(PROBLEM, 9)), [count(0, 0)])
         assert a.merge(b) == {"studies": 1, "trials": 2}
         assert a.merge(b) == {"studies": 0, "trials": 0}
         assert [record(c) for c in a.records(a.study(WORK)).values()] == [

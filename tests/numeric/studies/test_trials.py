@@ -12,8 +12,8 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import (
-    TrialOptions,
-    Work,
+    TrialSeries,
+    TrialSettings,
     compute,
     contradict,
     forget,
@@ -33,7 +33,7 @@ def records(work, indices):
 @pytest.mark.parametrize("problem", [FIXED, RANDOM], ids=["fixed", "random"])
 def test_a_record_does_not_depend_on_its_chunk(problem):
     """One by one, backwards, or all at once: the same records."""
-    work = Work.of(problem, 3)
+    work = TrialSeries.of(problem, 3)
     whole = records(work, range(12))
     assert [r for k in range(12) for r in records(work, [k])] == whole
     forget()
@@ -43,31 +43,31 @@ def test_a_record_does_not_depend_on_its_chunk(problem):
 
 
 def test_work_survives_plain_data():
-    """Work, to plain data and back, has the same key; any change of it changes the key."""
-    work = Work.of(RANDOM, 5, "exact", timeout=7.0)
-    assert Work.from_dict(work.to_dict()) == work
-    assert Work.from_dict(work.to_dict()).key == work.key
+    """Trials keep their key through plain data and back; any change of them changes the key."""
+    work = TrialSeries.of(RANDOM, 5, "exact", timeout=7.0)
+    assert TrialSeries.from_dict(work.to_dict()) == work
+    assert TrialSeries.from_dict(work.to_dict()).key == work.key
     others = [
-        Work.of(FIXED, 5, "exact", timeout=7.0),
-        Work.of(RANDOM, 6, "exact", timeout=7.0),
-        Work.of(RANDOM, 5, "homotopy", timeout=7.0),
-        Work.of(RANDOM, 5, "exact", timeout=8.0),
-        Work.of(RANDOM, 5, "exact", timeout=7.0, complete=True),
+        TrialSeries.of(FIXED, 5, "exact", timeout=7.0),
+        TrialSeries.of(RANDOM, 6, "exact", timeout=7.0),
+        TrialSeries.of(RANDOM, 5, "homotopy", timeout=7.0),
+        TrialSeries.of(RANDOM, 5, "exact", timeout=8.0),
+        TrialSeries.of(RANDOM, 5, "exact", timeout=7.0, complete=True),
     ]
     assert len({work.key, *(w.key for w in others)}) == 6
 
 
 def test_other_versions_are_refused():
-    """Work of another version of the records is not computed."""
-    data = {**Work.of(FIXED).to_dict(), "records": 0}
+    """A series of trials of another version of the records is not computed."""
+    data = {**TrialSeries.of(FIXED).to_dict(), "records": 0}
     with pytest.raises(InputError, match="version 0"):
-        Work.from_dict(data)
+        TrialSeries.from_dict(data)
 
 
 def test_settings_are_checked():
     """A time limit that is not positive is refused by name."""
     with pytest.raises(InputError, match=r"`timeout` \(0\)"):
-        TrialOptions("exact", timeout=0)
+        TrialSettings("exact", timeout=0)
 
 
 counts = st.builds(

@@ -8,7 +8,7 @@ from flint import ctx
 
 from numeric.chains.table import chain_table
 from numeric.tracking.precise import finish_path
-from numeric.tracking.tracker import DONE, Settings, track
+from numeric.tracking.tracker import DONE, TrackerSettings, track
 from tests.numeric.chains.cases import chains
 
 CHAINS = chains()
@@ -20,7 +20,9 @@ def middle(chain, t):
     second, _ = chain.random(np.random.default_rng(6))
     zero = np.zeros(1, np.int64)
     there = (1 - t) * first + t * second
-    found = track(chain, first[None], there[None], zero, zero, start[None], Settings(lifted=True))
+    found = track(
+        chain, first[None], there[None], zero, zero, start[None], TrackerSettings(lifted=True)
+    )
     assert found.status[0] == DONE
     return first, second, start, found
 

@@ -8,7 +8,7 @@ import pytest
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
-from numeric.tracking.tracker import DONE, STUCK, Settings, track
+from numeric.tracking.tracker import DONE, STUCK, TrackerSettings, track
 from tests.numeric.chains.cases import chains
 
 CHAINS = chains()
@@ -28,7 +28,7 @@ def ends(chain, lines, settings=None):
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_endpoints_are_roots(chain, lifted):
     """Every path that is done ends in a root of the target equations."""
-    _, second, _, tracked = ends(chain, 20, Settings(lifted=lifted))
+    _, second, _, tracked = ends(chain, 20, TrackerSettings(lifted=lifted))
     assert (tracked.status == DONE).mean() >= 0.9
     for k in np.flatnonzero(tracked.status == DONE):
         size = 1 + np.abs(tracked.roots[k]).max() ** chain.network.m
@@ -50,7 +50,7 @@ def test_condensed_and_lifted_paths_agree():
     """Both ways to solve the Newton system follow the same path."""
     chain = CHAINS[9]
     _, _, _, condensed = ends(chain, 32)
-    _, _, _, lifted = ends(chain, 32, Settings(lifted=True))
+    _, _, _, lifted = ends(chain, 32, TrackerSettings(lifted=True))
     both = (condensed.status == DONE) & (lifted.status == DONE)
     assert both.sum() >= 28
     assert np.allclose(condensed.roots[both], lifted.roots[both], rtol=1e-6, atol=1e-6)
@@ -62,7 +62,7 @@ def test_single_root_is_followed_everywhere():
     chain = make_chain(Allocation.from_cells(network, [("W", 0, 0), ("W", 0, 1)]))
     _, _second, _, tracked = ends(chain, 30)
     assert (tracked.status == DONE).all()
-    *_, other = ends(chain, 30, Settings(order=6, tolerance=1e-6, lifted=True))
+    *_, other = ends(chain, 30, TrackerSettings(order=6, tolerance=1e-6, lifted=True))
     assert np.allclose(tracked.roots, other.roots, rtol=1e-6)
 
 

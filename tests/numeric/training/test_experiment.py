@@ -19,7 +19,7 @@ from numeric.instances import draw_instance
 from numeric.relu.decide import decide
 from numeric.studies.study import Study
 from numeric.training.arrival import ChainArrivals, ReluArrivals
-from numeric.training.experiment import Experiment, Settings, Trained, TrainResult
+from numeric.training.experiment import Experiment, Trained, TrainingSettings, TrainResult
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -34,7 +34,7 @@ def counts(problem, trials, **settings):
 
 
 def result(problem, trials, settings=None, **more):
-    settings = settings or Settings("levenberg-marquardt", restarts=2)
+    settings = settings or TrainingSettings("levenberg-marquardt", restarts=2)
     known = counts(problem, trials, **({"complete": True} | more))
     done = tuple(Experiment(problem, 0, settings).run(known))
     return TrainResult(problem, settings, 0, done, trials), known
@@ -77,13 +77,13 @@ def test_a_match_where_a_count_says_none_is_a_contradiction():
     wrong = [replace(c, real=0, solutions=()) for c in known]
     assert all(c.status == COMPLETE for c in known)
     with pytest.raises(ArithmeticError, match="a certified match"):
-        list(Experiment(ROW, 0, Settings("levenberg-marquardt", restarts=4)).run(wrong))
+        list(Experiment(ROW, 0, TrainingSettings("levenberg-marquardt", restarts=4)).run(wrong))
 
 
 def test_a_match_that_was_found_exists():
     """Trials that the count leaves open are matched where training proves it."""
     open_ = [InstanceCount(k, None, None, UNDETERMINED) for k in range(12)]
-    settings = Settings("levenberg-marquardt", restarts=4)
+    settings = TrainingSettings("levenberg-marquardt", restarts=4)
     done = list(Experiment(ROW, 0, settings).run(open_))
     assert {t.exists for t in done} == {True, None}
     assert all(t.found == (t.exists is True) for t in done)
@@ -138,7 +138,7 @@ def _trained(exists, found):
 def test_open_trials_widen_the_interval():
     """Below they are missed matches, above none; without them it is Clopper and Pearson's."""
     done = [_trained(True, True)] * 6 + [_trained(True, False)] * 4 + [_trained(False, False)] * 5
-    found = TrainResult(ROW, Settings(), 0, tuple(done), 15)
+    found = TrainResult(ROW, TrainingSettings(), 0, tuple(done), 15)
     share = found.found_given_exists
     exact = binomtest(6, 10).proportion_ci(0.95, "exact")
     assert share.estimate == 0.6
@@ -164,4 +164,4 @@ def test_open_trials_widen_the_interval():
 def test_bad_settings_are_refused(given, word):
     """One line each, naming the value."""
     with pytest.raises(InputError, match=word):
-        Settings(**given)
+        TrainingSettings(**given)
