@@ -1,4 +1,4 @@
-"""Adam's steps: running means of the slope and of its square, both freed of their start at 0.
+"""The Adam optimizer: running means of the gradient and its square, corrected for the start at 0.
 
 References
 ----------
@@ -13,7 +13,7 @@ _DECAY = (0.9, 0.999)
 
 
 def half_cosine(rate: float, t: int, steps: int) -> np.floating:
-    """The step size of step t of so many: it falls from `rate` to a hundredth by a half cosine.
+    """Step size of step t of `steps`: half a cosine from `rate` down to a hundredth of it.
 
     Examples
     --------
@@ -24,12 +24,12 @@ def half_cosine(rate: float, t: int, steps: int) -> np.floating:
 
 
 class Adam:
-    """The running means of one array of variables.
+    """Running means for one array of variables.
 
     Parameters
     ----------
     like : ndarray
-        Of the shape and precision of the variables.
+        An array with the variables' shape and dtype.
     tiny : float, optional
         Added to the root of the mean square; ε of [1]_.
 
@@ -47,7 +47,7 @@ class Adam:
         self._steps = 0
 
     def step(self, slope: np.ndarray, rate: float | np.floating) -> np.ndarray:
-        """What to subtract from the variables, at their slope and for a step size."""
+        """The amount to subtract from the variables, given the gradient and the step size."""
         self._steps += 1
         self._first += (1 - _DECAY[0]) * (slope - self._first)
         self._second += (1 - _DECAY[1]) * (slope * slope - self._second)
@@ -56,7 +56,7 @@ class Adam:
         return np.asarray(rate * mean / (np.sqrt(spread) + self._tiny))
 
     def take(self, rows: np.ndarray) -> Adam:
-        """The state of some of the variables, along the first axis; this one itself for all."""
+        """The state of some variables, selected along the first axis; `self` where all are."""
         if len(rows) == len(self._first):
             return self
         part = Adam(self._first[rows], self._tiny)

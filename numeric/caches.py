@@ -1,4 +1,4 @@
-"""Folders that outlive a call: start systems, compiled kernels."""
+"""Folders that persist between calls: start systems, compiled kernels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """The user's folder: ``$MATCHPROB_CACHE``, else ``~/.cache/matchprob``.
+    """The user's cache folder: ``$MATCHPROB_CACHE``, else ``~/.cache/matchprob``.
 
     Raises
     ------
     RuntimeError
-        Where the variable is not set and the user has no home folder.
+        If the variable is not set and the user has no home folder.
     """
     folder = os.environ.get("MATCHPROB_CACHE")
     return Path(folder) if folder else Path.home() / ".cache" / "matchprob"

@@ -1,13 +1,13 @@
 r"""Multipliers for bases under several kinds of caps, from a linear program.
 
 The linear program minimizes the cost over the points x of the matroid's base polytope that
-keep all caps.  The polytope has a rank inequality x(F) ≤ r(F) for each flat F; those that are
-violated are found as they are needed, along the chains of flats of two greedy runs [1]_: one in
+keep all caps.  The polytope has a rank inequality x(F) ≤ r(F) for each flat F; violated ones are
+added as cuts.  They are found along the chains of flats of two greedy runs [1]_: one in
 the order of the reduced costs (at the optimum its chain supports the Lagrangian bound), one in
-the order of x.  The caps' dual values are the multipliers, x says which elements to try.
+the order of x.  The dual values of the caps are the multipliers; x suggests elements to try.
 
-Nothing here proves anything: `algebra.matroids.branch_and_bound` takes the multipliers as they are,
-rounded, and computes the bound they give in whole numbers.
+This module proves nothing: `algebra.matroids.branch_and_bound` rounds the multipliers and
+computes the bound that they give in integers.
 
 References
 ----------
@@ -26,17 +26,17 @@ from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, Hint, Relax
 
 _ROUNDS, _TOLERANCE = 60, 1e-7
-# Cuts that were slack for so many rounds in a row are dropped.
+# Above this number of cuts, slack ones are dropped.
 _MOST_CUTS = 6_000
-# Bits of a cost that the linear program sees.
+# Bits of a cost that the linear program receives.
 _BITS = 40
 
 
 class CapRelaxation:
     """Hints for the branch and bound of one problem; rank inequalities are kept between calls.
 
-    Costs beyond 40 bits are divided by a power of two first, and the multipliers multiplied by
-    it: doubles hold them, and only the quality of the hint depends on what is rounded off.
+    Costs beyond 40 bits are divided by a power of two, and the multipliers multiplied by it, so
+    that doubles can represent them.  The rounding affects only the quality of the hint.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ class CapRelaxation:
         self.ranks = np.zeros(0)
 
     def __call__(self, state: np.ndarray, best: int | None) -> Hint:
-        """Multipliers and values where some elements are fixed."""
+        """Multipliers and values, given the elements that are fixed."""
         solution = self._solve(state, elastic=False)
         if solution is None:
-            # No point keeps the caps: the duals of the least violation, made large.
+            # No point keeps the caps: use the duals of the least violation, scaled up.
             solution = self._solve(state, elastic=True)
             if solution is None:
                 return self._hint(np.zeros(len(self.limits)), np.zeros(len(self.costs)))
@@ -75,7 +75,7 @@ class CapRelaxation:
         return self._hint(duals, x)
 
     def _hint(self, duals: np.ndarray, x: np.ndarray) -> Hint:
-        # Python's integers: what proves that there is no basis may be beyond 64 bits.
+        # Python integers: multipliers that prove infeasibility may exceed 64 bits.
         whole = [max(0, int(v)) << self.shift for v in np.rint(duals * SCALE)]
         lines, start = [], 0
         for _, cap in self.systems:
@@ -87,7 +87,7 @@ class CapRelaxation:
     def _solve(
         self, state: np.ndarray, *, elastic: bool
     ) -> tuple[np.ndarray, np.ndarray, float] | None:
-        """Point, dual values of the caps and optimal value; None where there is no point."""
+        """Point, dual values of the caps and optimal value; None if the program is infeasible."""
         E, L = len(self.costs), len(self.limits)
         low, high = (state == 1).astype(float), (state != -1).astype(float)
         costs = np.concatenate([np.zeros(E), np.ones(L)]) if elastic else self.costs
@@ -117,7 +117,7 @@ class CapRelaxation:
         return best
 
     def _separate(self, x: np.ndarray, duals: np.ndarray, weight: float, state: np.ndarray) -> bool:
-        """Add violated rank inequalities; whether there were any."""
+        """Add the violated rank inequalities; returns whether there were any."""
         reduced = weight * self.costs + self.lines.T @ duals
         scale = max(1.0, float(np.abs(reduced).max(initial=0)))
         first = np.lexsort((-x, np.rint(reduced / scale * 1e9), -state))
@@ -140,10 +140,10 @@ class CapRelaxation:
         return True
 
     def _chain(self, order: np.ndarray) -> np.ndarray:
-        """Closures of the first 0, 1, 2, … elements of the greedy basis in an order, as rows."""
+        """Closures of the first 0, 1, 2, … elements of the greedy basis in `order`, as rows."""
         table, pivots = echelon(self.columns[:, order], self.p)
         rank = len(pivots)
-        # An element lies in the closure of the first k where it has no later coordinate.
+        # An element is in the closure of the first k if it has no coordinate after the k-th.
         places = np.arange(1, rank + 1)[:, None]
         last = np.where(table != 0, places, 0).max(axis=0, initial=0)
         flats = np.zeros((rank + 1, len(order)), bool)

@@ -1,8 +1,8 @@
-"""A child process that is spoken to in lines of JSON.
+"""A child process with a protocol of JSON lines.
 
-Requests and answers are JSON objects, one a line, over two non-blocking pipes, so that neither side
-can block the other and every wait has an end.  A child that met its end or a limit is closed, and
-another one started: a half-read answer must not be taken for the next.
+Requests and answers are JSON objects, one per line, over two non-blocking pipes, so that neither
+side can block the other and every wait has a limit.  After a timeout or an error the child is
+closed and a new one started, because a late answer could be taken for the next one.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any
 from algebra.children import LOOK, end_child, start_child
 from algebra.time_limits import check_time
 
-_LINE_LIMIT = 2**28  # bytes; no list of solutions is longer
+_LINE_LIMIT = 2**28  # bytes; larger than any list of solutions
 
 
 class ChildError(RuntimeError):
-    """A child did not do what it was asked; the next one is not affected."""
+    """A request to a child failed; later requests are not affected."""
 
 
 class ChildCrashed(ChildError):
-    """The child ended, or answered something that is not an answer."""
+    """The child ended, or its answer is not valid."""
 
 
 class ChildTimeout(ChildError, TimeoutError):
@@ -42,26 +42,26 @@ class Child:
     Parameters
     ----------
     name : str
-        What it is called in messages.
+        Used in messages.
     command : sequence of str
-        It is given one more argument: the number of an open pipe that is closed when this process
+        Called with one more argument: the number of a pipe that is closed when this process
         ends (`numeric.phcpy.worker.end_with_parent`).
     environment : mapping of str to str
 
     Attributes
     ----------
     owner : int
-        The process that started it; a forked child must not use it.
+        The process that started the child; a fork of it must not use the child.
 
     Raises
     ------
     ChildCrashed
-        Where it cannot be started.
+        If it cannot be started.
     """
 
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self.name = name
-        held, self._leash = os.pipe()  # the child ends when the leash is let go
+        held, self._lifeline = os.pipe()  # the child ends when this end is closed
         self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self.owner = os.getpid()
         try:
@@ -75,7 +75,7 @@ class Child:
                 pass_fds=[held],
             )
         except OSError as error:
-            os.close(self._leash)
+            os.close(self._lifeline)
             self._messages.close()
             reason = error.strerror or str(error)
             raise ChildCrashed(f"{command[0]} cannot be started: {reason}") from None
@@ -91,7 +91,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Process number of the child."""
+        """Process id of the child."""
         return self._process.pid
 
     @property
@@ -100,7 +100,7 @@ class Child:
         return self._process.poll() is None
 
     def post(self, request: dict[str, Any]) -> None:
-        """Queue a request; it is sent while an answer is waited for."""
+        """Queue a request; it is sent by `receive`."""
         self._unsent += json.dumps(request).encode("ascii") + b"\n"
         self._send()
 
@@ -110,16 +110,16 @@ class Child:
         Raises
         ------
         ChildTimeout
-            Where none comes in `timeout` seconds.
+            If none arrives within `timeout` seconds.
         ChildCrashed
-            Where the child has ended or writes something else.
+            If the child has ended or its output is not an answer.
         """
         deadline = time.monotonic() + timeout
         searched = 0
         while (end := self._unread.find(b"\n", searched)) < 0:
             searched = len(self._unread)
             if searched > _LINE_LIMIT:
-                raise ChildCrashed(f"{self.name} writes without end")
+                raise ChildCrashed(f"{self.name} writes a line without end")
             poll = select.poll()
             poll.register(self._source, select.POLLIN)
             if self._unsent:
@@ -143,23 +143,23 @@ class Child:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            raise ChildCrashed(f"{self.name} wrote {line[:200]!r}, which is no answer")
+            raise ChildCrashed(f"{self.name} wrote {line[:200]!r}, which is not an answer")
         return answer
 
     def _send(self) -> None:
         try:
             written = self._sink.write(self._unsent)
-        except BrokenPipeError:  # its end is seen on the other pipe
+        except BrokenPipeError:  # the other pipe reports the child's end
             written = len(self._unsent)
         del self._unsent[: written or 0]
 
     def close(self, grace: float = 0.0) -> None:
-        """End and reap the child and all that it started; a fork closes what it inherited.
+        """End the child and its descendants and reap it; a fork closes its copies of the pipes.
 
         Parameters
         ----------
         grace : float
-            Seconds it has to end by itself before it is killed.
+            Seconds in which the child may end by itself before it is killed.
         """
         if self._is_closed:
             return
@@ -170,11 +170,11 @@ class Child:
             for pipe in (self._sink, self._source):
                 with contextlib.suppress(OSError):
                     pipe.close()
-        os.close(self._leash)
+        os.close(self._lifeline)
         self._messages.close()
 
     def last_words(self) -> str:
-        """How it ended, with the end of what it wrote on stderr."""
+        """How the child ended, and the end of its output on stderr."""
         try:
             code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:

@@ -1,18 +1,17 @@
-r"""How well a match is determined: bounds of the smallest singular value of its Jacobian.
+r"""The condition of a match: bounds of the smallest singular value of its Jacobian.
 
-At a match w let J be the derivative of vec(Y) by the r learnable weights.  A change of the labels
-by a small δ moves the match by at most ``|δ| / σ`` with σ the smallest singular value of J that
-counts: of all r where r ≤ dm, and of the dm largest where weights are to spare (then the nearest
-match is meant).  The relative condition number of w as a function of the labels is
-``|Y| / (|w| σ)``, Euclidean lengths throughout [1]_.
+At a match w let J be the derivative of vec(Y) with respect to the r learnable weights.  A small
+change δ of the labels moves the match by at most ``|δ| / σ``, where σ is the min(r, dm)-th
+singular value of J (for r > dm the nearest match is meant).  The relative condition number of w
+as a function of the labels is ``|Y| / (|w| σ)``, with Euclidean norms [1]_.
 
-J is rational at rational weights, and is computed over Q; of analytic activations in balls.  With
+J is computed over Q at rational weights, and in balls for analytic activations.  With
 G = JᵀJ or J Jᵀ, whichever is smaller, and q its size, M = G⁻¹ is positive definite and for every p
 
     (tr Mᵖ / q)^(1/p)  ≤  σ⁻²  ≤  (tr Mᵖ)^(1/p),
 
-the two ends being apart by the factor q^(1/p).  With p = 1024, in balls of as many digits as it
-takes, both are certain and within 1 % of each other for q up to 10⁴.
+so that the two bounds differ by the factor q^(1/p).  With p = 1024 and balls of sufficient
+precision, both are certified and within 1 % of each other for q up to 10⁴.
 
 References
 ----------
@@ -41,12 +40,12 @@ _BITS, _MOST_BITS = 192, 3072
 
 @dataclass(frozen=True)
 class Bounds:
-    """A number between two doubles.
+    """A certified enclosure of a number between two doubles.
 
     Attributes
     ----------
     low, high : float
-        Both ends are certain.
+        Both bounds are certified.
 
     Examples
     --------
@@ -62,7 +61,7 @@ class Bounds:
 
 
 def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
-    """The derivative of vec(Y) by the learnable weights over Q, dm×r.
+    """The derivative of vec(Y) with respect to the learnable weights over Q, dm×r.
 
     Parameters
     ----------
@@ -72,8 +71,8 @@ def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
 
     Notes
     -----
-    A ReLU unit whose input is exactly 0 counts as silent: there the labels have one-sided
-    derivatives only.
+    A ReLU unit whose input is exactly 0 counts as inactive; there the labels have only one-sided
+    derivatives.
 
     Examples
     --------
@@ -109,17 +108,17 @@ def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
 
 
 def smallest_singular_value(J: fmpq_mat | Callable[[], arb_mat]) -> Bounds | None:
-    """Bounds of the smallest of the min(rows, columns) singular values.
+    """Bounds of the min(rows, columns)-th singular value.
 
     Parameters
     ----------
     J : fmpq_mat or callable
-        What gives the matrix in balls of the precision set, where it is not rational.
+        A callable returns the matrix in balls at the current precision, where it is not rational.
 
     Returns
     -------
     Bounds or None
-        None where the rank is not full, or no precision tried tells it from that.
+        None if the rank is not full, or if no precision tried can decide that it is.
 
     Examples
     --------
@@ -151,12 +150,12 @@ def _gram(J: Any) -> Any:
 
 
 def _least(G: arb_mat, q: int) -> Bounds | None:
-    """Bounds of the square root of the least eigenvalue; None where digits are missing."""
+    """Bounds of the square root of the least eigenvalue; None if the precision is too low."""
     try:
         M = G.inv()
     except ZeroDivisionError:
         return None
-    # Scaled before each square; `log` gathers the logarithm of the scale, per power.
+    # Scaled before each square; `log` is the logarithm of the accumulated scale, per power.
     log, power = arb(0), 1
     for _ in range(_SQUARINGS):
         size = M.trace().mid()
@@ -171,7 +170,7 @@ def _least(G: arb_mat, q: int) -> Bounds | None:
         return None
     high = log + trace.log() / power
     low = high - arb(q).log() / power
-    # The eigenvalue is e^-x for an x from `low` to `high`.
+    # The eigenvalue is e^-x with x between `low` and `high`.
     least, most = (-high / 2).exp(), (-low / 2).exp()
     if not least.rel_accuracy_bits() > 20:
         return None
@@ -181,7 +180,7 @@ def _least(G: arb_mat, q: int) -> Bounds | None:
 def relative_condition(
     instance: Instance, values: Sequence[Any], smallest: Bounds | None
 ) -> Bounds | None:
-    """Bounds of ``|Y| / (|w| σ)``; None where σ or w is 0.
+    """Bounds of ``|Y| / (|w| σ)``; None if σ or w is 0.
 
     Parameters
     ----------
@@ -189,7 +188,7 @@ def relative_condition(
     values : sequence of fmpq
         The learnable weights.
     smallest : Bounds or None
-        Of σ.
+        Bounds of σ.
     """
     length = sum((fmpq(w) * w for w in values), fmpq(0))
     labels = sum(arb(y) ** 2 for y in _labels(instance))
@@ -202,7 +201,7 @@ def relative_condition(
 def conditions(
     instance: Instance, solution: Sequence[float]
 ) -> tuple[Bounds | None, Bounds | None]:
-    """Bounds of σ and of the relative condition number at doubles.
+    """Bounds of σ and of the relative condition number at a solution in doubles.
 
     Parameters
     ----------
@@ -222,7 +221,7 @@ def _is_analytic(instance: Instance) -> bool:
 
 
 def _balls(instance: Instance, values: Sequence[fmpq]) -> arb_mat:
-    """The derivative in balls of the precision set."""
+    """The derivative in balls, at the current precision."""
     return ActivationBallSystem(instance).jacobian([arb(v) for v in values])
 
 

@@ -1,9 +1,9 @@
-"""Counts of real solutions: one result for every engine.
+"""Counts of real solutions: one result class for all engines.
 
-A count is *complete* only when every complex solution is accounted for: as many distinct
-ones as the generic root count says, each told real or non-real.  Anything less is
-*undetermined*, never "no solution".  What a count rests on is its `Reason`; the note says it in
-words, for people only.
+A count is *complete* only when every complex solution is accounted for: there are as many distinct
+ones as the generic root count, and each is classified as real or non-real.  Otherwise it is
+*undetermined*, never "no solution".  `Reason` says what a count rests on; the note is text for
+readers only.
 """
 
 from __future__ import annotations
@@ -24,41 +24,41 @@ from numeric.instances import GivenInstance, Instance, draw_instance
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
-# In the note of a count that is complete if the root count is what a trace test says.
+# In the note of a count that is complete provided that the trace test's root count is right.
 TRACE_NOTE = "N by trace test"
 
 
 class Reason(StrEnum):
-    """What a count rests on; kept in the store."""
+    """The evidence of a count; kept in the store."""
 
     SETTLED_MINIMAL = "settled minimal"
     """The allocation is minimal: no generic instance has a solution.  Nothing was computed."""
     SETTLED_MAXIMAL = "settled maximal"
     """The allocation is maximal: every generic instance has a real solution."""
     COUNTED = "counted"
-    """Every complex solution is accounted for, or exact arithmetic shows all there are."""
+    """Every complex solution is accounted for, or exact arithmetic found all solutions."""
     COUNTED_BY_TRACE = "counted, N by trace test"
-    """The same, if the generic root count is what a numerical trace test says."""
+    """The same, provided that the root count of a numerical trace test is right."""
     FOUND_ONE = "found one"
-    """Some real solutions are certain; others were not looked for, or not all found."""
+    """Some real solutions are certified; others were not searched for, or not all found."""
     SEARCHED = "searched"
-    """A search that cannot show that there is none found none."""
+    """A search that cannot prove that there is no solution found none."""
     FAILED = "failed"
-    """The method did not come to an end, and would not the next time either."""
+    """The method did not finish, and would not finish when repeated."""
     LOST = "lost"
-    """A child process died or the call's time was up: nothing is said of the instance, and
-    nothing is kept of it."""
+    """A child process died or the time limit of the call was reached: the count says nothing of
+    the instance and is not kept."""
 
 
 class Solutions(tuple[tuple[float, ...], ...]):
-    """Real solutions of one instance: a tuple of rows of weights that knows its columns.
+    """Real solutions of one instance: a tuple of rows of weights, with the cell of each column.
 
     Parameters
     ----------
     rows : iterable of sequence of float
-        One for each solution: the learnable weights.
+        One row of learnable weights for each solution.
     cells : sequence of cell, optional
-        What the columns are, in the allocation's order.
+        The cells of the columns, in the allocation's order.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Solutions(tuple[tuple[float, ...], ...]):
     cells: tuple[Cell, ...]
 
     def __new__(cls, rows: Iterable[Sequence[float]] = (), cells: Sequence[Cell] = ()) -> Solutions:
-        """A table of these rows."""
+        """Make a table of these rows."""
         self = super().__new__(cls, (tuple(row) for row in rows))
         self.cells = tuple(cells)
         if self.cells and any(len(row) != len(self.cells) for row in self):
@@ -88,7 +88,7 @@ class Solutions(tuple[tuple[float, ...], ...]):
         Raises
         ------
         InputError
-            Where the cell does not learn, or the columns are not known.
+            If the cell does not learn, or the cells of the columns are unknown.
         """
         cell = (matrix, row, column)
         if cell not in self.cells:
@@ -104,7 +104,7 @@ class Solutions(tuple[tuple[float, ...], ...]):
         return {name: [row[k] for row in self] for k, name in enumerate(names)}
 
     def to_frame(self) -> Any:
-        """The same as a pandas or a polars data frame, whichever is there."""
+        """The table as a pandas or a polars data frame, whichever is installed."""
         return data_frame(self.columns())
 
 
@@ -117,27 +117,27 @@ class InstanceCount:
     index : int
         Number of the trial.
     real, complex : int or None
-        Real solutions, and all complex ones found.  Exact where `status` is "complete";
-        otherwise lower bounds, or None where the engine says nothing.
+        Number of real solutions, and of all complex ones found.  Exact if `status` is "complete";
+        otherwise lower bounds, or None if the engine gives none.
     status : str
         "complete" or "undetermined".
     note : str
-        Why it is undetermined, or how the count was reached.
+        Why the count is undetermined, or how it was obtained.
     solutions : Solutions
         The real solutions: values of the learnable weights in the allocation's order.
     boxes : tuple of boxes
-        Of an engine that works in rationals: for each solution a pair of exact ends for each
-        weight, which enclose it and no other.  Not kept in a store.
+        From engines that work in rationals: for each solution and weight a pair of exact ends.
+        The box contains this solution and no other.  Not kept in a store.
     paths, retried, certified : int
         Paths tracked, paths tracked again, endpoints certified.
     seconds : float
         Processor time.
     paper_match : bool or None
-        What the first paper's procedure says of the instance, where an engine follows it:
-        True where one of its runs converged.  Not evidence of anything.
+        Result of the first paper's procedure on the instance, if an engine follows it:
+        True if one of its runs converged.  It is not evidence.
     reason : Reason, optional
-        What the count rests on.  Where an engine does not say, a complete count was counted,
-        an incomplete one with a real solution found one, and one without failed.
+        The evidence of the count.  The default is `COUNTED` for a complete count, `FOUND` for an
+        incomplete one with a real solution, and `FAILED` for an incomplete one without.
     """
 
     index: int
@@ -163,26 +163,26 @@ class InstanceCount:
             object.__setattr__(self, "solutions", Solutions(self.solutions))
 
     def with_cells(self, cells: Sequence[Cell]) -> InstanceCount:
-        """The same count, whose solutions know what their columns are."""
+        """The same count, with the cells of the solutions' columns."""
         if not self.solutions or any(len(row) != len(cells) for row in self.solutions):
             return self
         return replace(self, solutions=Solutions(self.solutions, cells))
 
     @property
     def is_transient(self) -> bool:
-        """Whether the count says nothing because something broke; it is not worth keeping."""
+        """Whether the count says nothing because of a failure that may not recur; not stored."""
         return self.reason is Reason.LOST
 
     @property
     def is_settled(self) -> bool:
-        """Whether a verdict on the allocation decided the instance, without a computation."""
+        """Whether a verdict on the allocation decided the instance without computation."""
         return self.reason in (Reason.SETTLED_MINIMAL, Reason.SETTLED_MAXIMAL)
 
     @property
     def outcome(self) -> str:
-        """ "matched", "unmatched" or "undetermined": what the count says of the trial.
+        """ "matched", "unmatched" or "undetermined".
 
-        One real solution that is certain is a match even where others may be missing.
+        One certified real solution is a match even if others may be missing.
         """
         if self.status == COMPLETE:
             return "matched" if self.real else "unmatched"
@@ -190,7 +190,7 @@ class InstanceCount:
 
     @property
     def matches(self) -> bool | None:
-        """The outcome as a truth value; None where it is undetermined."""
+        """The outcome as a truth value; None if it is undetermined."""
         return {"matched": True, "unmatched": False}.get(self.outcome)
 
     def to_dict(self) -> dict[str, Any]:
@@ -223,12 +223,12 @@ class CountResult(Result):
     seconds : float
         Wall time of the whole call.
     requested : int
-        Instances asked for; more than there are where the work was interrupted.
+        Instances requested; more than counted if the work was interrupted.
     problem : Problem or None
     given : GivenInstance or None
-        The one instance that was counted, where it is not drawn but one's own.
+        The instance that was counted, if the user gave it.
     trouble : str
-        What ended the work early, where it was no interrupt.
+        Why the work ended early, other than by an interrupt.
     """
 
     engine: str
@@ -247,11 +247,11 @@ class CountResult(Result):
 
     @property
     def is_partial(self) -> bool:
-        """Whether the work ended before all instances asked for were counted."""
+        """Whether the work ended before all requested instances were counted."""
         return len(self.instances) < self.requested
 
     def facts(self) -> dict[str, Any]:
-        """How many instances have how many real solutions."""
+        """Number of instances for each number of real solutions."""
         done = done_of(len(self), self.requested)
         tally = ", ".join(f"{k}: {v}" for k, v in self.histogram.items())
         return {
@@ -281,12 +281,12 @@ class CountResult(Result):
         return sum(c.status != COMPLETE for c in self.instances)
 
     def instance(self, count: InstanceCount) -> Instance:
-        """The instance that a count is of: one's own, or drawn again.
+        """The instance of a count: the given one, or the one drawn again.
 
         Raises
         ------
         InputError
-            Where the result does not say of which problem it is.
+            If the result does not hold its problem.
         """
         if self.given is not None:
             return self.given
@@ -336,7 +336,7 @@ class CountResult(Result):
 
 
 def count_columns(counts: Sequence[InstanceCount]) -> dict[str, list[Any]]:
-    """A table of counts, one row for each."""
+    """A table of counts, one row per count."""
     return {
         "index": [c.index for c in counts],
         "outcome": [c.outcome for c in counts],
@@ -350,6 +350,6 @@ def count_columns(counts: Sequence[InstanceCount]) -> dict[str, list[Any]]:
 
 
 def real_root_histogram(counts: Iterable[InstanceCount]) -> dict[int, int]:
-    """Number of complete instances for each number of real solutions, sorted."""
+    """Number of complete instances for each number of real solutions, sorted by the latter."""
     tally = Counter(c.real for c in counts if c.status == COMPLETE and c.real is not None)
     return dict(sorted(tally.items()))

@@ -1,8 +1,8 @@
-"""Where a linear program ends, guessed in doubles: the basis that exact arithmetic then checks.
+"""A guess in doubles of the final basis of a linear program, which exact arithmetic then checks.
 
-A dense two-phase simplex method on a NumPy tableau.  Its answer is only a guess
-(`algebra.linalg.rational_lp.maximize` takes it): what is wrong with it, by rounding or cycling,
-costs time and nothing else.
+A dense two-phase simplex method on a NumPy tableau.  The result is only a starting basis for
+`algebra.linalg.rational_lp.maximize`: an error through rounding or cycling costs time and cannot
+change the answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_PIVOTS = 500
 
 
 def guess_basis(A: np.ndarray, b: np.ndarray, objective: np.ndarray) -> list[int] | None:
-    """Columns that are basic at the end of maximizing an objective over {A x = b, x ≥ 0}.
+    """The final basic columns when an objective is maximized over {A x = b, x ≥ 0}.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def guess_basis(A: np.ndarray, b: np.ndarray, objective: np.ndarray) -> list[int
     Returns
     -------
     list of int or None
-        Numbers from `columns` on are artificial unknowns: there, if the program seems
-        infeasible.  None where no end was reached.
+        Numbers from `columns` on are artificial unknowns; they occur if the program seems
+        infeasible.  None if the method did not finish.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def guess_basis(A: np.ndarray, b: np.ndarray, objective: np.ndarray) -> list[int
     """
     rows, columns = A.shape
     signs = np.where(b < 0, -1.0, 1.0)
-    # Rows of one size: tolerances then mean the same everywhere.
+    # Rows are scaled to one size, so that tolerances mean the same in each.
     size = np.maximum(np.abs(A).max(axis=1, initial=0), 1e-300)
     table = np.concatenate(
         [A * (signs / size)[:, None], np.eye(rows), (b * signs / size)[:, None]], axis=1
@@ -70,7 +70,7 @@ def _run(table: np.ndarray, reduced: np.ndarray, basis: list[int], columns: int)
         open_ = np.flatnonzero(reduced[:columns] > _TINY)
         if not open_.size:
             return True
-        # The steepest column at first, Bland's rule when it takes long.
+        # The steepest column at first, Bland's rule after many pivots.
         c = int(open_[0] if step > 100 else open_[reduced[open_].argmax()])
         column = table[:, c]
         positive = column > _TINY
@@ -95,7 +95,7 @@ def _pivot(table: np.ndarray, reduced: np.ndarray, basis: list[int], i: int, c: 
 
 
 def guesses(rows: Sequence[Sequence[fmpq]]) -> BasisGuess:
-    """Guesses for programs with columns of these rows; see `algebra.linalg.rational_lp`."""
+    """Guesses for programs with columns of these rows (`algebra.linalg.rational_lp`)."""
     whole = np.array([[nearest_double(entry) for entry in row] for row in rows])
 
     def guess(

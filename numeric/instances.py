@@ -1,8 +1,8 @@
 """Random instances: fixed weights, teacher and samples of one trial.
 
-Trial i of seed s is the same whatever the allocation, the order of trials or the number
+Trial i of seed s does not depend on the allocation, the order of trials or the number
 of workers: each of its parts has its own stream, spawned from ``SeedSequence(s)`` under
-the key (i, part).  Two allocations met with the same seed are thus compared on common
+the key (i, part).  Two allocations with the same seed are thus compared on common
 random instances.
 """
 
@@ -37,13 +37,13 @@ class Instance:
     ----------
     problem : Problem
     allocation : Allocation
-        That of the problem, or the one drawn for this trial.
+        The problem's allocation, or the one drawn for this trial.
     seed, index : int
         Together they determine the instance.
     weights : dict of str to ndarray
-        The student's weights, float64; those of learnable cells are drawn too, so that
-        instances do not depend on the allocation: they are the values before learning, which
-        constraints speak of and matches do not depend on.
+        The student's weights, float64.  Those of learnable cells are drawn too, so that
+        instances do not depend on the allocation: they are the values before learning, to which
+        constraints may refer; matches do not depend on them.
     teacher : dict of str to ndarray
         The teacher's weights.
     X : ndarray
@@ -70,7 +70,7 @@ class Instance:
 
     @cached_property
     def spread(self) -> np.ndarray:
-        """Standard deviations (r,) of the learnable weights under the student's law."""
+        """Standard deviations (r,) of the learnable weights in the student's distribution."""
         shapes = self.problem.network.shapes
         return np.array([shapes[name][1] ** -0.5 for name, _, _ in self.allocation.cells])
 
@@ -78,7 +78,7 @@ class Instance:
     def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Student weights, X and Y as arrays of `flint.fmpq`.
 
-        A double is a rational number, so this is the very same instance; Y is the
+        A double is a rational number, so this is the same instance; Y is the
         teacher's output without rounding.
         """
         network = self.problem.network
@@ -91,14 +91,14 @@ class Instance:
 
     @property
     def given_by(self) -> Mapping[str, np.ndarray] | None:
-        """The teacher's weights as exactly as they are known; None where labels are given."""
+        """The teacher's weights, exactly as they are known; None if labels are given instead."""
         return self.teacher
 
     @cached_property
     def box(self) -> dict[Cell, Interval]:
-        """Where each learnable weight may lie, exactly; empty where the problem has no constraints.
+        """The exact interval of each learnable weight; empty if the problem has no constraints.
 
-        The value before learning is the drawn weight that the learnable one replaces.
+        The value before learning is the drawn weight of the same cell.
         """
         rules = self.problem.constraints
         if not rules:
@@ -116,7 +116,7 @@ class Instance:
         return float(error.max() / max(np.abs(self.labels).max(), np.finfo(float).tiny))
 
     def with_weights(self, values: Any) -> dict[str, np.ndarray]:
-        """The student's matrices with the learnable cells set, in the allocation's order."""
+        """The student's matrices with these values in the learnable cells, in allocation order."""
         values = np.asarray(values)
         student = {
             name: np.array(value, dtype=np.result_type(value, values))
@@ -129,13 +129,13 @@ class Instance:
 
 @dataclass(frozen=True)
 class ReducedInstance(Instance):
-    """An instance of the problem that is solved instead.
+    """An instance of the reduced problem, which is solved in place of the original one.
 
     Attributes
     ----------
     original : Instance
-        Its labels are the teacher's; the reduced teacher gives them where some student does, and
-        is only a start for path tracking.
+        The original instance has the labels.  The reduced teacher reproduces them only if some
+        student does, and serves only as a start for path tracking.
     reduction : Reduction
     """
 
@@ -156,30 +156,30 @@ class ReducedInstance(Instance):
 
     @cached_property
     def box(self) -> dict[Cell, Interval]:
-        """Where the weights that learn here may lie, by the original's constraints."""
+        """Intervals of the reduced learnable weights, from the original's constraints."""
         found = self.original.box
         if not found:
             return {}
         here = self.restored(self.allocation.cells)
-        # A weight that is kept fixed comes back as its value, not as a cell.
+        # A weight that is kept fixed is restored as its value, not as a cell.
         pairs = zip(self.original.allocation.cells, here, strict=True)
         return {at: found[cell] for cell, at in pairs if isinstance(at, tuple)}
 
     def restored(self, solution: Sequence[Any]) -> tuple[Any, ...]:
-        """A solution as one of the original instance, in the order of its allocation."""
+        """A solution in terms of the original instance, in the order of its allocation."""
         original = self.original
         return self.reduction.restore(original.allocation, original.weights, solution)
 
 
 @dataclass(frozen=True)
 class GivenInstance(Instance):
-    """An instance of one's own, rational all the way.
+    """An instance given by the user, in rational numbers.
 
     Attributes
     ----------
     numbers : GivenNumbers
         Weights, samples and labels over Q; `weights` and `X` are these, rounded, and `teacher` is
-        empty where labels are given.
+        empty if labels are given.
     """
 
     numbers: GivenNumbers
@@ -216,7 +216,7 @@ def given_instance(numbers: GivenNumbers) -> GivenInstance:
 
 
 def reduced(instance: Instance, reduction: Reduction) -> ReducedInstance:
-    """The instance of the problem that is solved instead."""
+    """The corresponding instance of the reduced problem."""
     return ReducedInstance(
         problem=reduction.problem,
         allocation=reduction.allocation(instance.allocation),
@@ -256,8 +256,8 @@ def stream(seed: int, index: int, part: str) -> np.random.Generator:
 def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     """Instance number `index` of a seed.
 
-    Every matrix has variance 1 / (number of its columns), the samples variance 1, from
-    the laws of ``problem.distribution``; cells outside the support are 0.
+    Every matrix has variance 1 / (number of its columns), the samples variance 1, with the
+    distributions of ``problem.distribution``; cells outside the support are 0.
 
     Parameters
     ----------

@@ -1,19 +1,19 @@
-"""Compiled functions, cached under a key made from everything that their machine code depends on.
+"""Compiled functions, cached under a key made from everything that determines their machine code.
 
-numba's own cache watches the file of the function that is cached.  Machine code also contains the
+numba's own cache checks the file of the cached function only.  Machine code also contains the
 functions that this one calls and the constants that both use, from other files: after an edit
-there, numba would run the old machine code.  So every kernel is made by `njit` of this module,
-whose cache is a folder named by a hash of
+there, numba would run the old machine code.  Therefore every kernel is made by `njit` of this
+module, whose cache is a folder named by a hash of
 
 - the text of all kernel sources: each file of ``numeric`` that imports from this module, and what
   these import from the project (`sources`);
 - the versions of Python, numba, llvmlite and NumPy;
 - the name and the features of the processor.
 
-A changed source means a new folder.  The folder lies in the package (``__pycache__/kernels``),
-in numba's own cache folder where ``NUMBA_CACHE_DIR`` names one, or where the package cannot be
-written in the user's (`numeric.caches.cache_folder`).  Of the folders of earlier keys the most
-recently made ones are kept, for those who go back and forth between two versions.
+A changed source leads to a new folder.  The folder is in the package (``__pycache__/kernels``),
+in ``NUMBA_CACHE_DIR`` where that is set, or, if the package is not writable, in the user's cache
+(`numeric.caches.cache_folder`).  The most recent folders of earlier keys are kept, for users who
+alternate between two versions.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ from algebra.children import LOOK
 from algebra.time_limits import can_end, check_time
 from numeric.caches import cache_folder
 
-# Folders of earlier keys that are kept.
+# Number of folders of earlier keys that are kept.
 _KEPT = 3
 _ROOT = Path(__file__).resolve().parents[1]
-# An import at the level of the module; those for type checkers only are indented.
+# An import at module level; imports for type checkers only are indented.
 _IMPORT = re.compile(rb"^(?:from|import) ((?:algebra|numeric|matchprob)[.\w]*)", re.MULTILINE)
 _MARK = b"\nfrom numeric.kernels import"
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorate a function that is compiled at its first call and cached.
+    """Decorate a function so that it is compiled at its first call and cached.
 
     Parameters
     ----------
     **options
-        Of ``numba.njit``, without ``cache``.
+        Options of ``numba.njit``, without ``cache``.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         folder = kernel_folder()
         if folder is None:
             return _endable(numba.njit(**options)(function))
-        # numba reads the setting here, once for each function.
+        # numba reads this setting here, once for each function.
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
         try:
             return _endable(numba.njit(cache=True, **options)(function))
@@ -72,10 +72,10 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def _endable(kernel: Any) -> Any:
-    """The kernel, compiled beside the work where a time limit or Ctrl-C may end the work.
+    """The kernel, compiled in a thread where a time limit or Ctrl-C may end the caller.
 
-    Compiling takes up to half a minute and cannot ask `check_time`.  Whoever waits for it asks;
-    when that raises, the compiler goes on by itself, and the next call finds the result cached.
+    Compilation takes up to half a minute and cannot call `check_time`; the waiting caller does.
+    If that raises, the compilation continues in its thread, and the next call finds it cached.
     """
     compiled: Callable[..., Any] = kernel._compile_for_args
 
@@ -90,7 +90,7 @@ def _endable(kernel: Any) -> Any:
             except BaseException as error:
                 made.set_exception(error)
 
-        # No daemon: Python may not end while the compiler is at work.
+        # Not a daemon: Python must not exit during compilation.
         threading.Thread(target=work, name="compiling").start()
         while True:
             check_time()
@@ -102,13 +102,13 @@ def _endable(kernel: Any) -> Any:
 
 
 def is_compiling() -> bool:
-    """Whether the compiler is at work for a call that has ended."""
+    """Whether a compilation continues for a call that has ended."""
     return any(thread.name == "compiling" for thread in threading.enumerate())
 
 
 @cache
 def kernel_folder() -> Path | None:
-    """The folder of this key, made if it is missing; None where no folder can be written."""
+    """The folder of the current key, created if missing; None if no folder is writable."""
     places = [_ROOT / "numeric" / "__pycache__" / "kernels"]
     if numba.config.CACHE_DIR:
         places = [Path(numba.config.CACHE_DIR) / "matchprob-kernels"]
@@ -133,7 +133,7 @@ def kernel_key(root: Path) -> str:
     Parameters
     ----------
     root : path
-        The folder in which the packages lie.
+        The folder that contains the packages.
     """
     features = llvmlite.binding.get_host_cpu_features().flatten()
     found = hashlib.sha256()
@@ -149,7 +149,7 @@ def kernel_key(root: Path) -> str:
 
 
 def sources(root: Path) -> dict[str, bytes]:
-    """Path below `root` and content of each file that machine code may come from.
+    """Path below `root` and content of each file that may contribute to machine code.
 
     Parameters
     ----------
@@ -158,9 +158,9 @@ def sources(root: Path) -> dict[str, bytes]:
     Returns
     -------
     dict of str to bytes
-        This module, each file of ``numeric`` that imports from it, and what those import at the
-        level of the module from the project, directly or not: of a package all its files, for the
-        names imported from it may be modules.
+        This module, each file of ``numeric`` that imports from it, and the project files that
+        these import at module level, directly or indirectly.  Of a package all files are
+        included, because the imported names may be modules.
     """
     texts = {path: path.read_bytes() for path in (root / "numeric").rglob("*.py")}
     left = [path for path, text in texts.items() if _MARK in text and path.name != "kernels.py"]
@@ -171,7 +171,7 @@ def sources(root: Path) -> dict[str, bytes]:
         if name in found:
             continue
         text = found[name] = texts[path] if path in texts else path.read_bytes()
-        # This module makes kernels, and is no part of any.
+        # This module makes kernels but contains none.
         for module in _IMPORT.findall(text) if path.name != "kernels.py" else ():
             place = root.joinpath(*module.decode().split("."))
             left += [place.with_suffix(".py")] if not place.is_dir() else place.glob("*.py")
@@ -179,7 +179,7 @@ def sources(root: Path) -> dict[str, bytes]:
 
 
 def _remove_old(place: Path, kept: Path) -> None:
-    """Remove folders of earlier keys but the last few; others may do the same meanwhile."""
+    """Remove all but the latest folders of earlier keys; other processes may do so too."""
 
     def age(path: Path) -> float:
         with suppress(OSError):

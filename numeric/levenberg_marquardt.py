@@ -1,7 +1,7 @@
-"""Damped Gauss–Newton (Levenberg–Marquardt) from many real starts at once.
+"""Damped Gauss–Newton (Levenberg–Marquardt) for a batch of real starts.
 
-All starts of a batch move together: Jacobians and normal equations are stacks of small
-matrices, which leaves the work to the BLAS.
+All starts of a batch are stepped together: Jacobians and normal equations are stacks of small
+matrices, which are handled by the BLAS.
 
 References
 ----------
@@ -20,20 +20,20 @@ from dataclasses import dataclass
 import numpy as np
 
 Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""Points (·, r), and which starts they come from, to residuals (·, e) and Jacobians (·, e, r)."""
+"""From points (·, r) and numbers of starts to residuals (·, e) and Jacobians (·, e, r)."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Where the runs of a batch ended.
+    """Endpoints of the runs of a batch.
 
     Attributes
     ----------
     ends : ndarray, shape (·, r)
     cost : ndarray, shape (·,)
-        Sums of squares there.
+        Sums of squares at the ends.
     steps : ndarray of int, shape (·,)
-        Steps tried, those included that were taken back.
+        Steps tried, including rejected ones.
     """
 
     ends: np.ndarray
@@ -43,16 +43,16 @@ class Runs:
 
 @dataclass(frozen=True)
 class Damping:
-    """How the damping follows success and failure.
+    """How the damping changes after success and failure.
 
     Attributes
     ----------
     better, worse : float
-        What it is multiplied with after a step that lowered the cost, and after one that did not.
+        Factors after a step that lowered the cost, and after one that did not.
     least, most : float
-        It stays above `least`; a start whose damping reaches `most` is given up.
+        The damping stays above `least`; a start whose damping reaches `most` is abandoned.
     floor : float
-        Added to the diagonal of the normal equations, where a variable may have no effect.
+        Added to the diagonal of the normal equations, for variables that may have no effect.
     """
 
     better: float = 0.1
@@ -62,7 +62,7 @@ class Damping:
     floor: float = 1e-300
 
 
-# For losses of ReLU nets and of training: gentler than the default, and freed of null directions.
+# For losses of ReLU nets and of training: slower than the default, and safe in null directions.
 PATIENT = Damping(better=1 / 3, worse=4.0, least=1e-12, most=1e12, floor=1e-9)
 
 
@@ -76,24 +76,24 @@ def levenberg_marquardt(
     first: bool = False,
     between: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Runs:
-    """Damped Gauss–Newton from many real starts at once.
+    """Damped Gauss–Newton from a batch of real starts.
 
     Parameters
     ----------
     function : callable
-        Points (·, r), and the numbers of the starts they come from, to residuals (·, e) and
+        From points (·, r) and the numbers of their starts to residuals (·, e) and
         Jacobians (·, e, r); starts may belong to different systems.
     starts : ndarray, shape (·, r)
     steps : int
-        At most so many.
+        Maximal number of steps.
     enough : float or ndarray, shape (·,)
-        A start is done where its sum of squares is at most this.
+        A start is done when its sum of squares is at most this.
     damping : Damping
     first : bool, optional
-        Whether the first start that is done ends the search of all.
+        Whether the first start that is done ends all others.
     between : (ndarray, ndarray), each of shape (r,), optional
-        Lower and upper ends of a box that is not left: steps are projected onto it, and variables
-        that rest at an end and would go beyond are held for a step [2]_.
+        Lower and upper ends of a box: steps are projected onto it, and a variable at an end whose
+        step points outward is fixed for that step [2]_.
 
     Returns
     -------

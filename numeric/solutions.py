@@ -1,10 +1,9 @@
-"""What each match costs: how large its weights are, how far they moved, what rounding leaves.
+"""The cost of each match: size of its weights, their change, the residual after rounding.
 
-The weights are the doubles nearest to a certified solution; what is said of them is said of these
-doubles: sizes and changes are rounded once, residuals are computed over Q and rounded at the end,
-so that a residual is that of the rounded weights and of nothing else (of analytic activations they
-are computed in balls).  How well they are
-determined by the labels (`numeric.conditions`) is between certain bounds.
+The weights are the doubles nearest to a certified solution, and all figures refer to these
+doubles.  Sizes and changes are rounded once.  Residuals are computed over Q and rounded at the
+end, so that they measure only the rounding of the weights; for analytic activations they are
+computed in balls.  The condition (`numeric.conditions`) is given by certified bounds.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from numeric.instances import Instance, to_rational
 
 # Formats in which learnable weights may be stored.
 FORMATS = ("float64", "float32", "float16")
-# Balls in which residuals of analytic activations are computed, and the bits that must be right.
+# Precisions for residuals of analytic activations, and the accurate bits required.
 _PRECISIONS, _ENOUGH = (212, 848, 1696), 50
 
 
 @dataclass(frozen=True)
 class SolutionCost:
-    """One match and what it costs.
+    """One match and its cost.
 
     Attributes
     ----------
@@ -41,21 +40,22 @@ class SolutionCost:
     size : float
         Largest |w|.
     change : float
-        Largest |w - v|, v being the value before learning.
+        Largest |w - v|, where v is the value before learning.
     distance : float
-        Euclidean length of the whole change.
+        Euclidean norm of the change.
     signs_kept : int
-        Weights with the sign of their value before learning.
+        Number of weights with the sign of their value before learning.
     residuals : mapping of str to float
         For each of `FORMATS`: largest error of a label, relative to the largest label, with the
-        learnable weights rounded to that format and everything else exact; infinite where a
-        weight is beyond the format, or all labels are 0 (a silent ReLU teacher) and one is missed.
+        learnable weights rounded to that format and everything else exact.  Infinite if a
+        weight exceeds the format, or if all labels are 0 (an inactive ReLU teacher) and one is
+        missed.
     smallest_singular : Bounds or None
-        Of the smallest singular value of the labels' Jacobian by the learnable weights: labels
-        that are off by δ (Euclidean) move the match by at most δ / σ.  None where it is 0, as it is
-        where a weight has no effect.
+        Bounds of the smallest singular value σ of the labels' Jacobian with respect to the
+        learnable weights: an error δ of the labels (Euclidean norm) moves the match by at most
+        δ / σ.  None if σ is 0, as it is if a weight has no effect.
     condition : Bounds or None
-        Of the relative condition number ``|Y| / (|w| σ)``; None where it is infinite.
+        Bounds of the relative condition number ``|Y| / (|w| σ)``; None if it is infinite.
     """
 
     weights: tuple[float, ...]
@@ -68,7 +68,7 @@ class SolutionCost:
     condition: Bounds | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; None for a residual or a condition that is infinite, else its bounds."""
+        """Plain data; None for an infinite residual or condition, else the bounds."""
 
         def pair(found: Bounds | None) -> list[float] | None:
             return None if found is None else [found.low, found.high]
@@ -83,13 +83,13 @@ class SolutionCost:
 
 
 def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> list[SolutionCost]:
-    """What each of an instance's real solutions costs.
+    """The cost of each real solution of an instance.
 
     Parameters
     ----------
     instance : Instance
     solutions : sequence of sequence of float
-        `InstanceCount.solutions` of a count of that instance.
+        `InstanceCount.solutions` from a count of that instance.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _residual(instance: Instance, w: np.ndarray, name: str) -> float:
 
 
 def _residual_in_balls(instance: Instance, w: np.ndarray) -> float:
-    """The same for analytic activations, to 50 bits; an upper bound where 1,696 do not give it."""
+    """The residual for analytic activations, to 50 bits; an upper bound if 1,696 are too few."""
     before = ctx.prec
     try:
         for bits in _PRECISIONS:

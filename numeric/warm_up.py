@@ -1,9 +1,9 @@
-"""Compile the kernels ahead of their first use: ``python -m numeric.warm_up``.
+"""Compile the kernels before their first use: ``python -m numeric.warm_up``.
 
-A kernel is compiled where it is first called, and cached (`numeric.kernels`).  `make setup` calls
-this module, so that the first count does not wait; `make demo` with the groups that it runs.  Each
-group compiles in a process of its own, as many at a time as there are processors; a group that is
-cached already costs a second.
+A kernel is compiled at its first call and cached (`numeric.kernels`).  `make setup` runs this
+module, so that the first count does not wait; `make demo` runs it with the groups that it needs.
+Each group is compiled in its own process, as many at a time as there are processors; a cached
+group takes about a second.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numeric.instances import draw_instance
 
 
 def _chain() -> None:
-    """The tracker of chains, by one count of a small net."""
+    """The tracker of chains, by tracking one path of a small network."""
     from numeric.chains.chain import make_chain
     from numeric.tracking.tracker import track
 
@@ -50,7 +50,7 @@ def _inputs() -> None:
 
 
 def _certification() -> None:
-    """Krawczyk's tests; what is no number fails the first and goes through the second."""
+    """Krawczyk's tests; a NaN root fails the first one and so calls the second."""
     from numeric.certification.krawczyk import RootPool, certify, make_target
     from numeric.chains.chain import make_chain
 
@@ -88,7 +88,7 @@ GROUPS: dict[str, Callable[[], None]] = {
 
 
 def warm_up(groups: list[str]) -> list[str]:
-    """Compile groups in processes of their own; returns what went wrong, a line for each."""
+    """Compile groups, each in its own process; returns one line for each failure."""
 
     def run(group: str) -> str:
         done = run_program([sys.executable, "-m", "numeric.warm_up", "--here", group])
@@ -99,7 +99,7 @@ def warm_up(groups: list[str]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Compile the groups that are named, or all, in processes; after ``--here`` in this one."""
+    """Compile the named groups, or all, in processes; after ``--here`` in this process."""
     is_here = arguments[:1] == ["--here"]
     groups = arguments[is_here:] or list(GROUPS)
     if not set(groups) <= set(GROUPS):

@@ -1,18 +1,18 @@
-r"""Paths from one instance's solutions to another's, and how many there are.
+r"""Path tracking between instances, monodromy and the number of solutions.
 
 kernel       The compiled loop of the path tracker: many paths, `LANES` at a time
-label_paths  Some complex solutions of one instance, along lines of labels: no N, no start system
-label_curve  A curve of instances, cut by hyperplane sections: evaluation and path tracking
-lines        Equivalent instances, and detours around bad ones
+label_paths  Some complex solutions of one instance, along lines of labels, without N
+label_curve  A curve of instances and its hyperplane sections: evaluation and path tracking
+lines        Equivalent instances, and detours around singular ones
 monodromy    Start systems: all roots of one random complex instance, found by monodromy
 monodromy_group  The monodromy group of an allocation's solutions, and what it says about solving
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path
-pencils      Pencils of curve sections, and how the sum of a section's points moves along them
-precise      The rest of a path in high precision, for roots near infinity
+pencils      Pencils of curve sections, and the sum of a section's points along them
+precise      The end of a path in high precision, for roots near infinity
 root_count   The generic root count without Gröbner bases: monodromy, then a trace test
-settings     How carefully paths are tracked
-start_cache  Start systems kept on disk, so that monodromy runs once for each allocation
-steps        What path trackers share: step lengths and their judgement, in lanes
+settings     Settings of the path tracker
+start_cache  Start systems on disk, so that monodromy runs once for each allocation
+steps        Step control in lanes, shared by all path trackers
 trace_test   A trace test: whether all solutions of a generic instance have been found
 tracker      Batched path tracking between parameter vectors of a chain
 inputs/      Lines in the free inputs: few unknowns, no power of W

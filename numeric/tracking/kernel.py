@@ -1,13 +1,13 @@
 """The compiled loop of the path tracker: many paths, `LANES` at a time.
 
-One step is: Taylor coefficients at the current point (one factorisation, any order), a common
-denominator for all components (`numeric.tracking.pade`), the step length, prediction, one
+One step consists of: Taylor coefficients at the current point (one factorisation, any order), a
+common denominator for all components (`numeric.tracking.pade`), the step length, prediction, one
 lifted Newton step, and a simplified one whose contraction decides whether the step is accepted
 (`numeric.tracking.steps`).  Errors are relative to the size of each state and of each row of
 weights, so weights of size 10^5 do not stall a path.  A lane that finishes takes the next path.
 
-Throughout `ws` is the workspace, an ndarray of float of shape (o.slot.total, 2, LANES), and `o` the
-`numeric.chains.lanes.table.LanesTable` that says what stands where.
+Throughout, `ws` is the workspace, an ndarray of float of shape (o.slot.total, 2, LANES), and `o`
+the `numeric.chains.lanes.table.LanesTable` with the offsets in it.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ from numeric.tracking.steps import (
 
 
 class KernelArrays(NamedTuple):
-    """Room of the kernel beside the workspace.
+    """Arrays of the kernel besides the workspace.
 
     Attributes
     ----------
     scale : ndarray of float, shape (o.group_count + K + 1, LANES)
         Inverse squared sizes of each group of weights, then of each state.
     pivots, pattern : ndarray of int
-        Of the factors (`numeric.chains.lanes.linalg.factor`).
+        Pivots and pattern of the factors (`numeric.chains.lanes.linalg.factor`).
     """
 
     scale: np.ndarray
@@ -75,7 +75,7 @@ def _make_arrays(o):
 
 @njit(**OPTIONS)
 def _load(ws, o, lanes, lines):
-    """Fill the lanes just loaded: line, start, states and Z; learnable cells do not move."""
+    """Set up the newly loaded lanes: line, start, states and Z; learnable cells do not move."""
     chain, slot = o.chain, o.slot
     fill(ws, lanes, lines, slot.base, slot.slope, slot.weights)
     loaded = False
@@ -88,7 +88,7 @@ def _load(ws, o, lanes, lines):
     set_point(ws, o, lanes.t, slot.weights)
     if not loaded:
         return
-    # Fresh lanes have no states yet; for the others they are recomputed in new_states only.
+    # New lanes have no states yet; for the others the states in new_states are recomputed.
     forward(ws, o, slot.new_states, slot.new_z)
     for lane in range(LANES):
         if lanes.fresh[lane] == 1:
@@ -130,7 +130,7 @@ def _scales(ws, o, scale):
 
 @njit(**ONCE)
 def _series(ws, o, work):
-    """Taylor coefficients 1 … J of weights, states and Z where the lanes stand."""
+    """Taylor coefficients 1 … J of weights, states and Z at the lanes' current points."""
     slot = o.slot
     pivots, pattern = work.pivots, work.pattern
     if o.lifted:
@@ -162,7 +162,7 @@ def _fit(ws, o, lanes, scale):
 
 @njit(**ONCE)
 def _predict(ws, o, lanes):
-    """Weights and states at the t aimed at, by the fraction: new_weights and guess."""
+    """Weights and states at the target t, by the fractions: new_weights and guess."""
     slot = o.slot
     set_factors(ws, slot.phi, lanes.poles, lanes.h)
     predict(ws, slot.phi, slot.weights, o.chain.unknowns, o.order, lanes.h, slot.new_weights)
@@ -213,7 +213,7 @@ def _condensed_newton(ws, o, work, fresh):
 def _newton(ws, o, work, t, fresh, size):
     """One lifted Newton step from new_weights and guess; its relative size goes to `size`.
 
-    Adds to new_weights and writes new_states.  With ``fresh`` false the factors at hand are used.
+    Adds to new_weights and writes new_states.  With ``fresh`` false the present factors are used.
     """
     set_point(ws, o, t, o.slot.new_weights)
     if o.lifted:
@@ -226,7 +226,7 @@ def _newton(ws, o, work, t, fresh, size):
 
 @njit(**OPTIONS)
 def _size(ws, o, scale, out):
-    """Largest relative size per lane of the weights' step and of new_states less guess."""
+    """Largest relative size per lane of the weights' step and of new_states minus guess."""
     slot, s_at = o.slot, o.chain.s_at
     for lane in range(LANES):
         out[lane] = 0.0
@@ -249,7 +249,7 @@ def _size(ws, o, scale, out):
 
 @njit(**ONCE)
 def _correct(ws, o, lanes, work):
-    """Two Newton steps with one factorisation at the prediction; Z of the end goes to new_z."""
+    """Two Newton steps with one factorisation at the prediction; the final Z goes to new_z."""
     slot = o.slot
     for fresh in (True, False):
         if not fresh:
@@ -264,7 +264,7 @@ def _correct(ws, o, lanes, work):
 
 @njit(**OPTIONS)
 def track_paths(ws, o, options, lines, roots, lifts, outcome):
-    """Follow paths on straight lines of parameters.
+    """Track paths along straight lines of parameters.
 
     Parameters
     ----------
@@ -274,11 +274,11 @@ def track_paths(ws, o, options, lines, roots, lifts, outcome):
     lines : numeric.tracking.steps.Lines
         Of o.chain.size parameters and r unknowns.
     roots : ndarray of complex, shape (paths, r)
-        Out.
+        Output.
     lifts : ndarray of complex, shape (paths, o.free) or (paths, 0)
-        Out: states S_1, …, S_K at the ends.
+        Output: states S_1, …, S_K at the ends.
     outcome : numeric.tracking.steps.PathOutcomes
-        Out.
+        Output.
     """
     chain, slot, paths = o.chain, o.slot, len(roots)
     lanes = make_lanes()

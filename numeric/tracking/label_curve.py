@@ -1,17 +1,17 @@
-r"""A curve of instances, cut by hyperplane sections: evaluation and path tracking.
+r"""A curve of instances and its hyperplane sections: evaluation and path tracking.
 
 With everything fixed but the learnable weights w, the labels are a polynomial map G from
 C^r to C^r (`numeric.chains.chain`).  A line Y_0 + tV in label space gives the curve
 
     C = {(w, t) : G(w) = Y_0 + tV}  in  C^r × C.
 
-It is cut by forms of bidegree (1, 1), ``(1, w)ᵀ Q (1, t) = 0`` with a matrix Q of shape
-(r + 1, 2); two special ones are a slice in t alone (an instance and its solutions) and one
+Sections are given by forms of bidegree (1, 1), ``(1, w)ᵀ Q (1, t) = 0`` with a matrix Q of shape
+(r + 1, 2).  Special cases are a slice in t alone (an instance and its solutions) and one
 in w alone.  Points are moved from one section to another along a straight line of matrices
 Q by a batched predictor and corrector, all points of a section at once.
 
-Nothing here is proved: a path that ends counts as a numerical fact.  `numeric.tracking.trace_test`
-says what follows from many of them.
+The results are numerical evidence, not proofs.  `numeric.tracking.trace_test` says what follows
+from the results of many paths.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import numpy as np
 from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain
 
-# A path is given up below this step, or after so many (a hundred is usual).
+# A path is abandoned below this step, or after this many steps (about a hundred are usual).
 _SMALLEST_STEP = 1e-9
 _MOST_STEPS = 400
-# The prediction must lie within this share of the point's size of the curve, ...
+# The prediction must be within this distance of the curve, relative to the point's size, ...
 _PREDICTION = 1e-5
-# ... and corrections must end within this one, or where rounding keeps them, below _ROUNDING.
+# ... and corrections must fall below this, or stagnate at rounding error, below _ROUNDING.
 _CORRECTION = 1e-11
 _ROUNDING = 1e-7
 _PASSES = 4
@@ -61,7 +61,7 @@ class LabelCurve:
     ----------
     chain : Chain
     parameters : ndarray of complex, shape (chain.size,)
-        Everything but the learnable weights; its labels are Y_0.
+        All parameters; learnable cells are ignored.  Their labels are Y_0.
     direction : ndarray of complex, shape (r,)
         V, in the order of the chain's equations.
     """
@@ -72,24 +72,24 @@ class LabelCurve:
 
     @property
     def unknowns(self) -> int:
-        """Number r of learnable weights; a point has one coordinate more."""
+        """Number r of learnable weights; a point has r + 1 coordinates."""
         return self.chain.unknowns
 
     def system(
         self, z: np.ndarray, Q: np.ndarray, dQ: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Residuals, Jacobian and derivative along the moving section, at points (w, t).
+        """Residuals, Jacobian and derivative with respect to the moving section, at points (w, t).
 
         Parameters
         ----------
         z : ndarray of complex, shape (k, r + 1)
         Q, dQ : ndarray of complex, shape (k, r + 1, 2) or (r + 1, 2)
-            The section of each point, and how it moves.
+            The section of each point, and its derivative.
 
         Returns
         -------
         residual, jacobian, moving : ndarray of complex
-            Shapes (k, r + 1), (k, r + 1, r + 1) and (k,): only the section moves.
+            Shapes (k, r + 1), (k, r + 1, r + 1) and (k,): only the last equation moves.
         """
         r, count = self.unknowns, len(z)
         w, t = z[:, :r], z[:, r]
@@ -110,7 +110,7 @@ class LabelCurve:
         return residual, jacobian, speed[:, 0] + t * speed[:, 1]
 
     def newton(self, z: np.ndarray, Q: np.ndarray, *, precise: bool = False) -> np.ndarray:
-        """Newton's correction of points; `precise` forms residuals in longer precision."""
+        """Newton's correction of points; `precise` computes residuals in longer precision."""
         residual, jacobian, _ = self.system(z, Q, Q)
         if precise:
             residual = self.system(z.astype(np.clongdouble), Q, Q)[0].astype(complex)
@@ -119,33 +119,33 @@ class LabelCurve:
     def refine(
         self, z: np.ndarray, Q: np.ndarray, passes: int = 6, *, precise: bool = False
     ) -> np.ndarray:
-        """Newton's method on one section; NaN where it does not settle."""
+        """Newton's method on one section; NaN where it does not converge."""
         if not len(z):
             return z
         with np.errstate(all="ignore"):
             for _ in range(passes):
                 step = self.newton(z, Q, precise=precise)
                 z = z - step
-            # Rounding alone moves ill-conditioned points; far from a root steps are large.
+            # Steps of ill-conditioned points are rounding error; far from a root steps are large.
             settled = np.abs(step).max(axis=1) <= _ROUNDING * _scale(z)
         return np.where(settled[:, None], z, np.nan)
 
     def sharpen(self, z: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Points of a section in the machine's longest precision.
+        """Points of a section in the longest precision of the machine.
 
-        Residuals are formed in it, the linear systems solved in double precision, as in
+        Residuals are computed in it, the linear systems solved in double precision, as in
         iterative refinement.
 
         Returns
         -------
         points, errors : ndarray of clongdouble, shape (k, r + 1)
-            The points, and the last correction: the size of what is left of the error.
+            The points, and the last correction as an estimate of the remaining error.
         """
         z = z.astype(np.clongdouble)
         step = np.zeros_like(z)
         for _ in range(_PASSES):
             residual, jacobian, _ = self.system(z, Q, Q)
-            # Equations of very different size are brought to one, lest doubles overflow.
+            # Equations are scaled to the same size, to avoid overflow.
             size = np.abs(jacobian).max(axis=2)
             step = _solve(
                 (jacobian / size[..., None]).astype(complex), (residual / size).astype(complex)
@@ -162,7 +162,7 @@ def track(
     *,
     precise: bool = False,
 ) -> np.ndarray:
-    """Move points of one section to another.
+    """Move points from one section to another.
 
     Parameters
     ----------
@@ -171,18 +171,18 @@ def track(
         Points (w, t) on the section `Q0`.
     Q0, Q1 : ndarray of complex, shape (r + 1, 2)
     precise : bool, optional
-        Whether residuals are formed in longer precision: slower, for paths that fail.
+        Whether residuals are computed in longer precision: slower, for paths that fail.
 
     Returns
     -------
     ndarray of complex, shape (k, r + 1)
-        Points on `Q1`, in the same order; NaN where a path was given up.
+        Points on `Q1`, in the same order; NaN where a path was abandoned.
 
     Notes
     -----
-    Davidenko's equation is stepped by the classical Runge–Kutta method, then corrected by
-    Newton's.  A step is kept where the prediction was off by little and the corrections
-    shrink; the step length follows.  Each path has its own.
+    Davidenko's equation is integrated by the classical Runge–Kutta method, then corrected by
+    Newton's method.  A step is accepted if the error of the prediction was small and the
+    corrections decrease, which also sets the next step length.  Each path has its own.
     """
     ends = np.array(start, complex)
     position = np.zeros(len(start))
@@ -202,7 +202,7 @@ def track(
             ends[now[good]] = landed[good]
             position[now[good]] = there[good]
             gap = np.abs(landed - guess).max(axis=1) / _scale(guess)
-            # The error of a step of order four grows with the fifth power of its length.
+            # The error of a step of a method of order four is of order five in its length.
             factor = np.clip((0.1 * _PREDICTION / np.maximum(gap, 1e-16)) ** 0.2, 0.3, 2.0)
             step[now] = np.where(good, h * factor, h * 0.35)
             alive[now] &= step[now] > _SMALLEST_STEP
@@ -230,7 +230,7 @@ def _runge_kutta(
 def _correct(
     curve: LabelCurve, z: np.ndarray, Q: np.ndarray, precise: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Newton's method from a prediction; which points are accepted."""
+    """Newton's method from a prediction; returns points and which of them are accepted."""
     size = _scale(z)
     last = np.zeros(len(z))
     good = np.isfinite(z).all(axis=1)
@@ -243,7 +243,7 @@ def _correct(
             last = length
             good &= length <= _PREDICTION
         else:
-            # Quadratic convergence down to rounding: anything slower is another root's pull.
+            # Convergence is quadratic down to rounding; slower means that another root is near.
             good &= (length <= 0.1 * last) | (length <= _ROUNDING)
             last = length
         done |= length <= _CORRECTION

@@ -1,27 +1,28 @@
-r"""Real solutions by some complex paths: a match where N is unknown or too large to count.
+r"""Some complex solutions along lines of labels: a match where N is unknown or too large.
 
-A complete count follows all N solutions.  To decide a match one real solution is enough, and some
-hundred paths of many thousands find it, without N and without a start system.  Draw complex
-learnable weights w; the student's labels G(w) at them make an instance with one known solution, at
-no cost.  Along the line of labels
+A complete count follows all N solutions.  One real solution is enough to decide a match, and a few
+hundred paths, where N is many thousands, often find one, without N and without a start system.
+Draw complex learnable weights w; together with the student's labels G(w) they are an instance with
+one known solution.  Along the line of labels
 
     Y(t) = (1 − t) G(w) + t Y,    0 ≤ t ≤ 1,
 
-everything else stays the real instance's own, and the solution w is followed to one of the
-instance's N.  G is dominant (the allocation is not minimal), so that G(w) is a generic point of the
-label space and the line, for w outside a set of measure 0, meets no bad labels before t = 1: almost
-every path arrives, at any of the N solutions, as the set of all (w, Y) is irreducible.  Starts are
-independent: no monodromy, and no duplicates but for small N.  Not all solutions are met equally
-often; ones with large weights are met seldom.
+all other parameters stay those of the real instance, and the solution w is followed to one of the
+instance's N solutions.  G is dominant (the allocation is not minimal), so that G(w) is a generic
+point of the label space and the line, for w outside a set of measure 0, meets no singular labels
+before t = 1: almost every path ends at a solution, and every solution can be reached, as the set of
+all (w, Y) is irreducible.  Starts are independent: there is no monodromy, and duplicates are
+frequent only for small N.  Not all solutions are equally frequent; those with large weights are
+rare.
 
-Real starts do not serve: on a real line solutions meet in pairs and vanish (one path in a hundred
-arrived at n = 12), complex lines pass these folds.  Endpoints that look real are for Krawczyk's
-test on the exact instance (`numeric.engines.search`); one that passes is a match, proved as in a
-complete count.  None proves nothing.
+Real starts are not suitable: on a real line solutions meet in pairs and become complex (one path in
+a hundred arrived at n = 12), while complex lines avoid these folds.  Endpoints that look real are
+passed to Krawczyk's test on the exact instance (`numeric.engines.search`); one that passes it is a
+proved match, as in a complete count.  If none passes, nothing is proved.
 
-Where the endpoints repeat each other the search stops: N is small then, and a complete count is
-the better way.  How far they repeat is Good's estimate: the share of the solutions not seen yet is
-about the share of endpoints met once [1]_.
+The search stops when most endpoints are repetitions: N is small then, and a complete count is
+preferable.  The criterion is Good's estimate: the share of the unseen solutions is about the share
+of endpoints found once [1]_.
 
 References
 ----------
@@ -40,35 +41,35 @@ from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.monodromy import match
 from numeric.tracking.tracker import DONE, ChainLines, TrackerSettings, follow
 
-# Paths of the first batch, twice as many in each that follows, and the most of one.
+# Paths of the first batch (each batch is twice as large as the one before), and of the largest.
 _FIRST, _LARGEST = 16, 256
-# Of the largest weight: imaginary parts below it are worth a test.
+# Relative to the largest weight: smaller imaginary parts are tested for being real.
 _LOOKS_REAL = 1e-5
-# Endpoints repeat each other where at most this share of them, of so many at least, was met once.
+# Saturated: of at least so many endpoints, at most this share was found once.
 _MET_ONCE, _TELLING = 0.05, 64
-# The free inputs are worth it with at most so many times as many unknowns as weights.
+# The free inputs are used if their unknowns are at most so many times the weights.
 _MORE_UNKNOWNS = 1.5
 
 
 class LabelPaths:
-    """Paths to one instance, in batches.
+    """Paths to one instance, tracked in batches.
 
     Parameters
     ----------
     instance : Instance
     chain : Chain
-        Of its allocation.
+        The chain of its allocation.
     seed : int, optional
 
     Attributes
     ----------
     paths, arrived : int
-        Paths followed, and those that came to an end.
+        Number of paths tracked, and of those that reached the end.
 
     Raises
     ------
     InputError
-        Where the instance is special: its samples are dependent.
+        If the instance is special: its samples are dependent.
 
     Examples
     --------
@@ -99,16 +100,16 @@ class LabelPaths:
 
     @property
     def distinct(self) -> int:
-        """Different endpoints, one of a pair of conjugates: approximations, nothing is proved."""
+        """Number of distinct endpoints, up to conjugation; they are approximations, not proofs."""
         return len(self._ends.known)
 
     @property
     def repeats(self) -> bool:
-        """Whether the endpoints repeat each other: nearly all were seen."""
+        """Whether nearly all endpoints are repetitions, so that nearly all solutions were seen."""
         return self._ends.repeat
 
     def follow(self, most: int) -> np.ndarray:
-        """The next batch of paths, larger than the one before; up to `most` in all.
+        """Track the next batch of paths, twice as large as the last, up to `most` in all.
 
         Returns
         -------

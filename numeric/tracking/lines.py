@@ -1,13 +1,13 @@
-"""Ways between instances: equivalent instances, and detours around bad ones.
+"""Lines between instances: equivalent instances, and detours around singular ones.
 
-An instance has many parameter vectors with the same roots: whatever multiplies a row of D and
-the same row of Y leaves every learnable weight alone.  Straight lines to different ones among
-them are different ways to the same roots, at no cost.
+An instance has many parameter vectors with the same roots: multiplying a row of D and
+the same row of Y by a factor changes no learnable weight.  Straight lines to different such
+vectors are different paths to the same roots, at no cost.
 
-A way that comes near a bad instance (a double root, roots near infinity) is left for a small
-half circle through complex values of t.  The paths that are bad there are permuted among
-themselves by a turn around the bad point, and all others stay where they are: so paths that
-all pass it on the same side arrive at the same *set* of roots as on the straight line.
+Near a singular instance (a double root, roots near infinity) a line is replaced by a small
+half circle of complex t.  A loop around the singular point permutes the roots that are singular
+there among themselves, and fixes all others; so paths that all pass it on the same side arrive
+at the same *set* of roots as on the straight line.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from numeric.chains.table import IN_D, IN_S0
 
 
 def turned(chain: Chain, parameters: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """An equivalent parameter vector at a random place: the same roots, another line to it.
+    """A random equivalent parameter vector: the same roots, another line to it.
 
-    Where D does not learn, its rows and those of Y are multiplied by random complex numbers
-    of modulus one; else S_0 (where it does not learn) or the P_k, and Y, by a single one.
-    With none of these free the vector is returned as it is.
+    If D does not learn, its rows and those of Y are multiplied by random complex numbers
+    of modulus one; else S_0 (if it does not learn) or the P_k, and Y, by a single one.
+    If none of these is fixed the vector is returned unchanged.
     """
     p = np.array(parameters, complex)
     n, c, m = chain.widths, chain.columns, chain.samples
@@ -45,21 +45,21 @@ def turned(chain: Chain, parameters: np.ndarray, rng: np.random.Generator) -> np
 
 
 def detour(at: np.ndarray, radius: np.ndarray, side: int) -> np.ndarray:
-    """Corners of ways from t = 0 to 1 that pass the real values `at` at a distance.
+    """Corners of polygons from t = 0 to 1 that pass the real values `at` at a distance.
 
     Parameters
     ----------
     at : ndarray of float, shape (·,)
-        Bad values of t, in (0, 1).
+        Singular values of t, in (0, 1).
     radius : ndarray of float, shape (·,)
-        Distances kept, less than both `at` and 1 − `at`.
+        Distances to keep, less than both `at` and 1 − `at`.
     side : int
         1 or −1: on which side of the line.
 
     Returns
     -------
     ndarray of complex, shape (4, ·)
-        Half a hexagon about each.
+        Half a hexagon around each value.
     """
     turns = np.exp(1j * np.pi * np.array([3, 2, 1, 0]) / 3)
     return at + np.multiply.outer(turns if side > 0 else turns.conj(), radius)

@@ -1,16 +1,16 @@
 """Start systems: all roots of one random complex instance, found by monodromy.
 
-A random complex instance whose labels are the student's own has one root for free.  A few such
+A random complex instance whose labels are the student's own has one known root.  A few such
 instances are the nodes of a graph; its edges are lines of parameters, several between the same
-two nodes (`numeric.tracking.lines.turned`).  A known root is carried along every edge once, in
-one direction, and what arrives is new or not: with e edges between two nodes at most e N paths
-are followed, and as random permutations connect N points very quickly, three edges nearly always
-do.  The variety of (root, parameters) is a graph over root and all parameters but the labels,
-hence irreducible, and monodromy acts transitively on the N roots: every root is reached sooner
-or later, and a root that is missing is the tracker's fault.
+two nodes (`numeric.tracking.lines.turned`).  Each known root is tracked along every edge once, in
+one direction, and the endpoint may be a new root.  With e edges between two nodes at most e N
+paths are tracked, and as random permutations connect N points very quickly, three edges are nearly
+always enough.  The variety of (root, parameters) is a graph over the root and all parameters
+except the labels, hence irreducible, and monodromy acts transitively on the N roots: every root is
+reached eventually, and a root that is missing is an error of the tracker.
 
-Where N is not known the search stops on the trace test (`numeric.tracking.trace_test`) or, failing
-that, after many edges without a new root; the start system says which.
+If N is not known the search stops on the trace test (`numeric.tracking.trace_test`) or, failing
+that, after many edges without a new root; `StartSystem.source` says which.
 
 References
 ----------
@@ -32,29 +32,29 @@ from numeric.tracking.trace_test import trace_test
 from numeric.tracking.tracker import DONE, track
 
 GIVEN, TRACE, STABILISED, INCOMPLETE = "given", "trace test", "stabilised", "incomplete"
-# Without N: edges in a row that bring nothing new before a trace test is worth its time.
+# Without N: consecutive edges without a new root before a trace test is tried.
 _QUIET = 2
-# Relative distance below which roots are one.
+# Roots within this relative distance are equal.
 _SAME = 1e-6
 # Edges between the first two nodes.
 _EDGES = 3
-# Paths followed at once, at least.
+# Smallest number of paths tracked at once.
 _BATCH = 16
 
 
 @dataclass(frozen=True)
 class StartSystem:
-    """All known roots of a random complex instance.
+    """All known roots of one random complex instance.
 
     Attributes
     ----------
     parameters : ndarray of complex
     roots : ndarray of complex, shape (N, r)
     source : str
-        How N is known: "given", "trace test", "stabilised" (many edges brought nothing new:
+        How N is known: "given", "trace test", "stabilised" (many edges gave no new root:
         likely, not proved) or "incomplete" (fewer roots than the given N were found).
     loops : int
-        Edges of the graph.
+        Number of edges of the graph.
     """
 
     parameters: np.ndarray = field(repr=False)
@@ -69,7 +69,7 @@ class StartSystem:
 
 
 def match(roots: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Index of the known root that each root equals to within 1e-6 of its size, or -1."""
+    """Index of the known root that equals each root within 1e-6 of its size, or -1."""
     out = np.full(len(roots), -1)
     if not len(known):
         return out
@@ -108,18 +108,18 @@ def find_start(
     ----------
     chain : Chain
     root_count : int, optional
-        The generic root count N, where it is known.
+        The generic root count N, if it is known.
     seed : int, optional
     most_edges : int, optional
-        Give up after so many edges.
+        The search stops after this number of edges.
     patience : int, optional
-        Without N: edges in a row that bring no new root before the search stops.
+        Without N: consecutive edges without a new root before the search stops.
     most_roots : int, optional
-        Give up beyond so many roots.
+        The search stops beyond this number of roots.
     trace_seconds : float, optional
-        Without N: seconds for one trace test; 0 for none.
+        Without N: seconds for one trace test; 0 for no test.
     timeout : float, optional
-        Seconds after which nothing further is begun; the start system is then incomplete.
+        Seconds after which no further batch is started; the start system is then incomplete.
 
     Returns
     -------
@@ -128,14 +128,14 @@ def find_start(
     Raises
     ------
     InputError
-        Where more roots turn up than `root_count` says.
+        If more than `root_count` roots are found.
     """
     if root_count is not None and root_count < 1:
         raise InputError(f"`root_count` ({root_count}) must be at least 1, or None if unknown")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5357,)))
     graph = _Graph(chain, rng)
     quiet = tested = 0
-    wanted = root_count  # or what a trace test says
+    wanted = root_count  # or the number that a trace test finds
     end = time.monotonic() + timeout
     while graph.found <= most_roots and time.monotonic() < end:
         if wanted is not None and graph.found >= wanted:
@@ -145,7 +145,7 @@ def find_start(
             if wanted is None and quiet > patience:
                 break
             if wanted is None and trace_seconds and quiet > _QUIET and tested < graph.found:
-                # The test may find roots itself; it speaks of exactly those it returns.
+                # The test may find further roots; its result refers to those it returns.
                 node = graph.best
                 test = trace_test(
                     chain, node.parameters, node.roots, seed=seed, timeout=trace_seconds
@@ -170,7 +170,7 @@ def find_start(
                 "distinct roots of a random instance"
             )
         if wanted is not None and graph.found > wanted:
-            # The trace test was deceived; it counts for nothing then.
+            # The trace test was wrong: its number is not used.
             wanted, trace_seconds = None, 0
     if root_count is None:
         stopped = STABILISED if quiet > patience else INCOMPLETE
@@ -190,14 +190,14 @@ _OPEN, _LOST = -1, -2
 
 
 class _InstanceNode:
-    """A random complex instance and what is known of its roots."""
+    """A random complex instance and its known roots."""
 
     def __init__(self, parameters: np.ndarray, roots: np.ndarray) -> None:
         self.parameters = parameters
         self.roots = roots
 
     def add(self, ends: np.ndarray) -> int:
-        """Take what is new; returns how many were."""
+        """Add the roots that are new; returns their number."""
         before = len(self.roots)
         fresh = ends[np.isfinite(ends).all(axis=1)]
         for new in fresh[match(fresh, self.roots) < 0]:
@@ -207,10 +207,10 @@ class _InstanceNode:
 
 
 class _Edge:
-    """A way from one node to another.
+    """A line from one node to another.
 
-    `images` holds, for each root at the first and at the second node, the number of the root at
-    the other end, `_OPEN` where it is not known and `_LOST` where tracking failed.
+    `images` holds, for each root at the first and at the second node, the index of the root at
+    the other end, `_OPEN` if it is not known and `_LOST` if tracking failed.
     """
 
     def __init__(self, first: int, second: int, turn: int) -> None:
@@ -220,7 +220,7 @@ class _Edge:
 
 
 class _Graph:
-    """Random instances joined by ways, and the roots found by following them."""
+    """Random instances joined by lines, and the roots found by tracking along them."""
 
     def __init__(self, chain: Chain, rng: np.random.Generator) -> None:
         self.chain, self.rng = chain, rng
@@ -234,21 +234,21 @@ class _Graph:
 
     @property
     def best(self) -> _InstanceNode:
-        """The node with most roots, the first of them."""
+        """The first node with the largest number of roots."""
         return max(self.nodes, key=lambda node: len(node.roots))
 
     @property
     def found(self) -> int:
-        """Roots of the best node."""
+        """Number of roots of the best node."""
         return len(self.best.roots)
 
     @property
     def is_saturated(self) -> bool:
-        """Whether all known roots went along all edges."""
+        """Whether all known roots were tracked along all edges."""
         return not any(len(self._open(edge, way)) for edge in self.edges for way in (0, 1))
 
     def grow(self) -> None:
-        """One more edge; every fourth time a node with an edge to each other one."""
+        """Add an edge; every fourth time a new node with an edge to each other node."""
         self._stalls += 1
         if self._stalls % 4 == 0:
             self._new_node()
@@ -259,9 +259,9 @@ class _Graph:
             self._join(first, second)
 
     def advance(self, wanted: int | None) -> None:
-        """Follow roots that have not gone along some edge yet, a batch of them."""
+        """Track a batch of roots along edges where they have not been tracked yet."""
         jobs: list[tuple[_Edge, int, np.ndarray]] = []
-        # Towards nodes that know least first; a batch may double what is known, no more.
+        # Nodes with the fewest roots first; a batch at most doubles the known roots.
         most = max(_BATCH, self.found)
         for edge, way in sorted(
             itertools.product(self.edges, (0, 1)),
@@ -278,7 +278,7 @@ class _Graph:
         if not jobs:
             return
         which = np.repeat(np.arange(len(jobs)), [len(pick) for _, _, pick in jobs])
-        # A turn belongs to the second node of an edge, whichever way it is gone.
+        # A turn belongs to the second node of an edge, in either direction.
         turns = np.array([[edge.turn * way, edge.turn * (1 - way)] for edge, way, _ in jobs])
         places = [(edge.nodes[way], edge.nodes[1 - way]) for edge, way, _ in jobs]
         starts = [self.nodes[edge.nodes[way]].roots[pick] for edge, way, pick in jobs]
@@ -307,7 +307,7 @@ class _Graph:
         self.edges.append(_Edge(first, second, int(self.rng.integers(1, 2**31))))
 
     def _images(self, edge: _Edge, way: int) -> np.ndarray:
-        """Images of the roots of one end, as many as are known now."""
+        """Known images of the roots of one end."""
         known = len(self.nodes[edge.nodes[way]].roots)
         old = edge.images[way]
         if len(old) < known:

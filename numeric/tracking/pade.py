@@ -2,7 +2,7 @@
 
 All components of a solution path share their singularities, so they are approximated by
 fractions with one common denominator ``q(h) = 1 + c_1 h + … + c_m h^m``, chosen by least
-squares so that the highest coefficient of ``q(h) x(h)`` vanishes as nearly as it can over all
+squares so that the highest coefficient of ``q(h) x(h)`` is as small as possible over all
 components.  Near a branch point the poles line up along the cut, and the fractions converge
 well beyond the radius of the Taylor series: steps are about 1.7 times as long for the same
 order (measured on the n = 8 recurrent nets).
@@ -25,9 +25,9 @@ from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS
 from numeric.chains.lanes.simd import conjugate_dot, horner, scale_slots
 from numeric.kernels import njit
 
-# Degree of the denominator.  Three poles follow the nearest branch points; more bring little.
+# Degree of the denominator.  Three poles follow the nearest branch points; more gain little.
 DEGREE = 3
-# Taylor coefficients that enter: the numerator's last three need DEGREE more each.
+# Number of Taylor coefficients used: the numerator's last three need DEGREE more each.
 WINDOW = DEGREE + 4
 _RIDGE = 1e-11
 
@@ -76,7 +76,7 @@ def _solve_small(A, b, n):
 
 @njit(**OPTIONS)
 def fit(ws, units, gram, size, c, error, rate):
-    """Denominators, and the size and growth of what they leave of the series.
+    """Denominators, and the size and growth of the series' remainder.
 
     Parameters
     ----------
@@ -86,11 +86,11 @@ def fit(ws, units, gram, size, c, error, rate):
         ``WINDOW²`` free slots.
     size : int
     c : ndarray of complex, shape (DEGREE + 1, LANES)
-        Out: coefficients of q, c[0] = 1.
+        Output: coefficients of q, c[0] = 1.
     error : ndarray, shape (LANES,)
-        Out: estimated size of the coefficient after the last of q x.
+        Output: estimated size of the coefficient after the last of q x.
     rate : ndarray, shape (LANES,)
-        Out: growth of these coefficients from order to order (an inverse radius).
+        Output: growth of these coefficients from order to order (an inverse radius).
     """
     for a in range(WINDOW):
         for b in range(a, min(a + DEGREE + 1, WINDOW)):
@@ -117,7 +117,7 @@ def fit(ws, units, gram, size, c, error, rate):
         good = _solve_small(A, x, DEGREE)
         for i in range(DEGREE):
             c[i + 1, lane] = x[i] * (1.0 / length[i]) if good else 0j
-        # Sizes of coefficients K - 1, K - 2, K - 3 of q x; K itself is fitted away.
+        # Sizes of coefficients K - 1, K - 2, K - 3 of q x; coefficient K is minimized by the fit.
         for back in range(3):
             total = 0.0
             for a in range(DEGREE + 1):
@@ -126,7 +126,7 @@ def fit(ws, units, gram, size, c, error, rate):
                     value = complex(ws[at, 0, lane], ws[at, 1, lane])
                     term = (c[a, lane].conjugate() * c[b, lane] * value).real
                     total += term if a == b else 2.0 * term
-            # The quadratic form cancels; below this it is rounding.
+            # The quadratic form cancels; below this bound it is rounding error.
             floor = 1e-15 * ws[gram + (1 + back) * WINDOW + 1 + back, 0, lane]
             left[back] = np.sqrt(max(total, floor))
         tiny = 1e-250
@@ -146,11 +146,11 @@ def denominator(c, lane, h):
 
 @njit(**OPTIONS)
 def set_factors(ws, phi, c, h):
-    """The factors φ_j of the last DEGREE coefficients, into slots from phi."""
+    """The factors φ_j of the last DEGREE coefficients, written to the slots from phi."""
     for lane in range(LANES):
         q = denominator(c, lane, h[lane])
         size = q.real * q.real + q.imag * q.imag
-        # Complex division would raise on zero; an idle lane may have anything here.
+        # Complex division would raise on zero; the value in an idle lane is arbitrary.
         inverse = complex(q.real / size, -q.imag / size) if size > 1e-30 else 0j
         factor = 1.0 + 0j
         # ω_m first: φ_{K-m+1} = 1 - ω_m, φ_{K-m+2} = 1 - ω_m - ω_{m-1}, …
@@ -163,10 +163,10 @@ def set_factors(ws, phi, c, h):
 
 @njit(**OPTIONS)
 def predict(ws, phi, base, count, order, h, to):
-    """The fractions' values a step h on: `count` unknowns with coefficients from slot `base`.
+    """Values of the fractions after a step h: `count` unknowns with coefficients from slot `base`.
 
-    The last DEGREE coefficients are multiplied by the factors in `phi`, in place, and
-    Horner's rule does the rest.
+    The last DEGREE coefficients are multiplied by the factors in `phi`, in place, and the
+    polynomial is evaluated by Horner's rule.
     """
     for i in range(DEGREE):
         scale_slots(ws, base + (order - DEGREE + 1 + i) * count, count, phi + i)

@@ -1,7 +1,7 @@
-"""Pencils of curve sections, and how the sum of a section's points moves along them.
+"""Pencils of curve sections, and the sum of a section's points along them.
 
-The mathematics is told in `numeric.tracking.trace_test`; the curve and its sections by forms of
-bidegree (1, 1) are those of `numeric.tracking.label_curve`.
+For the mathematics see `numeric.tracking.trace_test`; for the curve and its sections by forms of
+bidegree (1, 1) see `numeric.tracking.label_curve`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 from numeric.tracking.label_curve import LabelCurve, track
 
-# Points closer than this, relative to their size, are one.
+# Points within this distance, relative to their size, are equal.
 _SAME = 1e-6
-# Other ways to a section where paths to it were lost.
+# Number of detours tried to a section where paths were lost.
 _DETOURS = 3
 
 
@@ -37,7 +37,7 @@ class Pencil:
     direction: np.ndarray
 
     def section(self, s: np.clongdouble) -> np.ndarray:
-        """The form at a finite s, in the machine's longest precision."""
+        """The form at a finite s, in the longest precision of the machine."""
         return np.column_stack([self.at_infinity, self.direction + s * self.at_infinity])
 
     @property
@@ -46,7 +46,7 @@ class Pencil:
         return np.column_stack([np.zeros_like(self.at_infinity), self.at_infinity])
 
     def coordinates(self, z: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """w/λ(w) of points (w, t), and what errors of the points make of it, in modulus."""
+        """w/λ(w) of points (w, t), and the moduli of the errors that result from `errors`."""
         w, dw = z[:, :-1], errors[:, :-1]
         size = self.at_infinity[0] + w @ self.at_infinity[1:]
         x = w / size[:, None]
@@ -57,7 +57,7 @@ class Pencil:
 def trace_residual(
     pencil: Pencil, points: np.ndarray, values: np.ndarray, rng: np.random.Generator
 ) -> tuple[float, float, float] | None:
-    """How far the sum over some points is from moving linearly.
+    """Deviation of the sum over some points from a linear function of s.
 
     Parameters
     ----------
@@ -75,17 +75,17 @@ def trace_residual(
         Norm of the summed second divided differences over the sum of their norms: 0 for a
         complete set.
     noise : float
-        What rounding makes of a 0, estimated.
+        Estimated residual of a complete set, by rounding.
     share : float
         The smallest of these norms over their sum.
-        None where k distinct points could not be brought to each section, or more were
-        found there.
+        None in place of all three if k distinct points could not be moved to each section, or if
+        more were found there.
 
     Notes
     -----
-    Lost paths are made good by other ways to the same section: k distinct points are
-    wanted there, no matter which.  The test stays sound.  Three sets whose sums lie on
-    one line for generic s are, with two values of s fixed, one set with a linear sum.
+    Lost paths are replaced by other paths to the same section: any k distinct points of it are
+    sufficient.  The test stays sound: if three sets have sums on one line for generic s, then,
+    with two values of s fixed, one of the sets has a linear sum.
     """
     z = points
     values = values.astype(np.clongdouble)
@@ -123,7 +123,7 @@ def carry(
     after: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Distinct points on another section, as many as there are, by detours where needed."""
+    """Distinct points on another section, as many as there are, with detours if needed."""
     arrived = track(curve, points, before, after)
     lost = ~np.isin(np.arange(len(points)), distinct(arrived))
     if lost.any():
@@ -134,7 +134,7 @@ def carry(
             break
         via = gaussian(rng, *before.shape)
         again = track(curve, track(curve, points, before, via), via, after)
-        # Points keep their places where they can: only lost ones are filled in.
+        # Points keep their positions if possible; only lost ones are filled in.
         fresh = np.concatenate([arrived[~lost], again])
         fresh = fresh[distinct(fresh)][int((~lost).sum()) :]
         if len(fresh) > lost.sum():
@@ -161,8 +161,8 @@ def distinct(points: np.ndarray) -> np.ndarray:
 def random_section(rng: np.random.Generator, r: int) -> np.ndarray:
     """A form of bidegree (1, 1), its parts of very different size every other time.
 
-    Points with a very small t or very large weights are hardly ever moved by sections of
-    size 1: these meet none of their branch points.
+    Sections of size 1 hardly move points with a very small t or very large weights, and enclose
+    none of their branch points; hence the sections of other sizes.
     """
     form = gaussian(rng, r + 1, 2)
     if rng.random() < 0.5:

@@ -1,13 +1,12 @@
-"""The rest of a path in high precision, for roots near infinity.
+"""The end of a path in high precision, for roots near infinity.
 
-Where W gets a large eigenvalue R the states grow like R^k, their directions become nearly
-parallel, and double precision is used up whatever the linear algebra: the paths of such
-roots are stuck.  They are few.  From where one is stuck it is followed to the end in
-python-flint's arithmetic, by the lifted Newton method (`numeric.chains.lanes.condensed`):
-condensed to
-the weights, its matrices stay small, and digits to spare make up for what the powers of W
-cancel; with the weights alone as unknowns its basin would be too small to hit.  The predictor
-is a Taylor polynomial of high order.
+If W gets a large eigenvalue R the states grow like R^k, their directions become nearly
+parallel, and double precision does not suffice, whatever the linear algebra: paths to such
+roots stop early.  They are few.  Each is followed from its last point to the end in
+python-flint's arithmetic, by the lifted Newton method (`numeric.chains.lanes.condensed`).
+Its matrices are condensed to the weights and stay small, and the additional digits make up for the
+cancellation in the powers of W; with the weights alone as unknowns the basin of convergence would
+be too small for the predictor, a Taylor polynomial of high order.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ Point = tuple[list[acb], list[acb_mat]]
 
 _BITS = 384
 _ORDER = 24
-# Aimed at for the predictor's relative error.  With a large eigenvalue R the states agree
-# but for a part R^-K, which the prediction must get right.
+# Target for the predictor's relative error.  With a large eigenvalue R the states agree
+# except for a part R^-K, which the prediction must get right.
 _AIM = 1e-13
-# Relative accuracy of the points: far below what the extrapolation amplifies.
+# Relative accuracy of the points: far smaller than the errors that extrapolation amplifies.
 _GOAL = 2.0**-170
-# Beyond this a path is on its way to infinity: the instance is special.
+# A path with larger weights diverges: the instance is special.
 _FAR = 1e13
 _SHORTEST = 1e-13
 
@@ -54,18 +53,18 @@ def finish_path(
     first, second : ndarray of complex
         Parameter vectors.
     t : float
-        Where the path stands, in [0, 1).
+        The last t of the path, in [0, 1).
     w : ndarray of complex
         Approximate root there.
     states : ndarray of complex
-        States S_1, …, S_K that go with it (`Tracked.lifts`): better than those that follow
+        Its states S_1, …, S_K (`Tracked.lifts`): more accurate than those computed
         from w in double precision.
     most_steps : int, optional
 
     Returns
     -------
     ndarray of complex or None
-        The endpoint, or None where the path is lost again.
+        The endpoint, or None if the path is lost again.
     """
     saved = ctx.prec
     ctx.prec = _BITS
@@ -75,7 +74,7 @@ def finish_path(
         x = line.correct(left, line.point(left, w, states), 12)
         if x is None:
             return None
-        # Steps are measured in what is left of the way: they may be tiny near its end.
+        # Steps are relative to the remaining part of the line: they may be tiny near its end.
         for _ in range(most_steps):
             step, curve = line.expand(left, x)
             while True:
@@ -127,7 +126,7 @@ class _ChainLine:
         return weights, S
 
     def expand(self, left: float, x: Point) -> tuple[float, _Curve]:
-        """The Taylor polynomial at a point, and the step it is good for."""
+        """The Taylor polynomial at a point, and the step up to which it is accurate."""
         slope = [-z for z in self.back]
         weights, states = self._system(left).taylor(*x, slope, _ORDER)
         step = left
@@ -143,7 +142,7 @@ class _ChainLine:
         return step, _Curve(weights, states)
 
     def correct(self, left: float, guess: Point, most: int) -> Point | None:
-        """Newton's method from a guess; `error` becomes the relative size of its first step."""
+        """Newton's method from a guess; `error` is set to the relative size of its first step."""
         system = self._system(left)
         w, S = guess
         last = np.inf
@@ -186,7 +185,7 @@ class _Curve:
     states: list[list[acb_mat]]
 
     def at(self, h: float) -> Point:
-        """The point a step h further on (towards the end of the way)."""
+        """The point after a step h (towards the end of the line)."""
         w, S = list(self.weights[-1]), list(self.states[-1])
         x = acb(h)
         for dw, dS in zip(self.weights[-2::-1], self.states[-2::-1], strict=True):

@@ -1,9 +1,9 @@
 """The generic root count without Gröbner bases: monodromy, then a trace test.
 
-For where msolve is missing or too slow.  Solutions of a random complex instance are
+For cases where msolve is missing or too slow.  Solutions of a random complex instance are
 collected by monodromy (`numeric.tracking.monodromy`) until a trace test
-(`numeric.tracking.trace_test`) says
-that none is missing.  The result is numerical evidence, not a proof, and marked as such.
+(`numeric.tracking.trace_test`) indicates that none is missing.  The result is numerical evidence,
+not a proof, and marked as such.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from numeric.chains.chain import make_chain
 from numeric.tracking.monodromy import INCOMPLETE, find_start
 from numeric.tracking.trace_test import FAILED, TOLERANCE, trace_test
 
-# Loops of solutions alone before the trace test takes over: it finds the rest itself.
+# Loops before the trace test takes over: it finds missing solutions itself.
 _PATIENCE = 4
 _MOST_ROOTS = 1_000
-# Instances tried, as distances of their seeds.
+# Instances tried, as offsets of the seed.
 _INSTANCES = (0, 1_000_003, 2_000_003)
 
 
@@ -48,14 +48,14 @@ def monodromy_root_count(
     Parameters
     ----------
     allocation : Allocation
-        With as many cells as the network's generic rank, and of that rank.
+        Its number of cells and its rank are the network's generic rank.
     support : mapping of str to mask, optional
     seed : int, optional
-        The random instance, line and sections follow from it.
+        Determines the random instance, line and sections.
     timeout : float, optional
         Seconds for the trace tests, all together.
     most_points : int, optional
-        Points of the section beyond which it gives up.
+        The search stops beyond this number of points of the section.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def monodromy_root_count(
     Raises
     ------
     RootCountError
-        Where the trace test did not pass; a number of solutions alone proves nothing.
+        If the trace test did not pass; a number of solutions alone proves nothing.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def monodromy_root_count(
                 chain, start.parameters, start.roots, seed=seed, most_points=most_points,
                 timeout=end - time.monotonic(),
             )  # fmt: skip
-        # Some instances have a point that hardly any loop reaches: another one is tried.
+        # In some instances hardly any loop reaches a certain point: another one is tried.
         if test.status != FAILED:
             break
     if not test.passed:

@@ -1,4 +1,4 @@
-"""How carefully paths are tracked."""
+"""Settings of the path tracker."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from numeric.tracking.steps import TrackerOptions
 
 @dataclass(frozen=True)
 class TrackerSettings:
-    """How carefully paths are tracked.
+    """Settings of the path tracker.
 
     Attributes
     ----------
     order : int
         Order of the Taylor predictor.
     tolerance : float
-        Relative size aimed at for the predictor's error.
+        Target for the relative error of the predictor.
     contraction : float
         Largest ratio of the second Newton increment to the first.
     accuracy : float
@@ -24,9 +24,9 @@ class TrackerSettings:
     shortest : float
         Step length at which a path counts as stuck.
     most_steps, most_rejected : int
-        Steps made and rejected at which a path is given up.
+        Numbers of accepted and rejected steps at which a path is abandoned.
     lifted : bool
-        Whether the chain's states are unknowns too (for weights that grow large).
+        Whether the chain's states are unknowns too (for weights that become large).
     """
 
     order: int = 10
@@ -40,23 +40,23 @@ class TrackerSettings:
 
     @property
     def for_inputs(self) -> TrackerSettings:
-        """The same care in the free inputs.
+        """The settings for the free inputs.
 
-        Near infinity Newton's basin is as small as 10^-8 of the unknowns: a point that has not
-        come that near is outside, and its path lost.  The second increment must be smaller.
+        Near infinity Newton's basin is as small as 10^-8 of the unknowns: a point that is not
+        that accurate is outside, and its path lost.  The second increment must be smaller.
         """
         return replace(self, order=self.order + 4, accuracy=self.accuracy * 0.1)
 
     @property
     def options(self) -> TrackerOptions:
-        """As the kernels take them."""
+        """The settings in the form that the kernels take."""
         return TrackerOptions(
             self.tolerance, self.contraction, self.accuracy, self.shortest, self.most_steps,
             self.most_rejected,
         )  # fmt: skip
 
     def careful(self) -> TrackerSettings:
-        """The lifted system, smaller steps, a stricter test against jumping to another path."""
+        """The lifted system, smaller steps, and a stricter test against jumps to other paths."""
         return TrackerSettings(
             order=self.order,
             tolerance=self.tolerance * 1e-1,

@@ -1,8 +1,8 @@
-"""Start systems kept on disk, so that monodromy runs once for each allocation.
+"""Start systems on disk, so that monodromy runs once for each allocation.
 
-The folder is ``$MATCHPROB_CACHE``, else ``~/.cache/matchprob``.  A file's name holds the
-allocation, support, seed and the version of the code; files are written whole or not at all
-and carry a checksum.  A damaged file is refused, said so on stderr, and built anew.
+The folder is ``$MATCHPROB_CACHE``, else ``~/.cache/matchprob``.  The file name contains the
+allocation, support, seed and the version of the code; files are written atomically
+and carry a checksum.  A damaged file is reported on stderr and computed again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from numeric.caches import cache_folder
 from numeric.chains.chain import Chain
 from numeric.tracking.monodromy import GIVEN, StartSystem
 
-# Raise when start systems of older code must not be used again.
+# Increase if start systems of older code must not be used.
 VERSION = 1
 
 
@@ -33,7 +33,7 @@ def cache_file(chain: Chain, seed: int) -> Path:
 
 
 def save_start(chain: Chain, seed: int, start: StartSystem) -> Path | None:
-    """Write a start system; None (and a line on stderr) where the folder is not writable."""
+    """Write a start system; None (and a line on stderr) if the folder is not writable."""
     path = cache_file(chain, seed)
     buffer = io.BytesIO()
     head = json.dumps({"source": start.source, "loops": start.loops})
@@ -61,9 +61,9 @@ def save_start(chain: Chain, seed: int, start: StartSystem) -> Path | None:
 
 
 def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem | None:
-    """Read a start system back, or None where there is none that fits.
+    """Read a start system, or None if there is none that fits.
 
-    It fits where it has `root_count` roots; one whose N was given serves also where N is not
+    It fits if it has `root_count` roots.  One whose N was given is also used if N is not
     known, but one whose N was guessed does not become "given".
     """
     path = cache_file(chain, seed)
@@ -96,10 +96,10 @@ def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem |
 
 
 def _are_roots(chain: Chain, start: StartSystem) -> bool:
-    """Whether the residuals are small *beside the terms that cancel in them*.
+    """Whether the residuals are small relative to the terms that cancel in them.
 
-    Roots with large weights have labels made of terms many powers of ten above one, and
-    residuals of their rounding: an absolute bound refuses sound start systems.
+    For roots with large weights the labels' terms are many powers of ten above one, and so is
+    their rounding error: an absolute bound would reject correct start systems.
     """
     rows, columns = chain.equations.T
     for w in start.roots:

@@ -1,9 +1,9 @@
-"""What path trackers share, whatever the equations: step lengths and their judgement, in lanes.
+"""Step control in lanes, shared by all path trackers.
 
-A tracker's round is: Taylor coefficients at the current point, a common denominator
+A round of a tracker consists of: Taylor coefficients at the current point, a common denominator
 (`numeric.tracking.pade`), `choose_steps`, prediction, two Newton steps with one factorisation,
-`judge`, `keep`.  The first increment measures the predictor's error, the ratio of the second
-to it how safely inside the basin of one root the prediction fell.
+`judge`, `keep`.  The first increment measures the predictor's error; the ratio of the second to
+the first measures how far inside the basin of one root the prediction is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS
 from numeric.kernels import njit
 from numeric.tracking.pade import DEGREE, denominator
 
-# What became of a path.
+# Status of a path.
 DONE, STUCK, SLOW = 0, 1, 2
 # Weights below this size are measured absolutely.
 FLOOR = 0.1
@@ -24,7 +24,7 @@ _MOST_FAILS = 30
 
 
 class TrackerOptions(NamedTuple):
-    """Numbers of `numeric.tracking.tracker.TrackerSettings` as kernels take them."""
+    """Fields of `numeric.tracking.settings.TrackerSettings`, as the kernels take them."""
 
     tolerance: float
     contraction: float
@@ -35,7 +35,7 @@ class TrackerOptions(NamedTuple):
 
 
 class PathOutcomes(NamedTuple):
-    """One entry a path: status, steps made and rejected, last t, last Newton increment."""
+    """One entry per path: status, steps accepted and rejected, last t, last Newton increment."""
 
     status: np.ndarray
     steps: np.ndarray
@@ -45,19 +45,19 @@ class PathOutcomes(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The state of the paths under way, one a lane; arrays of length LANES.
+    """The state of the active paths, one per lane; arrays of length LANES.
 
     Attributes
     ----------
     path : number of the path, -1 for an idle lane
-    t, aim, h : where it stands, the t aimed at, the step
-    shrink : factor on the estimated step, learnt from what happened
-    size, rate : size and growth of what the denominator leaves of the series
+    t, aim, h : current t, target t, step
+    shrink : factor on the estimated step, adapted after each round
+    size, rate : size and growth of the series' remainder after the denominator
     first, second : relative sizes of the two Newton increments
-    fails : rejections in a row
-    polished : 1 where a round with no step has been made at the end
-    fresh : 1 where the lane was just loaded
-    accepted, finished : 1 where the round's step counts; where the path is over
+    fails : consecutive rejections
+    polished : 1 if a round without a step has been made at the end
+    fresh : 1 if the lane was just loaded
+    accepted, finished : 1 if the round's step is accepted; if the path is over
     poles : ndarray of complex, shape (DEGREE + 1, LANES)
     """
 
@@ -79,14 +79,14 @@ class Lanes(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Straight lines of parameters and where paths start on them.
+    """Straight lines of parameters and the start points on them.
 
     Attributes
     ----------
     first, second : ndarray of complex, shape (·, parameters)
-        Parameters from which and to which lines lead.
+        Parameters at the two ends of the lines.
     first_of, second_of : ndarray of int, shape (paths,)
-        Which of them each path uses.
+        Index of the line's ends for each path.
     starts : ndarray of complex, shape (paths, unknowns)
     """
 
@@ -121,9 +121,9 @@ def make_lanes():
 
 @njit(**ONCE)
 def load(lanes, waiting, paths):
-    """Give idle lanes the next paths; returns the first path still waiting.
+    """Assign the next paths to idle lanes; returns the first path still waiting.
 
-    Idle lanes for which none is left compute on, unread.
+    Idle lanes without a path continue computing; their results are not read.
     """
     for lane in range(LANES):
         if lanes.path[lane] >= 0 or waiting >= paths:
@@ -140,7 +140,7 @@ def load(lanes, waiting, paths):
 
 @njit(**OPTIONS)
 def fill(ws, lanes, lines, base, slope, x):
-    """Lines and start points of the lanes just loaded, into slots `base`, `slope` and `x`."""
+    """Write lines and start points of the newly loaded lanes to slots `base`, `slope` and `x`."""
     for lane in range(LANES):
         if lanes.fresh[lane] == 0:
             continue
@@ -160,7 +160,7 @@ def fill(ws, lanes, lines, base, slope, x):
 
 @njit(**OPTIONS)
 def choose_steps(lanes, order, options):
-    """Step lengths from the size of what the denominator leaves."""
+    """Step lengths from the size of the series' remainder."""
     for lane in range(LANES):
         t = lanes.t[lane]
         lanes.h[lane] = 0.0
@@ -170,7 +170,7 @@ def choose_steps(lanes, order, options):
         step = 1.0
         if lanes.size[lane] > 0.0:
             step = min(1.0, (options.tolerance / lanes.size[lane]) ** (1.0 / (order + 1)))
-            # Poles of the fraction on the way make it useless near them.
+            # The fraction is useless near its own poles.
             for _ in range(8):
                 if abs(denominator(lanes.poles, lane, step)) > 0.2:
                     break
@@ -178,7 +178,7 @@ def choose_steps(lanes, order, options):
         step *= lanes.shrink[lane]
         if not step > 0.0:
             step = options.shortest
-        # Never leave a last sliver of the way.
+        # Avoid a tiny last step.
         left = 1.0 - t
         if step >= left:
             lanes.h[lane] = left
@@ -217,7 +217,7 @@ def judge(lanes, order, options, outcome):
             outcome.rejected[p] += 1
             lanes.fails[lane] += 1
             lanes.shrink[lane] *= 0.5
-        # At the end one more round, with no step, polishes the root.
+        # At the end one more round without a step refines the root.
         at_end = lanes.t[lane] >= 1.0
         status = -1
         if at_end and (lanes.polished[lane] == 1 or second < 1e-12):
@@ -240,7 +240,7 @@ def judge(lanes, order, options, outcome):
 
 @njit(**OPTIONS)
 def keep(ws, lanes, to, source, count):
-    """Copy `count` slots in those lanes whose step was accepted."""
+    """Copy `count` slots in the lanes whose step was accepted."""
     for i in range(count):
         for lane in range(LANES):
             if lanes.accepted[lane] == 1:
@@ -250,7 +250,7 @@ def keep(ws, lanes, to, source, count):
 
 @njit(**OPTIONS)
 def hand_over(ws, lanes, source, out):
-    """Write what stands from slot `source` on to the rows of `out` of the paths that are over.
+    """Copy slots from `source` on to the rows of `out` that belong to the finished paths.
 
     `out` is an ndarray of complex, shape (paths, ·).
     """
@@ -262,7 +262,7 @@ def hand_over(ws, lanes, source, out):
 
 @njit(**ONCE)
 def release(lanes):
-    """Make the lanes whose paths are over idle."""
+    """Mark the lanes of finished paths as idle."""
     for lane in range(LANES):
         if lanes.finished[lane] == 1:
             lanes.path[lane] = -1

@@ -1,10 +1,10 @@
 r"""A trace test: whether all solutions of a generic instance have been found.
 
-Monodromy (`numeric.tracking.monodromy`) finds solutions, but never says that none is missing.  The
+Monodromy (`numeric.tracking.monodromy`) finds solutions, but cannot show that none is missing.  The
 sum of *all* points of a curve in a moving hyperplane is a linear function of the
-hyperplane's offset; the sum of some of them is not.  Solutions alone are no hyperplane
-section: some run away to infinity when the labels move.  So a larger set is completed and
-tested, of which the solutions are a part.
+hyperplane's offset; the sum of a proper subset is not.  The solutions alone are no hyperplane
+section: some diverge to infinity when the labels move.  Therefore a larger set is completed and
+tested, which contains the solutions.
 
 The curve.  G : C^r → C^r maps the learnable weights to the (independent) labels, all else
 fixed at random complex values; it is dominant, because the allocation is not minimal and
@@ -42,14 +42,14 @@ So, with probability one over the random choices and in exact arithmetic, T is l
 only if the set is complete, and then exactly N of its points have t = 0.  Nothing is assumed
 of the monodromy loops that found the points.
 
-In floating point, second divided differences of T at three values of s take the place of
-"linear", in the machine's longest precision.  The residual is the norm of their sum over the
-sum of their norms; for a complete set it is rounding error, for another one the missing
+In floating point, "linear" is tested by second divided differences of T at three values of s, in
+the longest precision of the machine.  The residual is the norm of their sum over the
+sum of their norms; for a complete set it is rounding error, otherwise the missing
 points' share.  It must be below `TOLERANCE`, a thousand times smaller than the share of any
-point that was found, and no larger than the last Newton corrections and the rounding of the
-sum explain; this for two pencils with independent λ, A and s (a point near λ(w) = t = 0 moves
-almost linearly in one, not in both), with distinct endpoints of all paths.  That is numerical
-evidence, not a proof: missing points whose share is below rounding would deceive it.
+point that was found, and within the last Newton corrections and the rounding error of the
+sum.  This is required for two pencils with independent λ, A and s (a point near λ(w) = t = 0 moves
+almost linearly in one, not in both), with distinct endpoints of all paths.  The result is numerical
+evidence, not a proof: missing points whose share is below rounding error would not be noticed.
 
 References
 ----------
@@ -79,14 +79,14 @@ from numeric.tracking.pencils import (
     trace_residual,
 )
 
-# Largest residual of a complete set, how far below any point's own share it must be, and how
-# far above the estimate of rounding it may be.
+# Largest residual of a complete set, its largest ratio to any point's own share, and its largest
+# ratio to the estimated rounding error.
 TOLERANCE = 1e-9
 _MARGIN = 1e-3
 _ROUNDING = 100.0
-# Parts of the section λ(w) t = 0 are told apart by these bounds.
+# Bounds that separate the two parts of the section λ(w) t = 0.
 _ZERO, _NOT_ZERO = 1e-9, 1e-7
-# Loops that bring nothing new although points are missing, before another line is tried.
+# Loops without a new point, while points are missing, before another line is tried.
 _STALLED = 8
 _LINES = 3
 
@@ -95,27 +95,27 @@ PASSED, FAILED, UNFINISHED = "passed", "failed", "unfinished"
 
 @dataclass(frozen=True)
 class TraceTest:
-    """What a trace test found.
+    """The result of a trace test.
 
     Attributes
     ----------
     status : str
-        "passed": the set is complete.  "failed": something is missing, or the numbers
-        are too poor to tell.  "unfinished": a limit was met before.
+        "passed": the set is complete.  "failed": points are missing, or the numbers are too
+        inaccurate to decide.  "unfinished": a limit was reached.
     roots : ndarray of complex, shape (N, r)
-        Points with t = 0: solutions at the parameters' own labels.  All of them where
+        Points with t = 0: solutions for the parameters' own labels.  All of them if
         the test passed.
     points : int
-        Number of points of the section, N + δ where the test passed.
+        Number of points of the section, N + δ if the test passed.
     residual : float
         Largest residual of the last pencils.
     share : float
-        Smallest share of a single point in the sums: the residual to expect at least
-        where a point like it is missing.
+        Smallest share of a single point in the sums: the least residual to expect
+        if a point like it is missing.
     loops : int
-        Monodromy loops run.
+        Number of monodromy loops.
     note : str
-        Why it did not pass.
+        Why the test did not pass.
     """
 
     status: str
@@ -128,12 +128,12 @@ class TraceTest:
 
     @property
     def passed(self) -> bool:
-        """Whether the roots are all there are."""
+        """Whether `roots` are all solutions."""
         return self.status == PASSED
 
     @property
     def root_count(self) -> int:
-        """Number of roots found; N where the test passed."""
+        """Number of roots found; N if the test passed."""
         return len(self.roots)
 
     def __str__(self) -> str:
@@ -155,21 +155,21 @@ def trace_test(
     most_points: int = 1_500,
     timeout: float = 120.0,
 ) -> TraceTest:
-    """Complete the known roots of an instance, and test that they are all.
+    """Complete the known roots of an instance, and test whether they are all.
 
     Parameters
     ----------
     chain : Chain
     parameters : ndarray of complex, shape (chain.size,)
-        Of a random complex instance.
+        A random complex instance.
     roots : ndarray of complex, shape (k, r)
-        Some roots of it, at least one.
+        Some of its roots, at least one.
     seed : int, optional
-        Line, sections and loops follow from it.
+        Determines line, sections and loops.
     most_points : int, optional
-        Give up beyond.
+        The search stops beyond this number of points.
     timeout : float, optional
-        Give up after so many seconds.
+        The search stops after this number of seconds.
 
     Returns
     -------
@@ -177,9 +177,9 @@ def trace_test(
 
     Notes
     -----
-    Points of the section are collected by leading those known around random triangles of
-    sections; the test is made whenever a loop brings nothing new.  It decides, the loops
-    do not.  Where they no longer help, it starts anew with another line and another λ:
+    Points of the section are collected by moving the known ones around random triangles of
+    sections; the test is made whenever a loop gives no new point.  The test decides, not the loops.
+    If further loops do not help, the search starts again with another line and another λ:
     some points are hard to reach from some sections.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x7ACE,)))
@@ -196,7 +196,7 @@ def trace_test(
 
 
 class _SectionSearch:
-    """Points of one section ``λ(w) t = 0`` of one curve, on their way to completeness."""
+    """Search for all points of one section ``λ(w) t = 0`` of one curve."""
 
     def __init__(
         self, chain: Chain, parameters: np.ndarray, roots: np.ndarray, rng: np.random.Generator
@@ -215,7 +215,7 @@ class _SectionSearch:
         self.residual, self.share = np.inf, 0.0
 
     def run(self, most_points: int, end: float) -> TraceTest:
-        """Loops and tests until a test passes or nothing helps."""
+        """Run loops and tests until a test passes or a limit is reached."""
         if not len(self.points):
             return self._result(FAILED, "no root to start from")
         stalled, note = 0, ""
@@ -240,7 +240,7 @@ class _SectionSearch:
         return self._result(PASSED)
 
     def _loop(self) -> None:
-        """Lead all points around a random triangle of sections; keep what is new."""
+        """Move all points around a random triangle of sections; add the new ones."""
         r = self.curve.unknowns
         first, second = random_section(self.rng, r), random_section(self.rng, r)
         z = self.points
@@ -253,7 +253,7 @@ class _SectionSearch:
         self.loops += 1
 
     def _measure(self) -> str:
-        """Two independent pencils; what speaks against completeness, in words."""
+        """Test two independent pencils; returns the reason against completeness, or ""."""
         self.residual, self.share = 0.0, np.inf
         rng, points = self.rng, self.points
         for own in (self.at_infinity, gaussian(rng, len(self.at_infinity))):
@@ -273,7 +273,7 @@ class _SectionSearch:
         return ""
 
     def _places(self) -> np.ndarray:
-        """1 where t = 0, −1 where λ(w) = 0, 0 where it is not clear."""
+        """1 where t = 0, −1 where λ(w) = 0, 0 where this is unclear."""
         w, t = self.points[:, :-1], np.abs(self.points[:, -1])
         constant, slopes = self.at_infinity[0], self.at_infinity[1:]
         scale = np.abs(constant) + np.abs(w) @ np.abs(slopes)

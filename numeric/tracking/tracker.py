@@ -1,13 +1,12 @@
 """Batched path tracking between parameter vectors of a chain.
 
-Each path follows one root while parameters move on the straight complex line from one instance
+Each path follows one root while the parameters move on the straight complex line from one instance
 to another, t from 0 to 1, or on a detour through complex t.  Many paths over many instances run
 in one compiled call.  Where the equations have a form in few unknowns
 (`numeric.chains.inputs`) they are tracked in it (`numeric.tracking.inputs.kernel`), else as a
 chain (`numeric.tracking.kernel`).
 
-A tracked endpoint is an approximation; what it proves is for `numeric.certification.krawczyk`
-to say.
+A tracked endpoint is an approximation; `numeric.certification.krawczyk` decides what it proves.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from numeric.tracking.steps import DONE, SLOW, STUCK, Lines, PathOutcomes
 
 __all__ = ["DONE", "SLOW", "STUCK", "Tracked", "TrackerSettings", "track"]
 
-# Full sets of lanes between two looks at the clock, where there is a time limit.
+# Full sets of lanes between two checks of the time limit.
 _PIECE = 32
 
 
@@ -43,8 +42,8 @@ class Tracked:
     ----------
     roots : ndarray of complex, shape (paths, r)
     lifts : ndarray of complex, shape (paths, ·)
-        What else a path is followed in: states S_1, …, S_K of the lifted system, or the unknowns
-        of the free inputs; empty where the weights are all.
+        Further unknowns of a path: states S_1, …, S_K of the lifted system, or the unknowns
+        of the free inputs; empty if the weights are all unknowns.
     status : ndarray of int
         `DONE`, `STUCK` (steps became too short) or `SLOW` (too many steps).
     steps, rejected : ndarray of int
@@ -82,22 +81,22 @@ def track(
     ----------
     chain : Chain
     first, second : ndarray of complex, shape (·, chain.size)
-        Parameter vectors from which and to which paths lead.
+        Parameter vectors at the two ends of the lines.
     first_of, second_of : ndarray of int, shape (paths,)
-        Which of them each path uses.
+        Indices of each path's ends.
     starts : ndarray of complex, shape (paths, r)
-        A root at the first parameter vector for each path.
+        For each path a root at its first parameter vector.
     settings : TrackerSettings, optional
     first_turn, second_turn : ndarray of int, optional
-        For each parameter vector the seed of an equivalent one to be used in its place
+        For each parameter vector the seed of an equivalent one that replaces it
         (`numeric.tracking.lines.turned`), 0 for none.
     via : ndarray of complex, shape (legs − 1, paths), optional
-        Values of t at the corners of each path's way (`numeric.tracking.lines.detour`).
+        Values of t at the corners of each path's polygon (`numeric.tracking.lines.detour`).
 
     Returns
     -------
     Tracked
-        `reached` counts legs: with three of them it is (legs done + t)/3.
+        `reached` counts legs: with three legs it is (legs done + t)/3.
     """
     settings = settings or TrackerSettings()
     first = np.ascontiguousarray(first, complex)
@@ -146,7 +145,7 @@ def _legs(
     x: np.ndarray,
     settings: TrackerSettings,
 ) -> Tracked:
-    """Follow unknowns x along straight lines."""
+    """Track unknowns x along straight lines."""
     paths = len(x)
     outcome = PathOutcomes(
         np.full(paths, STUCK, np.int64),
@@ -158,7 +157,7 @@ def _legs(
     roots = np.full(x.shape, np.nan, complex)
     lifts = np.full((paths, lines.lifts(settings)), np.nan, complex)
 
-    # The kernel cannot be interrupted: where there is a time limit, piece by piece.
+    # The kernel cannot be interrupted: with a time limit it is called piece by piece.
     size = paths if isinf(time_left()) else _PIECE * LANES
     for at in range(0, paths, max(1, size)):
         check_time()
@@ -180,7 +179,7 @@ def _detours(
     settings: TrackerSettings,
     via: np.ndarray,
 ) -> Tracked:
-    """Follow unknowns x from corner to corner."""
+    """Track unknowns x from corner to corner."""
     paths = len(x)
     lifts = np.full((paths, lines.lifts(settings)), np.nan, complex)
     done = Tracked(
@@ -227,23 +226,23 @@ class ChainLines:
         return np.array(vectors, complex).reshape(-1, self.chain.size)
 
     def lifts(self, settings: TrackerSettings) -> int:
-        """Number of states that come with an endpoint."""
+        """Number of further unknowns (states) returned with an endpoint."""
         states = int((self.chain.widths[1:] * self.chain.columns).sum())
         return states if settings.lifted else 0
 
     def enter(self, of: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Unknowns of roots of the first instances: the weights."""
+        """Unknowns for roots of the first instances: the weights."""
         return weights
 
     def leave(self, of: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Weights of unknowns."""
+        """Weights for unknowns."""
         return x
 
     def run(
         self, settings: TrackerSettings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
         outcome: PathOutcomes,
     ) -> None:  # fmt: skip
-        """The kernel; fills roots, lifts and outcome."""
+        """Call the kernel, which fills roots, lifts and outcome."""
         table = make_table(self.chain, settings.order, settings.lifted)
         ws = workspace(table.slot.total)
         track_paths(ws, table, settings.options, lines, roots, lifts, outcome)

@@ -1,6 +1,6 @@
 """The compiled tracker in the free inputs: many paths, `LANES` at a time.
 
-The equations are those of `numeric.chains.inputs`, the round that of `numeric.tracking.steps`.
+The equations are those of `numeric.chains.inputs`, the rounds those of `numeric.tracking.steps`.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
     """One Newton step at `new_x`; its relative size goes to `size`.
 
     Unknowns, parameters and residual are pairs of doubles: near infinity (a large eigenvalue R of
-    W, inputs like R^k) the equations cancel many digits.  The matrix is not: its factors give
-    each step to some digits, and that is enough.
+    W, inputs like R^k) the equations cancel many digits.  The matrix is in doubles: its factors
+    give each step to some digits, which is enough.
     """
     inputs.pair_parameters(ws, o, t)
     inputs.pair_states(ws, o)
@@ -61,7 +61,7 @@ def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
         for lane in range(LANES):
             re = ws[o.step + v, 0, lane]
             im = ws[o.step + v, 1, lane]
-            # NaN must not pass for small.
+            # NaN must not count as small.
             now = (re * re + im * im) * scale[g, lane]
             size[lane] = now if not now <= size[lane] else size[lane]
         pair_add(ws, o.new_x + v, o.step + v, o.low)
@@ -71,7 +71,7 @@ def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
 
 @njit(**OPTIONS)
 def track_inputs(ws, o, options, lines, roots, outcome):
-    """Follow paths on straight lines of parameters.
+    """Track paths along straight lines of parameters.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ def track_inputs(ws, o, options, lines, roots, outcome):
     lines : numeric.tracking.steps.Lines
         Of o.parameters parameters and o.unknowns unknowns.
     roots : ndarray of complex, shape (paths, o.unknowns)
-        Out.
+        Output.
     outcome : numeric.tracking.steps.PathOutcomes
-        Out.
+        Output.
     """
     q, order, paths = o.unknowns, o.order, len(roots)
     pivots = np.zeros((q, LANES), np.int64)

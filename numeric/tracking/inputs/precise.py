@@ -1,16 +1,16 @@
-"""The rest of a path in the free inputs, in many bits: for roots near infinity.
+"""The end of a path in the free inputs, in many bits: for roots near infinity.
 
-Where W gets a large eigenvalue R, inputs grow like R^k and the equations' condition like a power
-of R.  Newton's basin shrinks with it: at a condition of 10^12 a prediction must be right to some
-8 digits, while coefficients of a Taylor series that doubles solve for are right to 4, and the
-path crawls or is lost.  Such paths are few.  Each is followed from where it is stuck to the end
+If W gets a large eigenvalue R, inputs grow like R^k and the equations' condition like a power
+of R.  Newton's basin shrinks with it: at a condition of 10^12 a prediction must be right to about
+8 digits, while Taylor coefficients computed in doubles are right to 4, and the path becomes slow
+or is lost.  Such paths are few.  Each is followed from its last point to the end
 in python-flint's arithmetic: with exact coefficients a step is as long as the series' radius
-of convergence allows, some ten of them to the end.  On the way inputs may grow to 10^35, the
-condition to 10^50: where 256 bits are no longer enough, steps are halved again and again, and the
-path goes on with 768.
+of convergence allows, and about ten steps reach the end.  On the line inputs may grow to 10^35, the
+condition to 10^50: if 256 bits do not suffice, steps are halved again and again, and the
+path continues with 768 bits.
 
-The end is an instance in doubles, whose rounding alone moves a root of condition 10^12 by 10^-4
-of its size.  A last piece of the way leads from there to the instance itself, which is rational.
+The line ends at an instance in doubles, whose rounding alone moves a root of condition 10^12 by
+10^-4 of its size.  A last line leads from there to the instance itself, which is rational.
 
 The equations, in the notation of `numeric.chains.inputs`, with ``F = (F_0 | … | F_T)`` and the
 block Toeplitz matrix U of the inputs: ``F = α + (β_0 | … | β_{T-1}) U``, and
@@ -30,25 +30,25 @@ from algebra.time_limits import check_time
 from numeric.chains.inputs import InputsForm, Reduced
 from numeric.instances import Instance
 
-# Precisions, one after the other, and halvings of a step, on the way, that ask for the next.
+# Precisions in order, and the number of halvings of a step after which the next one is used.
 _BITS = (256, 768)
 _MOST_HALVINGS = 8
 _ORDER = 20
-# Aimed at for the predictor's relative error, and the largest first Newton step accepted:
-# well inside the basin of the worst condition met.
+# Target for the predictor's relative error, and the largest first Newton step accepted:
+# well inside the basin at the worst condition observed.
 _AIM = 1e-12
 _BASIN = 1e-8
 # Relative accuracy of the points, as a share of the bits.
 _GOAL = 0.6
 _SHORTEST = 1e-6
 _MOST_STEPS = 200
-# Beyond this a path is on its way to infinity: the instance is special.
+# A path with larger unknowns diverges: the instance is special.
 _FAR = 1e60
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """α, β and the fixed weights of the rows left, in balls without radius.
+    """α, β and the fixed weights of the remaining rows, as exact balls.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def parameters_of(form: InputsForm, vector: np.ndarray) -> Parameters:
 
 @dataclass(frozen=True)
 class Exact:
-    """An instance itself in its free inputs, at the precision set.
+    """An instance in its free inputs, at the current precision.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Exact:
 
     @classmethod
     def of(cls, form: InputsForm, instance: Instance, at: Reduced) -> Exact:
-        """From the rational instance; `at` says which basis V of the free directions is meant."""
+        """The rational instance; `at` fixes the basis V of the free directions."""
         chain, R = form.chain, form.learning.tolist()
         n, T, b, e = form.shape
         weights, X, Y = instance.exact
@@ -146,7 +146,7 @@ class Exact:
         return cls(Parameters(_beside(alpha), _beside(beta), rows), W_, acb(at.unit))
 
     def weights(self, form: InputsForm, x: Sequence[acb]) -> list[acb] | None:
-        """All learnable weights of unknowns: rows of Tb by a linear solve."""
+        """All learnable weights for unknowns x: rows with Tb cells by a linear solve."""
         chain = form.chain
         _, T, b, _ = form.shape
         weights: list[acb] = [acb(0)] * len(chain.cells)
@@ -179,25 +179,25 @@ def finish_path(
     t: float,
     x: np.ndarray,
 ) -> list[acb] | None:
-    """Follow a root from t to 1 on the line between two instances, then to the exact one.
+    """Track a root from t to 1 on the line between two instances, then to the exact instance.
 
     Parameters
     ----------
     form : InputsForm
     instance : Instance
-        Whose reduction is `second`.
+        The instance whose reduction is `second`.
     first : ndarray of complex, shape (form.size,)
-        Parameters from which the line leads.
+        Parameters at t = 0.
     second : Reduced
     t : float
-        Where the path stands, in [0, 1).
+        The last t of the path, in [0, 1).
     x : ndarray of complex, shape (q,)
         Approximate unknowns there.
 
     Returns
     -------
     list of acb or None
-        All learnable weights at the instance, good to more than 30 digits; None where the
+        All learnable weights at the instance, good to more than 30 digits; None if the
         path is lost again.
     """
     saved = ctx.prec
@@ -224,7 +224,7 @@ class _Point:
     Attributes
     ----------
     left : float
-        Share of the line that is left.
+        Remaining share of the line.
     x : list of acb
     """
 
@@ -245,8 +245,8 @@ class _InputsLine:
         self.groups = groups + [len(form.rows) + k // (e * b) for k in range(T * e * b)]
 
     def follow(self, point: _Point) -> _Point:
-        """As far as this precision leads: ``left`` is 0 at the second end."""
-        # What is left of the way: steps may be tiny near its end.
+        """Track as far as this precision allows: ``left`` is 0 at the second end."""
+        # Relative to the remaining part of the line: steps may be tiny near its end.
         left = point.left
         at = self._at(left)
         x = self._correct(at, point.x, np.inf)
@@ -328,7 +328,7 @@ class _InputsLine:
         return _stack(self.form, product, F)
 
     def _correct(self, at: Parameters, x: list[acb], basin: float) -> list[acb] | None:
-        """Newton's method; None where the first step is larger than `basin` or it fails."""
+        """Newton's method; None if the first step is larger than `basin` or if it fails."""
         last, goal = np.inf, 2.0 ** (-_GOAL * ctx.prec)
         for sweep in range(12):
             rows = self._rows(at, x)
@@ -350,7 +350,7 @@ class _InputsLine:
         return None
 
     def _expand(self, at: Parameters, x: list[acb]) -> list[list[acb]]:
-        """Taylor coefficients of the root in what has been gone further on from here."""
+        """Taylor coefficients of the root as functions of the distance from here."""
         form, way = self.form, len(self.cells)
         slope = Parameters(*((-m).mid() for m in self.back.matrices))
         rows = self._rows(at, x)
@@ -361,7 +361,7 @@ class _InputsLine:
         # F_0 … F_{T-1}, order by order.
         states = [_columns(F, 0, T * b)]
         for order in range(1, _ORDER + 1):
-            # All but what this order's own unknowns bring.
+            # All terms except those of this order's own unknowns.
             rest = slope.beta * _toeplitz(form, series[-1][way:])
             left = acb_mat(rows.nrows(), rows.ncols())
             if order == 1:
@@ -396,7 +396,7 @@ def _stack(form: InputsForm, product: acb_mat, F: acb_mat) -> acb_mat:
 
 
 def _states(form: InputsForm, at: Parameters, u: Sequence[acb]) -> acb_mat:
-    """F_0 … F_T, beside each other."""
+    """F_0 … F_T, side by side."""
     return (at.alpha + at.beta * _toeplitz(form, u)).mid()
 
 

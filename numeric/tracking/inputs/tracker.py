@@ -1,6 +1,6 @@
 """Path tracking in the free inputs, between parameter vectors of a chain.
 
-Used by `numeric.tracking.tracker.track` where `numeric.chains.inputs` applies: the same
+Used by `numeric.tracking.tracker.track` if `numeric.chains.inputs` applies: the same
 arguments and results, in a fraction of the time and with few paths lost.
 """
 
@@ -51,7 +51,7 @@ class InputsLines:
         return first, second
 
     def enter(self, of: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Unknowns of roots of the first instances."""
+        """Unknowns for roots of the first instances."""
         x = np.full((len(of), self.form.unknowns), np.nan, complex)
         for k in np.unique(of):
             mine = of == k
@@ -60,7 +60,7 @@ class InputsLines:
         return x
 
     def leave(self, of: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Learnable weights of roots of the second instances."""
+        """Learnable weights for roots of the second instances."""
         weights = np.full((len(of), self.form.chain.unknowns), np.nan, complex)
         for k in np.unique(of):
             mine = of == k
@@ -69,14 +69,14 @@ class InputsLines:
         return weights
 
     def lifts(self, settings: TrackerSettings) -> int:
-        """What comes with an endpoint: the unknowns themselves, for where a path is stuck."""
+        """Number of further unknowns returned with an endpoint: those of the free inputs."""
         return self.form.unknowns
 
     def run(
         self, settings: TrackerSettings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
         outcome: PathOutcomes,
     ) -> None:  # fmt: skip
-        """The kernel; fills roots, lifts and outcome."""
+        """Call the kernel, which fills roots, lifts and outcome."""
         settings = settings.for_inputs
         table = make_table(self.form, settings.order)
         track_inputs(workspace(table.slots), table, settings.options, lines, roots, outcome)
@@ -93,7 +93,7 @@ def turn(form: InputsForm, vector: np.ndarray, seed: int) -> tuple[np.ndarray, n
     -------
     vector : ndarray of complex, shape (form.size,)
     factors : ndarray of complex, shape (form.unknowns,)
-        What unknowns are multiplied by.
+        Factors of the unknowns.
     """
     n, T, b, e = form.shape
     if seed == 0:
