@@ -1,8 +1,8 @@
-r"""Krawczyk's test: which approximate roots are roots, and which of them are real.
+r"""Krawczyk's test: which approximate roots are near exact ones, and which of these are real.
 
-constraints      Which real solutions certainly obey the constraints, and which certainly do not
-enclosures       Intervals around the real solutions of counted instances, each proved to hold one
-fibre            More weights than equations: is a match inside the box?
+constraints      Certified decision which real solutions satisfy the constraints
+enclosures       Boxes around the real solutions of counted instances, each with exactly one
+fibre            More weights than equations: whether a match satisfies the constraints
 krawczyk         Certified roots: Krawczyk's test in double-precision discs, in balls where that
                  fails
 krawczyk_kernel  Krawczyk's test, compiled: one driver for the equations in the weights and the

@@ -1,16 +1,16 @@
-"""Which real solutions of an instance certainly obey the constraints, and which certainly do not.
+"""Certified decision which real solutions of an instance satisfy the constraints.
 
-An engine counts real solutions and gives each as doubles.  Here they are certified once more,
-whatever engine they come from, and their discs held against the box of allowed weights
-(`algebra.problems.constraints`): a solution obeys where its disc lies inside, it does not where
-the disc lies outside in some weight.  A disc on a bound is replaced by balls of more and more
-digits; what they cannot tell, either, is undetermined, as is a solution that is not certified or
-not told from another one.  So a count stays complete only where every real solution is certainly
-on one side.  An instance with one complex solution that elimination finds is decided over Q,
-bounds that are met exactly included.
+An engine counts real solutions and returns each as doubles.  Here they are certified again,
+whichever engine found them, and their discs compared with the box of allowed weights
+(`algebra.problems.constraints`): a solution satisfies the constraints if its disc lies inside, and
+violates them if the disc lies outside in some weight.  A disc that meets a bound is replaced by
+balls of increasing precision.  If these do not decide either, the solution is undetermined, as is
+one that is not certified or not separated from another.  Thus a count stays complete only if every
+real solution is decided.  An instance with one complex solution that elimination finds is decided
+over Q, including bounds that are met exactly.
 
 Solutions of networks with activations are certified in ball arithmetic from the start
-(`numeric.activations`), or lie in the rational boxes that the exact engine gives with them.
+(`numeric.activations`), or lie in the rational boxes of the exact engine.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.instances import Instance
 
 Box = Mapping[Cell, Interval]
-# Many times what subtracting two doubles, one of them rounded from a rational, can be off by.
+# A multiple of the error of subtracting two doubles, one of them rounded from a rational.
 _SLACK = 1e-15
 
 
 def box_of(instance: Instance) -> dict[Cell, Interval]:
-    """Where each learnable weight of an instance may lie; anywhere without constraints."""
+    """Interval of each learnable weight of an instance; unbounded without constraints."""
     return instance.box or {cell: Interval() for cell in instance.allocation.cells}
 
 
 def _before(instance: Instance, cell: Cell) -> fmpq:
-    """The value before learning: the drawn weight that the learnable one replaces."""
+    """The value before learning: the drawn weight of the same cell."""
     name, i, j = cell
     return fmpq(*float(instance.weights[name][i, j]).as_integer_ratio())
 
 
 class ConstrainedCounts:
-    """Counts of one allocation's instances, held against boxes.
+    """Counts of one allocation's instances, restricted to boxes.
 
     Parameters
     ----------
     allocation : Allocation
-        Whose weights were solved for.
+        The allocation that was solved.
     support : mapping of str to ndarray
     searching : bool, optional
-        Whether the counts come from a search that cannot show that there is no solution.
+        Whether the counts come from a search that cannot prove that there is no solution.
     """
 
     def __init__(
@@ -77,21 +77,21 @@ class ConstrainedCounts:
 
     @cached_property
     def chain(self) -> Chain | None:
-        """The equations; None where there is no square system to certify solutions of."""
+        """The equations; None if there is no square system whose solutions could be certified."""
         try:
             return make_chain(self.allocation, self.support)
         except InputError:
             return None
 
     def obeying(self, count: InstanceCount, instance: Instance, box: Box) -> InstanceCount:
-        """The count of those real solutions that obey.
+        """The count of the real solutions that satisfy the constraints.
 
         Parameters
         ----------
         count : InstanceCount
-            Of all real solutions.
+            The count of all real solutions.
         instance : Instance
-            Of the allocation that was solved.
+            An instance of the allocation that was solved.
         box : mapping of cell to Interval
             Of all learnable weights; those that were not solved for keep their values.
         """
@@ -135,7 +135,7 @@ class ConstrainedCounts:
     def _exactly(
         self, count: InstanceCount, instance: Instance, box: Box
     ) -> tuple[int, int, tuple[tuple[float, ...], ...]] | None:
-        """A single solution that elimination gives over Q; None where it does not."""
+        """A single solution that elimination finds over Q; None if it finds none."""
         if count.status != COMPLETE or count.complex != 1:
             return None
         if self.allocation.network.equations_are == "analytic":
@@ -152,7 +152,7 @@ class ConstrainedCounts:
     def _by_boxes(
         self, count: InstanceCount, instance: Instance, box: Box
     ) -> tuple[int, int, tuple[tuple[float, ...], ...]]:
-        """Of networks with activations: rational boxes where the engine gives them, else balls."""
+        """For networks with activations: rational boxes if the engine gives them, else balls."""
         assert count.real is not None
         solutions = np.array(count.solutions)
         intervals = [box[cell] for cell in self.allocation.cells]
@@ -206,23 +206,23 @@ INSIDE, OUTSIDE, UNCLEAR = 1, 0, -1
 
 
 def _compare(middles: np.ndarray, radii: np.ndarray, intervals: list[Interval]) -> np.ndarray:
-    """For each polydisc whether it is in the box, out of it, or neither for certain."""
+    """`INSIDE` or `OUTSIDE` the box, or `UNCLEAR`, for each polydisc."""
     low = np.array([end_as_double(i.low, -np.inf) for i in intervals])
     high = np.array([end_as_double(i.high, np.inf) for i in intervals])
     inside = np.ones(len(middles), bool)
     outside = np.zeros(len(middles), bool)
     for end, sign in ((low, -1.0), (high, 1.0)):
         there = np.isfinite(end)
-        room = sign * (end[there] - middles[:, there])
+        distance = sign * (end[there] - middles[:, there])
         margin = radii[:, there] * (1 + 1e-12) + 1e-300
         margin = margin + _SLACK * (np.abs(end[there]) + np.abs(middles[:, there]))
-        inside &= (room >= margin).all(axis=1)
-        outside |= (room < -margin).any(axis=1)
+        inside &= (distance >= margin).all(axis=1)
+        outside |= (distance < -margin).any(axis=1)
     return np.where(inside, INSIDE, np.where(outside, OUTSIDE, UNCLEAR))
 
 
 def end_as_double(value: fmpq | None, otherwise: float) -> float:
-    """The nearest double; infinite where there is none, as an end beyond all doubles is."""
+    """The nearest double; an infinity for an end that is absent or beyond all doubles."""
     if value is None:
         return otherwise
     try:
@@ -232,7 +232,7 @@ def end_as_double(value: fmpq | None, otherwise: float) -> float:
 
 
 def _compare_rationals(ends: RationalBox, intervals: Sequence[Interval]) -> int:
-    """The same for a closed box with rational ends."""
+    """The same comparison for a closed box with rational ends."""
     inside = True
     for ends_of_one, interval in zip(ends, intervals, strict=True):
         low, high = (fmpq(x.numerator, x.denominator) for x in ends_of_one)
@@ -248,27 +248,27 @@ def _compare_rationals(ends: RationalBox, intervals: Sequence[Interval]) -> int:
 
 
 def _compare_balls(balls: Sequence[arb], intervals: Sequence[Interval]) -> bool | None:
-    """Whether what the balls hold is in the box; None where they do not tell."""
+    """Whether the enclosed point is in the box; None if the balls do not decide."""
     inside = True
     for ball, interval in zip(balls, intervals, strict=True):
         for end, sign in ((interval.low, -1), (interval.high, 1)):
             if end is None:
                 continue
-            room = sign * (arb(end) - ball)
-            if room < 0:
+            distance = sign * (arb(end) - ball)
+            if distance < 0:
                 return False
-            inside = inside and bool(room >= 0)
+            inside = inside and bool(distance >= 0)
     return True if inside else None
 
 
 class _Question:
-    """Whether the root in a polydisc obeys, asked of balls about it."""
+    """Whether the root in a polydisc satisfies the constraints, decided by balls around it."""
 
     def __init__(self, middle: np.ndarray, radii: np.ndarray, intervals: list[Interval]) -> None:
         self.middle, self.radii, self.intervals = middle, radii, intervals
 
     def __call__(self, balls: list[arb]) -> bool | None:
-        # In the polydisc there is one root: balls inside it hold that one and no other.
+        # The polydisc holds one root: a root enclosed by balls inside it is the same root.
         for ball, x, radius in zip(balls, self.middle, self.radii, strict=True):
             if not abs(ball - float(x)) <= float(radius):
                 return None

@@ -1,7 +1,7 @@
-"""Intervals around the real solutions of counted instances, each proved to hold one.
+"""Boxes around the real solutions of counted instances, each proved to hold exactly one.
 
-An engine that works in rationals gives boxes with its counts (`InstanceCount.boxes`).  Of any
-other the solutions, which are doubles, are certified again: Krawczyk's test gives each a polydisc
+An engine that works in rationals returns boxes with its counts (`InstanceCount.boxes`).  For the
+others the solutions, which are doubles, are certified again: Krawczyk's test gives each a polydisc
 with exactly one solution, which is real (`numeric.certification.krawczyk`).
 """
 
@@ -23,13 +23,13 @@ RATIONAL, CERTIFIED = "rational", "certified"
 
 @dataclass(frozen=True)
 class Enclosure:
-    """Where one real solution lies.
+    """A box that holds one real solution.
 
     Attributes
     ----------
     box : tuple of (Fraction, Fraction)
-        For each learnable weight, in the allocation's order, ends between which it lies; the box
-        holds one solution of the instance, and no box of another overlaps it.
+        For each learnable weight, in the allocation's order, a lower and an upper end.  The box
+        holds one solution of the instance, and the boxes of different solutions are disjoint.
     how : str
         "rational" (exact arithmetic over Q) or "certified" (Krawczyk's test in doubles or balls).
     """
@@ -38,7 +38,7 @@ class Enclosure:
     how: str
 
     def texts(self) -> list[list[str]]:
-        """The ends as texts: decimals where they are, else fractions.
+        """The ends as texts: decimals if they are finite decimals, else fractions.
 
         Examples
         --------
@@ -49,7 +49,7 @@ class Enclosure:
 
 
 def exact_text(value: Fraction) -> str:
-    """A rational as a text that says exactly it: a decimal where it is one of few digits."""
+    """An exact text of a rational: a decimal if it has one with few digits, else a fraction."""
     q = value.denominator
     for prime in (2, 5):
         while q % prime == 0:
@@ -71,7 +71,7 @@ def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
     Parameters
     ----------
     found : CountResult
-        It knows its instances, or its problem.
+        A count that holds its instances or its problem.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
         elif len(count.boxes) == len(count.solutions):
             out.append([Enclosure(box, RATIONAL) for box in count.boxes])
         elif found.given is not None:
-            # Krawczyk's test is for a teacher's labels.
+            # Krawczyk's test needs a teacher's labels.
             out.append([None] * len(count.solutions))
         else:
             instance = found.instance(count)
@@ -103,7 +103,7 @@ def _certified(
     pool = pools.of(instance, solutions)
     if pool is None or not len(pool):
         return found
-    # Each solution is the root nearest to it.
+    # Each solution belongs to the nearest root.
     distance = np.abs(solutions[:, None, :] - pool.roots.real[None]).max(axis=2)
     for k in range(len(pool)):
         nearest = int(distance[:, k].argmin())
@@ -112,7 +112,7 @@ def _certified(
 
 
 def _box(middle: np.ndarray, radii: np.ndarray) -> Box:
-    """A polydisc's real part; its ends are exact, rounded outward to a multiple of 10^-18."""
+    """The real part of a polydisc; the ends are exact, rounded outward to a multiple of 10^-18."""
     ends = (
         (Fraction(float(x)) - Fraction(float(r)), Fraction(float(x)) + Fraction(float(r)))
         for x, r in zip(middle, np.broadcast_to(radii, middle.shape), strict=True)

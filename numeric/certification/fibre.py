@@ -1,15 +1,15 @@
-r"""More weights than equations: is a point of the fibre of matches inside the box?
+r"""More weights than equations: whether a point of the fibre of matches lies inside the box.
 
-The matches of an instance are then a whole fibre {w : Y(w) = Y} of positive dimension, and
-constraints ask for a point of it in a box.
+The matches of an instance are then a fibre {w : Y(w) = Y} of positive dimension, and the
+constraints require a point of it in a box.
 
-* Where at most one factor of the chain of products learns, Y(w) is affine: a linear program over Q
-  (`algebra.linalg.rational_lp`) has a point or a proof that there is none.
-* Otherwise damped Gauss–Newton steps, projected into the box (`numeric.levenberg_marquardt`), go
-  from many starts to the fibre.  Where one arrives, all but ``rank`` weights are kept at the
-  doubles they have, chosen so that the square system that is left is well conditioned and its
-  weights have room; Krawczyk's test there shows a match next to it, whose disc must lie inside.
-  Nothing found says nothing.
+* If at most one factor of the chain of products learns, Y(w) is affine: a linear program over Q
+  (`algebra.linalg.rational_lp`) gives a point or a proof that there is none.
+* Otherwise damped Gauss–Newton steps, projected into the box (`numeric.levenberg_marquardt`), lead
+  from many starts to the fibre.  From an endpoint on it all but ``rank`` weights are fixed at their
+  doubles.  They are chosen so that the remaining square system is well conditioned and its weights
+  are not near an end of their intervals.  Krawczyk's test then proves a match near the endpoint,
+  whose disc must lie inside.  If nothing is found, nothing is proved.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from numeric.instances import Instance, ReducedInstance, reduced, to_rational
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
 STARTS = 32
-# Relative error at which a point is taken to be near the fibre, and at which steps end.
+# Relative error at which a point counts as near the fibre, and at which steps end.
 _ARRIVED, _ENOUGH, _STEPS = 1e-9, 1e-26, 120
-# Ends of an interval are kept away from by this share of it.
-_ROOM = 1e-6
+# Share of an interval that is kept as distance from its ends.
+_MARGIN = 1e-6
 _TINY = 1e-40
-# Entries of all matrices of the students that a Jacobian moves, at most.
+# Largest number of entries of all matrices of the students of one Jacobian.
 _MOST_ENTRIES = 2_000_000
-# Entries of a linear program over Q beyond which it is not tried, and pivots times entries.
+# Largest number of entries of a linear program over Q, and of pivots times entries.
 _LARGEST, _MOST_WORK = 40_000, 4_000_000
-# Starts reach so far where an interval has no end.
+# Range of the starts where an interval is unbounded.
 _REACH = 4.0
 _ZERO = fmpq(0)
 
 
 @dataclass(frozen=True)
 class _Linear:
-    """The answer of a linear program: a point inside, or that there is none."""
+    """The answer of a linear program: a point inside, or None if there is none."""
 
     point: list[Any] | None
 
@@ -61,12 +61,12 @@ class _Linear:
 def count_inside(
     instance: Instance, equations: int, support: Mapping[str, np.ndarray]
 ) -> InstanceCount:
-    """Whether a match obeys, where more weights learn than there are equations.
+    """Whether a match satisfies the constraints, if more weights learn than there are equations.
 
     Parameters
     ----------
     instance : Instance
-        Of a chain, with all its learnable weights; its `box` says where they must lie.
+        An instance of a chain, with all its learnable weights; its `box` holds the constraints.
     equations : int
         Generic rank of the labels.
     support : mapping of str to ndarray
@@ -74,7 +74,7 @@ def count_inside(
     Returns
     -------
     InstanceCount
-        One real solution that is certain, or none by proof, or nothing.
+        One certified real solution, or a proof that there is none, or neither.
     """
     blank = InstanceCount(instance.index, None, None, UNDETERMINED, reason=Reason.SEARCHED)
     if any(interval.is_empty for interval in instance.box.values()):
@@ -102,14 +102,14 @@ def count_inside(
 
 
 def _is_affine(instance: Instance) -> bool:
-    """Whether the labels are affine in the weights that learn: one factor of the product does."""
+    """Whether the labels are affine in the learnable weights: only one factor learns."""
     chain = need_chain(instance.problem.network).chain()
     places = [chain.start, *chain.steps, chain.output]
     return sum(name in instance.allocation.matrices for name in places) <= 1
 
 
 def _linear(instance: Instance) -> _Linear | None:
-    """A point of {J w = Y - Y(0)} in the box, over Q; None where the program is too large."""
+    """A point of {J w = Y - Y(0)} in the box, over Q; None if the program is too large."""
     cells = instance.allocation.cells
     weights, X, Y = instance.exact
     if Y.size * len(cells) > _LARGEST:
@@ -144,12 +144,12 @@ def _linear(instance: Instance) -> _Linear | None:
         student[name][i, j] = x
         assert x in instance.box[name, i, j]
     if (instance.problem.network.forward(student, X) != Y).any():
-        raise AssertionError("a point of the program is no match: a bug")
+        raise AssertionError("the point of the program is not a match: a bug")
     return _Linear(point)
 
 
 class _FibreSearch:
-    """Newton's way from many starts to the fibre, inside the box."""
+    """Damped Gauss–Newton runs from many starts to the fibre, inside the box."""
 
     def __init__(
         self, instance: Instance, equations: int, support: Mapping[str, np.ndarray]
@@ -166,7 +166,7 @@ class _FibreSearch:
         self.spread = instance.spread
 
     def run(self, starts: int) -> tuple[tuple[float, ...] | None, int]:
-        """A certified match inside, and the number of starts that were looked at."""
+        """A certified match inside the box, if one is found, and the number of starts used."""
         ends = self._ends(np.array([self._start(k) for k in range(starts)]))
         for k, w in enumerate(ends):
             check_time()
@@ -177,13 +177,16 @@ class _FibreSearch:
         return None, starts
 
     def _ends(self, starts: np.ndarray) -> np.ndarray:
-        """Where damped steps lead, all starts of a batch together."""
+        """Endpoints of the damped steps, all starts of a batch together."""
         size = sum(rows * columns for rows, columns in self.network.shapes.values())
         batch = max(1, min(len(starts), _MOST_ENTRIES // (size * len(self.cells))))
         out = []
-        # Ends of the box are kept away from, by what a disc of a certified match may need.
-        room = np.minimum(self.high - self.low, 1.0) * _ROOM
-        between = np.minimum(self.low + room, self.high), np.maximum(self.high - room, self.low)
+        # Keep a distance from the ends of the box: the disc of a certified match must fit in.
+        distance = np.minimum(self.high - self.low, 1.0) * _MARGIN
+        between = (
+            np.minimum(self.low + distance, self.high),
+            np.maximum(self.high - distance, self.low),
+        )
         for at in range(0, len(starts), batch):
             check_time()
             first = np.clip(starts[at : at + batch], *between)
@@ -195,7 +198,7 @@ class _FibreSearch:
         return np.concatenate(out)
 
     def _start(self, k: int) -> np.ndarray:
-        """The weights as they were drawn, then others of their law and, by turns, of the box."""
+        """The drawn weights first, then random ones, alternately by their law and in the box."""
         instance = self.instance
         key = (instance.index, 0xF1B8, k)
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
@@ -219,7 +222,7 @@ class _FibreSearch:
 
     def _labels(self, w: np.ndarray) -> np.ndarray:
         weights = self._matrices(w)
-        # Whatever the kind, as the chain that it is: products of stacks of matrices.
+        # Every kind of network is evaluated as a chain: products of stacks of matrices.
         last = ChainNetwork.states(self.network, weights, self.instance.X)[-1]
         labels = weights[self.network.chain().output] @ last
         return np.broadcast_to(labels, (len(w), *labels.shape[-2:])).reshape(len(w), -1)
@@ -228,7 +231,7 @@ class _FibreSearch:
         return (self._labels(w) - self.instance.labels.ravel()) / self.scale
 
     def _jacobians(self, w: np.ndarray) -> np.ndarray:
-        """By complex steps: labels are polynomials, so that nothing cancels."""
+        """Jacobians by complex steps: labels are polynomials, so that nothing cancels."""
         runs, r = w.shape
         moved = np.repeat(w.astype(complex), r, axis=0)
         moved[np.arange(runs * r), np.tile(np.arange(r), runs)] += 1j * _TINY
@@ -236,10 +239,10 @@ class _FibreSearch:
         return slopes.reshape(runs, r, -1).transpose(0, 2, 1)
 
     def _certified(self, w: np.ndarray) -> tuple[float, ...] | None:
-        """A match next to w, all but as many weights as there are equations kept at w's doubles."""
-        room = np.minimum(np.minimum(w - self.low, self.high - w), 1.0)
-        room = np.where(self.moves, np.maximum(room, 0.0), 0.0)
-        order = scipy.linalg.qr(self._jacobians(w[None])[0] * room, mode="r", pivoting=True)[1]
+        """A match near w; the weights in excess of the equations are fixed at their doubles."""
+        distance = np.minimum(np.minimum(w - self.low, self.high - w), 1.0)
+        distance = np.where(self.moves, np.maximum(distance, 0.0), 0.0)
+        order = scipy.linalg.qr(self._jacobians(w[None])[0] * distance, mode="r", pivoting=True)[1]
         solved = sorted(order[: self.equations].tolist())
         w = self._kept_inside(w, set(solved))
         own = [self.cells[k] for k in solved]
@@ -259,7 +262,7 @@ class _FibreSearch:
         return tuple(place[cell] for cell in self.cells)
 
     def _kept_inside(self, w: np.ndarray, solved: set[int]) -> np.ndarray:
-        """The weights to keep at doubles that lie in their intervals exactly."""
+        """The fixed weights as doubles that lie in their intervals exactly."""
         w = w.copy()
         exact = to_rational(w)
         for k, cell in enumerate(self.cells):

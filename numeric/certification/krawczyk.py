@@ -9,9 +9,9 @@ with F(x) and F'(X) enclosed rigorously.  Then X holds exactly one root of F, a 
 (F is holomorphic and X convex, so ``F(y) - F(z) = M (y - z)`` with M in the convex
 enclosure of F'(X): the map z - C F(z) is a contraction of X into itself.)
 
-Where x is real, X is its own mirror image and F has real coefficients, so the root's
-conjugate lies in X too; being the only one it is real.  A root is non-real where some
-``|Im x_j| > ρ_j``.  Roots are distinct where their polydiscs are disjoint.
+If x is real, X is its own mirror image and F has real coefficients, so the root's
+conjugate lies in X too; as X holds only one root, the root is real.  A root is non-real if some
+``|Im x_j| > ρ_j``.  Roots are distinct if their polydiscs are disjoint.
 
 The labels enter as discs that contain the exact teacher's labels, so the statements hold for
 the exact rational instance, not for its rounded labels.
@@ -33,7 +33,7 @@ from numeric.certification.krawczyk_kernel import (
     FAILED,
     NONREAL,
     REAL,
-    make_room,
+    make_krawczyk_buffers,
     make_system,
     overlaps,
     prove_all,
@@ -51,14 +51,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Target:
-    """An instance in original coordinates, its labels enclosed: what certification needs.
+    """An instance in original coordinates with enclosed labels, as certification needs it.
 
     Attributes
     ----------
     middle : ndarray of complex
         A parameter vector (not normalised).
     radius : ndarray of float
-        Radii: zero but for the labels.
+        Radii, zero except for the labels.
     """
 
     middle: np.ndarray
@@ -67,7 +67,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Certified:
-    """Outcome for a batch of approximate roots.
+    """Results for a batch of approximate roots.
 
     Attributes
     ----------
@@ -105,8 +105,8 @@ def make_target(chain: Chain, instance: Instance) -> Target:
 def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
     """Krawczyk's test for each approximate root, in double-precision discs.
 
-    First on the equations in the weights, then, for roots with large weights, on the lifted
-    ones.
+    First with the equations in the weights; for roots that fail, which may have large weights,
+    with the lifted equations.
 
     Parameters
     ----------
@@ -127,27 +127,27 @@ def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
 
 
 def prove(chain: Chain, target: Target, certified: Certified, *, lifted: bool) -> None:
-    """Try what is `FAILED` by one of the two systems; `certified` is changed in place.
+    """Test the roots that are `FAILED` with one of the two systems; `certified` is updated.
 
     Parameters
     ----------
     chain : Chain
     target : Target
     certified : Certified
-        Its roots that failed are approximate ones.
+        The roots of kind `FAILED` are approximate.
     lifted : bool
-        Whether on the lifted equations (for chains with a step, K > 0) or those in the weights.
+        Whether to use the lifted equations (for chains with K > 0) or those in the weights.
     """
     discs = Discs(target.middle.copy(), target.radius.copy())
     system = make_system(chain_table(chain), lifted, discs)
-    room = make_room(len(system.f.mid))
-    prove_all(system, room, certified.roots, certified.kind, certified.radii)
+    buffers = make_krawczyk_buffers(len(system.f.mid))
+    prove_all(system, buffers, certified.roots, certified.kind, certified.radii)
 
 
 class RootPool:
     """Certified, pairwise distinct roots of one instance, closed under conjugation.
 
-    The coefficients are real: with a non-real root its conjugate is one too, and its
+    The coefficients are real: the conjugate of a non-real root is a root too, and its
     polydisc is the mirror image.
     """
 
@@ -165,18 +165,18 @@ class RootPool:
         return int(self.is_real.sum())
 
     def add(self, certified: Certified) -> np.ndarray:
-        """Take what is certified and surely new; returns which ones were."""
+        """Add certified roots that are provably new; returns which ones were added."""
         new = np.zeros(len(certified.kind), bool)
         for k in np.flatnonzero(certified.kind != FAILED):
             root, radii = certified.roots[k], certified.radii[k]
             new[k] = self._add(root, radii, certified.kind[k] == REAL)
-        # Conjugates last, so that a path's own endpoint counts as new.
+        # Conjugates last, so that the endpoint of a path itself counts as new.
         for k in np.flatnonzero(certified.kind == NONREAL):
             self._add(certified.roots[k].conj(), certified.radii[k], False)
         return new
 
     def owners(self, certified: Certified) -> np.ndarray:
-        """Number of the pooled root that each certified one may be, or -1."""
+        """Index of the pooled root that each certified one may equal, or -1."""
         out = overlaps(certified.roots, certified.radii, self.roots, self.radii)
         return np.where(certified.kind == FAILED, -1, out)
 

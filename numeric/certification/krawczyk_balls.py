@@ -1,8 +1,8 @@
 """Krawczyk's test in balls of any precision, on the exact rational instance.
 
-The last resort for roots that double precision cannot separate or certify: near a double
+Used for roots that double precision cannot separate or certify: near a double
 root, or with very large weights.  The test is that of `numeric.certification.krawczyk`, in
-python-flint's ball arithmetic (`acb`), with the precision doubled until it succeeds.
+python-flint's ball arithmetic (`acb`); the precision is doubled until the test succeeds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numeric.chains.chain import Chain
 from numeric.instances import Instance
 
 _NEWTON = 30
-# First and last precision; it doubles in between.
+# First and last precision in bits; it doubles in between.
 _BITS, _MOST_BITS = 128, 1024
 
 
@@ -35,15 +35,15 @@ def certify_exact(
     chain : Chain
     instance : Instance
     approximations : ndarray of complex, shape (·, r), or the same in balls
-        Near infinity doubles may lie outside Newton's basin, and more digits are needed.
+        Near infinity doubles may lie outside Newton's basin; balls have more digits.
     most_bits : int, optional
         The last precision tried.
 
     Returns
     -------
     Certified
-        Centres and radii are rounded to doubles, outwards: a radius covers the rounding of
-        its centre.
+        Centres are rounded to doubles, and radii increased so that they cover the rounding of
+        the centre.
     """
     points = [_balls(root) for root in approximations]
     roots = np.array(
@@ -70,22 +70,22 @@ def ask_real_root(
     root: np.ndarray,
     ask: Callable[[list[arb]], bool | None],
 ) -> bool | None:
-    """A question about a real root, answered at the first precision that suffices.
+    """Decide a question about a real root at the first precision that suffices.
 
     Parameters
     ----------
     chain : Chain
     instance : Instance
     root : ndarray of float, shape (r,)
-        An approximation.
+        An approximate root.
     ask : callable
-        From balls that hold the weights of a certified real root near `root` to True, False or
+        From balls that enclose the weights of a certified real root near `root` to True, False or
         None (the balls are too wide); called with flint's precision set to that of the balls.
 
     Returns
     -------
     bool or None
-        None where no precision was enough.
+        None if no precision sufficed.
     """
     for test in _tests(chain, _exact_vector(chain, instance)):
         found = test.enclose(_balls(root))
@@ -106,7 +106,7 @@ def _exact_vector(chain: Chain, instance: Instance) -> np.ndarray:
 
 
 def _tests(chain: Chain, vector: np.ndarray, most_bits: int = _MOST_BITS) -> Iterator[_Test]:
-    """Krawczyk's test at one precision after the other, each twice the last."""
+    """Krawczyk's tests at increasing precision, each twice the last."""
     saved, bits = ctx.prec, _BITS
     try:
         while bits <= most_bits:
@@ -141,7 +141,7 @@ class _Test(BallSystem):
                 size = max(abs(step[v, 0]).mid() / (abs(x[v]).mid() + goal) for v in range(r))
                 if size < goal:
                     break
-                # No root is near, or this precision's floor is reached.
+                # No root is near, or the limit of this precision is reached.
                 if sweep > 3 and size > last / 2:
                     return None
                 last = size
@@ -163,7 +163,7 @@ class _Test(BallSystem):
         return None
 
     def krawczyk(self, x: list[acb]) -> list[arb] | None:
-        """Radii of a polydisc about exact points x that holds one root, or None."""
+        """Radii of a polydisc around exact points x that holds one root, or None."""
         r = len(x)
         F, J = self.evaluate(x)
         try:
@@ -193,7 +193,7 @@ class _Test(BallSystem):
 
 
 def _balls(root: np.ndarray | Sequence[acb]) -> list[acb]:
-    """A point as balls without radius."""
+    """A point as exact balls."""
     return [z if isinstance(z, acb) else acb(float(z.real), float(z.imag)) for z in root]
 
 

@@ -1,15 +1,15 @@
 """Krawczyk's test, compiled: one driver for the equations in the weights and the lifted ones.
 
-`prove_all` takes a system through its residual and its Jacobian alone, at points and over
+`prove_all` uses only the residual and the Jacobian of a system, at points and over
 polydiscs: those of `numeric.chains.discs`, whose unknowns are the weights w, or those of
-`numeric.chains.lifted_discs`, whose unknowns are the states and w.  What is proved rests on
-the last inclusion only (`numeric.certification.krawczyk` has the argument): where Newton's
-method starts, how often the inverse is renewed and when it stops decide whether a proof is
-found, never whether it holds.  So these rules are chosen for few steps, and no bound on the
-last step stands between Newton's method and the test.
+`numeric.chains.lifted_discs`, whose unknowns are the states and w.  A proof rests on
+the last inclusion only (for the argument see `numeric.certification.krawczyk`): where Newton's
+method starts, how often the inverse is computed and when it stops affect whether a proof is
+found, never whether it is valid.  So these rules are chosen for few steps, and no bound on the
+last step is required before the test.
 
-A root is called real or non-real by its weights, in both systems: two roots are told apart by
-them, and the states of real weights are real.
+A root is classified as real or non-real by its weights, in both systems: they determine the
+root, and the states of real weights are real.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numeric.chains.discs import (
     make_discs,
     read_out,
     residual,
-    room_of_jacobian,
+    jacobian_arrays,
     size_up,
     states,
 )
@@ -38,13 +38,13 @@ from numeric.kernels import njit
 FAILED, REAL, NONREAL = 0, 1, 2
 
 _NEWTON = 10
-# Relative steps: where Newton's method has come to the end of double precision; where the
-# inverse is near enough to be kept; where a step that shrinks less than tenfold is rounding.
+# Relative steps: Newton's method has reached double precision; the present inverse is accurate
+# enough; a step that decreases by less than a factor of ten is rounding error.
 _END, _KEEP, _NEAR = 1e-13, 1e-10, 1e-7
 
 
 class System(NamedTuple):
-    """The equations of one chain and room for them.
+    """The equations of one chain, and arrays for them.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class System(NamedTuple):
     lifted : bool
         Whether the states are unknowns too.
     states : int
-        How many of the n unknowns are states: they come before the weights.
+        Number of unknowns that are states; they precede the weights.
     p, S, Z, Y : Discs
-        Parameters, states, what D reads, labels.
+        Parameters, states, the input of D, labels.
     products, adjoints, hidden : Discs
         Arrays for the residual and the Jacobian.
     f : Discs
@@ -83,7 +83,7 @@ class KrawczykBuffers(NamedTuple):
     Attributes
     ----------
     x, centre : ndarray of complex
-        Where Newton's method stands; the centre of the polydisc tried.
+        Newton's current point; the centre of the polydisc tested.
     rho, step, zero : ndarray of float
         The polydisc's radii; bounds of ``|C F|``; zeros.
     C : ndarray of complex
@@ -107,17 +107,17 @@ class KrawczykBuffers(NamedTuple):
 
 
 def make_system(t: ChainTable, lifted: bool, p: Discs) -> System:
-    """The equations of a chain in a parameter vector p of discs; p is worked in."""
+    """The equations of a chain for a parameter vector p of discs, which is overwritten."""
     states = t.states - int(t.s_at[1]) if lifted else 0
     n = states + t.unknowns
     return System(
         t, lifted, states, p, make_discs(t.states), make_discs(t.z_size),
-        make_discs(t.labels * t.samples), make_discs(t.states), *room_of_jacobian(t),
+        make_discs(t.labels * t.samples), make_discs(t.states), *jacobian_arrays(t),
         make_discs(n), make_discs(n, n),
     )  # fmt: skip
 
 
-def make_room(n: int) -> KrawczykBuffers:
+def make_krawczyk_buffers(n: int) -> KrawczykBuffers:
     """Arrays for n unknowns."""
     return KrawczykBuffers(
         np.zeros(n, complex), np.zeros(n, complex), np.zeros(n), np.zeros(n), np.zeros(n),
@@ -128,7 +128,7 @@ def make_room(n: int) -> KrawczykBuffers:
 
 @njit(**OPTIONS)
 def _evaluate(system, x, rho, derivative):
-    """The residual over the polydisc about x of radii rho, and where asked for the Jacobian."""
+    """The residual over the polydisc around x with radii rho, and the Jacobian if requested."""
     s, t, p, S, Z = system, system.chain, system.p, system.S, system.Z
     for v in range(t.unknowns):
         p.mid[t.cells[v, 4]] = x[s.states + v]
@@ -155,7 +155,7 @@ def _evaluate(system, x, rho, derivative):
 
 @njit(inline="always", **OPTIONS)
 def _begin(system, x, root):
-    """Newton's start, the weights and the states that follow from them; False if not finite."""
+    """Newton's start: the weights and the states computed from them; False if not finite."""
     t = system.chain
     for v in range(t.unknowns):
         if not (np.isfinite(root[v].real) and np.isfinite(root[v].imag)):
@@ -171,15 +171,15 @@ def _begin(system, x, root):
 
 
 @njit(inline="always", **OPTIONS)
-def _newton(system, room):
-    """Newton's method to the floor of double precision; False where it breaks down."""
-    x, C, f = room.x, room.C, system.f.mid
+def _newton(system, buffers):
+    """Newton's method to the limit of double precision; False if it breaks down."""
+    x, C, f = buffers.x, buffers.C, system.f.mid
     n = len(x)
     last = np.inf
     for sweep in range(_NEWTON):
         renew = last > _KEEP
-        _evaluate(system, x, room.zero, renew)
-        if renew and not approximate_inverse(system.J.mid, C, room.work):
+        _evaluate(system, x, buffers.zero, renew)
+        if renew and not approximate_inverse(system.J.mid, C, buffers.work):
             return False
         largest = 0.0
         for v in range(n):
@@ -188,7 +188,7 @@ def _newton(system, room):
                 delta += C[v, e] * f[e]
             x[v] -= delta
             size = abs(delta) / (abs(x[v]) + 1e-3)
-            # NaN must not pass for small.
+            # NaN must not count as small.
             largest = size if not size <= largest else largest
         if not np.isfinite(largest):
             return False
@@ -201,17 +201,17 @@ def _newton(system, room):
 
 
 @njit(inline="always", **OPTIONS)
-def _holds_one_root(system, room):
-    """Whether some polydisc about the centre, its radii in rho, holds exactly one root."""
-    centre, rho, step = room.centre, room.rho, room.step
-    # The point itself for |C F|, then two polydiscs.
+def _holds_one_root(system, buffers):
+    """Whether some polydisc around the centre, with its radii in rho, holds exactly one root."""
+    centre, rho, step = buffers.centre, buffers.rho, buffers.step
+    # First the point itself for |C F|, then two polydiscs.
     for factor in (0.0, 2.0, 16.0):
         for v in range(len(rho)):
             rho[v] = factor * step[v] + 1e-16 * abs(centre[v]) if factor > 0.0 else 0.0
         _evaluate(system, centre, rho, factor > 0.0)
         if factor == 0.0:
-            newton_step(room.C, system.f, step)
-        elif contracts(room, system.J):
+            newton_step(buffers.C, system.f, step)
+        elif contracts(buffers, system.J):
             return True
     return False
 
@@ -225,16 +225,16 @@ def _looks_real(x, first):
 
 
 @njit(inline="always", **OPTIONS)
-def _kind(system, room):
-    """What the root near x is proved to be; its polydisc goes to centre and rho."""
-    x, centre, rho, first = room.x, room.centre, room.rho, system.states
-    # A root that looks real is tried as a real one first.
+def _kind(system, buffers):
+    """The proved kind of the root near x; its polydisc goes to centre and rho."""
+    x, centre, rho, first = buffers.x, buffers.centre, buffers.rho, system.states
+    # A root that looks real is first tested as a real one.
     for as_real in (True, False):
         if as_real and not _looks_real(x, first):
             continue
         for v in range(len(x)):
             centre[v] = complex(x[v].real, 0.0) if as_real else x[v]
-        if not _holds_one_root(system, room):
+        if not _holds_one_root(system, buffers):
             continue
         if as_real:
             return REAL
@@ -245,36 +245,36 @@ def _kind(system, room):
 
 
 @njit(**OPTIONS)
-def prove_all(system, room, roots, kind, radii):
-    """Test the roots whose kind is `FAILED`, by one system.
+def prove_all(system, buffers, roots, kind, radii):
+    """Test the roots whose kind is `FAILED`, with one system.
 
     Parameters
     ----------
     system : System
-    room : KrawczykBuffers
+    buffers : KrawczykBuffers
     roots : ndarray of complex, shape (·, r)
-        Approximate roots; where the test succeeds, the polydisc's centre.
+        Approximate roots; if the test succeeds, the polydisc's centre.
     kind : ndarray of int, shape (·,)
         Set to `REAL` or `NONREAL`.
     radii : ndarray of float, shape (·, r)
-        Set where the test succeeds.
+        Set if the test succeeds.
     """
     for number in range(len(roots)):
-        if kind[number] != FAILED or not _begin(system, room.x, roots[number]):
+        if kind[number] != FAILED or not _begin(system, buffers.x, roots[number]):
             continue
-        if not _newton(system, room):
+        if not _newton(system, buffers):
             continue
-        found = _kind(system, room)
+        found = _kind(system, buffers)
         if found != FAILED:
             kind[number] = found
             for v in range(roots.shape[1]):
-                roots[number, v] = room.centre[system.states + v]
-                radii[number, v] = room.rho[system.states + v]
+                roots[number, v] = buffers.centre[system.states + v]
+                radii[number, v] = buffers.rho[system.states + v]
 
 
 @njit(**OPTIONS)
 def approximate_inverse(J, C, work):
-    """Gauss-Jordan inverse of J into C; False where a pivot vanishes.  Not rigorous."""
+    """Gauss-Jordan inverse of J into C; False if a pivot vanishes.  Not rigorous."""
     r = len(J)
     for i in range(r):
         for j in range(r):
@@ -334,20 +334,20 @@ def newton_step(C, f, step):
 
 
 @njit(**OPTIONS)
-def contracts(room, J):
+def contracts(buffers, J):
     """Whether ``step_i + Σ_j |I - C J|_ij ρ_j < ρ_i`` for every i and every J in its discs.
 
     Parameters
     ----------
-    room : KrawczykBuffers
-        C, rho and step are given; row, slack and columns are room.
+    buffers : KrawczykBuffers
+        C, rho and step are input; row, slack and columns are overwritten.
     J : Discs, shape (n, n)
     """
-    C, rho, step = room.C, room.rho, room.step
-    row, slack, columns = room.row, room.slack, room.columns
+    C, rho, step = buffers.C, buffers.rho, buffers.step
+    row, slack, columns = buffers.row, buffers.slack, buffers.columns
     n = len(rho)
     grow = 1.0 + (8.0 * n + 64.0) * UNIT
-    # What a disc of J and the rounding of its products may add, and where J is not zero.
+    # Bounds of what a disc of J and the rounding of its products may add, and J's non-zeros.
     for e in range(n):
         count = 0
         for j in range(n):
@@ -387,7 +387,7 @@ def contracts(room, J):
 
 @njit(**OPTIONS)
 def overlaps(roots, radii, more, more_radii):
-    """Index in `more` whose polydisc may meet that of each root, or -1."""
+    """Index in `more` of a polydisc that may meet that of each root, or -1."""
     r = roots.shape[1]
     out = np.full(len(roots), -1)
     for a in range(len(roots)):

@@ -1,8 +1,8 @@
-"""Certified, distinct real solutions of one instance, from any approximate ones.
+"""Certified, distinct real solutions of one instance, from approximate ones.
 
-What an optimizer ends at is a solution only where Krawczyk's test says so
+The endpoint of an optimizer is a solution only if Krawczyk's test proves it
 (`numeric.certification.krawczyk`; in balls of up to 256 bits where doubles do not suffice).
-The engines that search without knowing how many solutions there are hand their endpoints in here.
+Engines that search without knowing the number of solutions certify their endpoints here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_BITS = 256
 
 
 class RealPool:
-    """Real solutions that are certain.
+    """Certified real solutions.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class RealPool:
         return len(self._pool)
 
     def take(self, ends: np.ndarray) -> None:
-        """Certify endpoints (·, r) and keep the real solutions that are new."""
+        """Certify endpoints (·, r) and add the real solutions that are new."""
         if not len(ends):
             return
         certified = certify(self._chain, self._target, distinct(ends).astype(complex))
@@ -64,7 +64,7 @@ class RealPool:
 def certified_pool(
     chain: Chain, instance: Instance, solutions: np.ndarray, *, most_bits: int = 1024
 ) -> RootPool:
-    """Those of some solutions (·, r) that are certified, real and distinct.
+    """The solutions (·, r) that are certified, real and distinct.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def certified_pool(
     instance : Instance
     solutions : ndarray of float, shape (·, r)
     most_bits : int, optional
-        Of the balls that are tried where doubles do not suffice.
+        Largest precision of the balls that are tried where doubles do not suffice.
 
     Raises
     ------
     InputError
-        Where the instance is special: its samples are dependent.
+        If the instance is special: its samples are dependent.
     """
     certified = certify(chain, make_target(chain, instance), solutions.astype(complex))
     left = certified.kind == FAILED
@@ -102,9 +102,9 @@ class CertifiedPools:
         self._chains: dict[Allocation, Chain | None] = {}
 
     def of(self, instance: Instance, solutions: np.ndarray) -> RootPool | EnclosedPool | None:
-        """Those of some solutions (·, r) that are certified, real and distinct.
+        """The solutions (·, r) that are certified, real and distinct.
 
-        None where there is no square system to certify them of, or the instance is special: its
+        None if there is no square system to certify them with, or if the instance is special: its
         samples are dependent.
         """
         allocation = instance.allocation
@@ -121,7 +121,7 @@ class CertifiedPools:
 
 
 def distinct(ends: np.ndarray) -> np.ndarray:
-    """One of each cluster of equal endpoints (to about eight digits)."""
+    """One endpoint of each cluster of equal ones (to about eight digits)."""
     keys = np.round(ends / (np.abs(ends).max(axis=1, keepdims=True) + 1e-300), 8)
     return ends[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
 

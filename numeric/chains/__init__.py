@@ -6,6 +6,6 @@ chain    Linear networks with learnable cells as chains of matrix products, read
 discs    Rigorous arithmetic with complex discs in double precision, and chains in it
 lifted_discs  The lifted equations of a chain in discs: the states are unknowns too
 inputs   A recurrent net in its free inputs: few unknowns, no power of W
-table    A chain's sizes and index tables, as every compiled kernel takes them
-lanes/   Compiled kernels that work on many chains at once, in vector lanes
+table    Sizes and index tables of a chain, the input of every compiled kernel
+lanes/   Compiled kernels for many chains at once, in vector lanes
 """

@@ -2,8 +2,8 @@
 
 The states ``S_k = M_k … M_1 S_0`` and the adjoints ``A_q = D M_K … M_{K-q+1}`` are products of
 stacks of matrices; by the product rule the derivative of ``Y = D Z`` by the entry (i, j) of a
-matrix is a sum of (column i of what stands before it) times (row j of what stands behind it),
-one term for each place of the matrix in the chain.
+matrix is a sum of (column i of the factors before it) times (row j of the factors after it),
+one term for each occurrence of the matrix in the chain.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
     for k in range(1, K + 1):
         S.append(M[k] @ S[-1])
     if chain.read_all:
-        # All P_k lie behind one another: sums over k are single products.
+        # The P_k are stored consecutively: sums over k are single products.
         P = block(chain.p_at[1], K * c, m)
         before = np.concatenate(S, axis=2)
         Z = before[:, :, c:] @ P
@@ -75,7 +75,7 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
 
 
 def residuals(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals (k, r) of the equations, labels less those of `parameters`, and Jacobian."""
+    """Residuals (k, r) of the equations, labels minus those of `parameters`, and Jacobian."""
     values, jacobian = labels(chain, parameters, w)
     rows, columns = chain.equations.T
     return values - parameters[chain.y_at :].reshape(-1, chain.samples)[rows, columns], jacobian

@@ -1,9 +1,8 @@
 """The equations of a chain in ball arithmetic of any precision: residuals and Jacobian.
 
-Shared by the certification of hard roots (`numeric.certification.krawczyk_balls`) and the end
-of hard
-paths (`numeric.tracking.precise`).  The unknowns are the weights alone: what the powers of a
-large matrix cancel, more digits give back.
+Used for the certification of hard roots (`numeric.certification.krawczyk_balls`) and the end of
+hard paths (`numeric.tracking.precise`).  The unknowns are the weights alone: additional digits
+make up for the cancellation in the powers of a large matrix.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ class BallSystem:
     ----------
     chain : Chain
     vector : sequence of acb
-        The parameter vector, laid out as `Chain.pack` and `Chain.raw` do.
+        The parameter vector, in the layout of `Chain.pack` and `Chain.raw`.
     """
 
     def __init__(self, chain: Chain, vector: Sequence[acb]) -> None:
@@ -56,7 +55,7 @@ class BallSystem:
 
     @staticmethod
     def _read(S: Sequence[acb_mat], P: Sequence[acb_mat]) -> acb_mat:
-        """``Z`` of states."""
+        """``Z`` computed from the states."""
         if not P:
             return S[-1]
         Z = S[1] * P[0]
@@ -65,7 +64,7 @@ class BallSystem:
         return Z
 
     def states(self, w: Sequence[acb]) -> list[acb_mat]:
-        """States S_0, …, S_K that follow from w."""
+        """States S_0, …, S_K computed from w."""
         return self._parts(w)[2]
 
     def step(
@@ -109,7 +108,7 @@ class BallSystem:
         w, base
             A lifted point: weights and states S_0, …, S_K.
         slope : sequence of acb
-            Derivative of the parameter vector; entries of learnable cells count for nothing.
+            Derivative of the parameter vector; entries of learnable cells are ignored.
         order : int
         """
         chain, n = self.chain, self._widths
@@ -171,7 +170,7 @@ class BallSystem:
     ) -> tuple[acb_mat, acb_mat]:
         """Residuals (r×1) and Jacobian (r×r) at w.
 
-        With the states S_0, …, S_K of a lifted point as `base` the Jacobian is that of the
+        If `base` holds the states S_0, …, S_K of a lifted point, the Jacobian is that of the
         condensed lifted system (`numeric.chains.lanes.condensed`).
         """
         chain, n = self.chain, self._widths

@@ -11,17 +11,17 @@ multi-layer  X       W_k, k < L     W_L     none, Z = S_{L-1}
 estimator    X       none           W       none, Z = S_0
 ============ ======= ============== ======= ================================
 
-The unknowns w are the learnable cells, the *parameters* everything else: fixed weights,
+The unknowns w are the learnable cells; the *parameters* are all other entries: fixed weights,
 P (or X) and Y.  The set of all (w, parameters) is a graph over w and all parameters but Y,
 hence irreducible: any complex line between two parameter vectors stays inside the family.
 
 Only independent samples count: with rank X = m' < m the other columns of Y follow, for
-student and teacher alike.  Where a layer of width ν is narrower than both d and m', the
-labels have rank ν; then ν rows and ν columns of Y are the equations, since with a regular
-leading ν×ν minor they determine a matrix of rank ν (`Chain.equations`).
+student and teacher alike.  If a layer of width ν is narrower than both d and m', the
+labels have rank ν; then ν rows and ν columns of Y are the equations, because together with a
+regular leading ν×ν minor they determine a matrix of rank ν (`Chain.equations`).
 
 Labels and samples are used in coordinates of the sample and label space in which ``P`` (or
-X) has orthonormal columns and, where it does not learn, D orthonormal rows: the weights, hence
+X) has orthonormal columns and, if it does not learn, D orthonormal rows: the weights, hence
 the solutions, stay the same, and the equations become well conditioned.
 """
 
@@ -46,8 +46,8 @@ from numeric.instances import Instance
 class Chain:
     """One allocation of one linear network, laid out for the compiled kernels.
 
-    Make one with `make_chain`.  A *parameter vector* is one flat array holding, in this
-    order, the distinct M matrices, S_0, D, the P_k and Y; entries of learnable cells in it
+    Created by `make_chain`.  A *parameter vector* is one flat array holding, in this
+    order, the distinct M matrices, S_0, D, the P_k and Y; its entries for learnable cells
     are ignored.
 
     Attributes
@@ -107,18 +107,18 @@ class Chain:
     def pack(self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """The parameter vector of weights, m' independent samples and their labels.
 
-        Complex or real, by the arguments.  Samples and labels are brought to orthonormal
-        coordinates (see the module's text).
+        Complex or real, depending on the arguments.  Samples and labels are transformed to
+        orthonormal coordinates (see the module's docstring).
         """
         network = self.network
         U = network.drive(X)
         if U.shape[0] == U.shape[1] and self.read_all:
-            # As many label columns as inputs: any basis does, the identity is cheapest.
+            # With as many label columns as inputs any basis works; the identity is cheapest.
             drive = np.eye(len(U))
             Y = np.linalg.solve(U.T, Y.T).T
         else:
-            # A change of basis of the samples acts alike on each of their label columns, and
-            # keeps what drives the chain in the family that the kind allows.
+            # A change of basis of the samples acts in the same way on each of their label
+            # columns, so that the inputs keep the form that the kind of network requires.
             Q, R = np.linalg.qr(X)
             if R.shape[0] != R.shape[1]:
                 raise InputError(f"{X.shape[1]} samples of length {X.shape[0]} are dependent")
@@ -130,7 +130,7 @@ class Chain:
             Qd, Rd = np.linalg.qr(output.T)
             scale = np.abs(np.diag(Rd))
             if scale.min(initial=np.inf) <= 1e-12 * scale.max(initial=0):
-                # Rational instances of small numbers do meet this.
+                # This occurs for rational instances with small numbers.
                 raise InputError(f"the rows of {self._output} are dependent: not generic")
             output, Y = Qd.T, np.linalg.solve(Rd.T, Y)
         parts: dict[str, Any] = {"Y": Y, self._output: output}
@@ -161,7 +161,7 @@ class Chain:
         return vector
 
     def _driven(self, U: np.ndarray) -> dict[str, np.ndarray]:
-        """What drives the chain as it stands in a parameter vector: P_1, …, P_K, or S_0."""
+        """The inputs in the layout of a parameter vector: P_1, …, P_K, or S_0."""
         if not self.read_all:
             return {"X": U}
         return {"P": U.reshape(self.steps, self.columns, -1)[::-1]}
@@ -174,19 +174,19 @@ class Chain:
         return name in self.allocation.matrices
 
     def independent_samples(self, X: np.ndarray) -> np.ndarray:
-        """Indices of samples whose labels determine those of all (the first ones, where they do).
+        """Indices of samples whose labels determine all labels (the first ones, if they do).
 
         Raises
         ------
         InputError
-            Where X has too few independent columns.
+            If X has too few independent columns.
         """
         count = self.samples // self._repeats
         drive, chosen = self.network.drive, np.arange(count)
         if X.shape[1] > count and np.linalg.cond(drive(X[:, chosen])) > 1e4:
             import scipy.linalg
 
-            # Where each sample drives several label columns the first of them tells.
+            # If each sample has several label columns the first of them decides.
             chosen = np.sort(scipy.linalg.qr(drive(X)[:, : X.shape[1]], pivoting=True)[2][:count])
         if np.linalg.cond(drive(X[:, chosen])) > 1e12:
             raise InputError(
@@ -201,7 +201,7 @@ class Chain:
         return self.pack(instance.weights, instance.X[:, chosen], Y)
 
     def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Of all labels Y (d×columns) those of some samples (d×m'), in any ring."""
+        """From all labels Y (d×columns) those of some samples (d×m'), in any ring."""
         return Y.reshape(len(Y), self._repeats, -1)[:, :, chosen].reshape(len(Y), -1)
 
     @property
@@ -235,10 +235,10 @@ class Chain:
 
     @cached_property
     def learning(self) -> list[tuple[str, int, np.ndarray, np.ndarray, np.ndarray]]:
-        """Learnable cells by the matrix they lie in.
+        """Learnable cells grouped by matrix.
 
-        Each entry holds "M", "S0" or "D", the k of M_k (0 where all M_k are one), and the
-        numbers, rows and columns of the cells.
+        Each entry holds "M", "S0" or "D", the k of M_k (0 if all M_k are equal), and the
+        indices, rows and columns of the cells.
         """
         kinds, steps, rows, columns, _ = self.cells.T
         names = {IN_M: "M", IN_S0: "S0", IN_D: "D"}
@@ -278,16 +278,16 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
     Parameters
     ----------
     allocation : Allocation
-        Of a linear network.
+        An allocation of a linear network.
     support : mapping of str to ndarray, optional
         Structural zeros, as in `Problem.support`.
 
     Raises
     ------
     InputError
-        Where the network is not linear, the number of learnable weights differs from the
+        If the network is not linear, the number of learnable weights differs from the
         number of independent label entries, or the Jacobian is generically singular (the
-        allocation is minimal): then the roots of an instance are none or infinitely many.
+        allocation is minimal): then an instance has no roots or infinitely many.
     """
     network = need_chain(allocation.network)
     linear = network.chain()
@@ -353,7 +353,7 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
 
 
 def _check_rank(chain: Chain) -> None:
-    """Refuse allocations whose Jacobian is singular at two random complex points."""
+    """Reject allocations whose Jacobian is singular at two random complex points."""
     for seed in range(2):
         parameters, root = chain.random(np.random.default_rng(seed))
         values = np.linalg.svd(labels(chain, parameters, root[None])[1][0], compute_uv=False)

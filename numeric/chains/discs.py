@@ -1,14 +1,14 @@
-"""Rigorous arithmetic with complex discs in double precision, and chains in it.
+"""Rigorous arithmetic with complex discs in double precision, and chains evaluated in it.
 
 A disc is a midpoint (two doubles) and a radius that covers every rounding error (Rump's
 midpoint-radius arithmetic).  With unit roundoff u a complex product-sum of k terms computed
-in any order satisfies ``|fl(s) - s| ≤ (2k + 8) u Σ|a||b|`` for the small k met here; a sum of
+in any order satisfies ``|fl(s) - s| ≤ (2k + 8) u Σ|a||b|`` for the small k used here; a sum of
 k non-negative doubles is below the true one by a factor of at most 1 - k u, so radii are
 multiplied by 1 + (4k + 32) u and a tiny number is added for underflow.  No fast-math options:
 these kernels rely on IEEE rounding.
 
-Throughout `t` is the chain's `numeric.chains.table.ChainTable`, p the discs of a parameter
-vector, learnable cells included, S those of all states one after another, Z what D reads.
+Throughout, `t` is the chain's `numeric.chains.table.ChainTable`, p the discs of a parameter
+vector, learnable cells included, S those of all states in order, Z the input of D.
 
 References
 ----------
@@ -51,7 +51,7 @@ def make_discs(*shape: int) -> Discs:
 
 @njit(**OPTIONS)
 def since(x, at):
-    """The discs from number `at` on, not copied."""
+    """The discs from index `at` on, not copied."""
     return Discs(x.mid[at:], x.rad[at:])
 
 
@@ -63,7 +63,7 @@ def size_up(z):
 
 @njit(**OPTIONS)
 def clear(x, count):
-    """The first `count` discs become 0."""
+    """Set the first `count` discs to 0."""
     for i in range(count):
         x.mid[i] = 0j
         x.rad[i] = 0.0
@@ -114,14 +114,14 @@ def fused(mid, rad, x, i, y, j):
 
 @njit(**OPTIONS)
 def minus(x, i, y, j, out, at):
-    """Disc ``x_i - y_j``, into number `at` of `out`."""
+    """Disc ``x_i - y_j``, written to index `at` of `out`."""
     value = x.mid[i] - y.mid[j]
     out.mid[at] = value
     out.rad[at] = (x.rad[i] + y.rad[j] + 4.0 * UNIT * size_up(value)) * (1.0 + 16.0 * UNIT)
 
 
-def room_of_jacobian(t: ChainTable) -> tuple[Discs, Discs]:
-    """Room for the adjoints and for H of `jacobian`."""
+def jacobian_arrays(t: ChainTable) -> tuple[Discs, Discs]:
+    """Arrays for the adjoints and for H of `jacobian`."""
     return (
         make_discs((t.steps + 1) * t.labels * t.widest),
         make_discs(max(t.steps, 1) * t.widest * t.samples),
@@ -130,7 +130,7 @@ def room_of_jacobian(t: ChainTable) -> tuple[Discs, Discs]:
 
 @njit(**OPTIONS)
 def states(t, p, S):
-    """Discs of the states S_0, …, S_K that follow from the parameters."""
+    """Discs of the states S_0, …, S_K computed from the parameters."""
     c = t.columns
     for i in range(t.widths[0] * c):
         S.mid[i] = p.mid[t.s0_at + i]
@@ -165,7 +165,7 @@ def labels(t, p, Z, Y):
 
 @njit(**OPTIONS)
 def all_labels(t, p, S, Z, Y):
-    """Discs of the labels Y, by way of the states S and of Z, which are room for them."""
+    """Discs of the labels Y; the states S and Z are computed on the way."""
     states(t, p, S)
     read_out(t, p, S, Z)
     labels(t, p, Z, Y)
@@ -173,7 +173,7 @@ def all_labels(t, p, S, Z, Y):
 
 @njit(**OPTIONS)
 def residual(t, p, Z, Y, f):
-    """Discs of ``D Z - Y`` on the equations; Y is room for the d×m labels."""
+    """Discs of ``D Z - Y`` on the equations; Y is overwritten with the d×m labels."""
     labels(t, p, Z, Y)
     for e in range(t.unknowns):
         at = t.equations[e, 0] * t.samples + t.equations[e, 1]
@@ -184,8 +184,8 @@ def residual(t, p, Z, Y, f):
 def jacobian(t, p, S, Z, A, H, J):
     """Discs of the Jacobian, r×r; formulas as in `numeric.chains.lanes.condensed.jacobian`.
 
-    A is room for the adjoints ``D M_K … M_{K-q+1}``, H for ``H_q = Σ_k S_{k-1} P_{k+q}``
-    (`room_of_jacobian`).
+    A is an array for the adjoints ``D M_K … M_{K-q+1}``, H for ``H_q = Σ_k S_{k-1} P_{k+q}``
+    (`jacobian_arrays`).
     """
     K, c, d, m, r = t.steps, t.columns, t.labels, t.samples, t.unknowns
     wide = t.widest

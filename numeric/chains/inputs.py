@@ -1,6 +1,6 @@
 r"""A recurrent net in its free inputs: few unknowns, no power of W.
 
-With as many independent samples as inputs (m ≥ Tb) the labels tell D F_k for every state
+With as many independent samples as inputs (m ≥ Tb) the labels determine D F_k for every state
 ``F_k = W^k B``, k = 1 … T: they are coefficients y_k, up to the change of coordinates that
 `numeric.chains.chain.Chain.pack` makes.  Let R be the k_R rows of W that learn, Φ the others.
 Rows Φ of F_k follow from F_{k-1} by fixed weights; of rows R the labels leave e = k_R − d free
@@ -10,32 +10,32 @@ directions V (the kernel of D_R), so that
 
 with ``β_0 = V`` (in rows R), ``β_{j+1} = Q β_j``, ``α_0 = B``, ``α_k = Q α_{k-1} + D_R^+ y_k``
 and Q the closed loop: W_Φ in rows Φ, ``−D_R^+ D_Φ W_Φ`` in rows R.  A row i of W with a_i
-learnable cells A_i then asks for
+learnable cells A_i then requires
 
     Σ_{j in A_i} w_ij F_{k-1, j} = F_{k, i} − Σ_{j not in A_i} W_ij F_{k-1, j},    k = 1 … T,
 
-Tb equations, bilinear in (w, u).  A row with a_i = Tb fixes nothing: its weights are a linear
-solve once u is known.  It drops out; what is left has the weights of the other rows and eTb
-inputs as unknowns, as many as equations.
+Tb equations, bilinear in (w, u).  A row with a_i = Tb restricts nothing: its weights are a linear
+solve once u is known.  It is removed; the remaining system has the weights of the other rows and
+eTb inputs as unknowns, and as many equations.
 
-The parameters that matter are α, β and the fixed weights of the rows that are left.  They move
+The relevant parameters are α, β and the fixed weights of the remaining rows.  They move
 freely on straight lines: *any* generic (α, β), with β_0 zero in rows Φ, comes from a network.
-For W_Φ must map the columns (α_0 … α_{T-1}, β_0 … β_{T-2}) to those that follow, which n
-free weights a row can where ``Tb + e(T − 1) ≤ n``; D must be orthogonal to β_0 … β_{T-1},
-which leaves it rank d where ``eT ≤ n − d``; y_k = D α_k is then what it is.  (No structural
-zeros.)  So a generic instance in these parameters has the generic root count N of the
+For W_Φ must map the columns (α_0 … α_{T-1}, β_0 … β_{T-2}) to the following ones, which n
+free weights in each row can if ``Tb + e(T − 1) ≤ n``; D must be orthogonal to β_0 … β_{T-1},
+which is possible with rank d if ``eT ≤ n − d``; y_k = D α_k is then determined.  (There must be no
+structural zeros.)  So a generic instance in these parameters has the generic root count N of the
 allocation, and N paths lead from one to another.
 
-*Unit of time.*  ``W → γ W``, ``F_k → γ^k F_k``, ``u_l → γ^l u_l`` is the same instance.  Where D_R
-is nearly singular β_k grows like 50^k, and on a line from a balanced instance everything would
-happen at its very beginning.  So each instance is taken with the γ that keeps β_k in bounds;
-being a power of two it costs no rounding.
+*Unit of time.*  ``W → γ W``, ``F_k → γ^k F_k``, ``u_l → γ^l u_l`` is the same instance.  If D_R
+is nearly singular β_k grows like 50^k, and on a line from a balanced instance all changes would
+occur at its very beginning.  So each instance is scaled by the γ that keeps β_k bounded;
+as γ is a power of two, this causes no rounding.
 
-Where W_Φ and D stay as they are and only B, the labels and the fixed weights of the rows left move,
-Q and β stay too and α moves linearly: such a line stays among the instances whatever n is (and
-whatever structural zeros W has).
+If W_Φ and D are constant and only B, the labels and the fixed weights of the remaining rows move,
+then Q and β are constant too and α moves linearly: such a line stays among the instances for every
+n (and for all structural zeros of W).
 
-`inputs_form` says for which chains all this holds.
+`inputs_form` decides for which chains this holds.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class InputsForm:
     learning : ndarray of int
         R: rows of W that learn.
     rows : ndarray of int
-        Those of them with fewer than Tb learnable cells.
+        The rows among them with fewer than Tb learnable cells.
     cells : ndarray of int, shape (·, 2)
-        Place in `rows`, and column, of each weight that is an unknown here.
+        Index into `rows`, and column, of each weight that is an unknown here.
     numbers : ndarray of int
-        Their numbers among the chain's unknowns.
+        Indices of these weights among the chain's unknowns.
     free : int
-        e, inputs at each time step and column of B.
+        e, the number of inputs at each time step and column of B.
     """
 
     chain: Chain
@@ -92,7 +92,7 @@ class InputsForm:
         return len(self.cells) + T * e * b
 
     def reduce(self, parameters: np.ndarray) -> Reduced:
-        """The parameters here of a chain's parameter vector."""
+        """The parameters (α, β, fixed weights) for a chain's parameter vector."""
         chain, R = self.chain, self.learning
         n, T, b, e = self.shape
         d = chain.network.d
@@ -124,7 +124,7 @@ class InputsForm:
         return Reduced(vector.astype(complex), W, B, V, unit)
 
     def unknowns_of(self, at: Reduced, weights: np.ndarray) -> np.ndarray:
-        """Unknowns (·, q) here of learnable weights (·, r) that solve the chain's equations."""
+        """Unknowns (·, q) for learnable weights (·, r) that solve the chain's equations."""
         n, T, b, e = self.shape
         W = np.repeat(at.W[None].astype(complex), len(weights), axis=0)
         weights = weights * at.unit
@@ -143,7 +143,7 @@ class InputsForm:
         return np.column_stack([weights[:, self.numbers], u.reshape(len(weights), -1)])
 
     def weights_of(self, at: Reduced, x: np.ndarray) -> np.ndarray:
-        """All learnable weights (·, r) of unknowns (·, q): rows of Tb by a linear solve."""
+        """All learnable weights (·, r) for unknowns (·, q): rows of Tb by a linear solve."""
         n, T, b, e = self.shape
         cells = self.chain.cells
         weights = np.full((len(x), len(cells)), np.nan, complex)
@@ -176,7 +176,7 @@ class InputsForm:
 
 
 def _unit_of_time(beta: np.ndarray) -> float:
-    """The power of two γ for which γ^k β_k neither grows nor falls, in the mean."""
+    """The power of two γ for which γ^k β_k on average neither grows nor decreases."""
     size = np.linalg.norm(beta.reshape(len(beta), -1), axis=1)
     steps = np.flatnonzero(np.isfinite(size) & (size > 0))
     if len(steps) < 2:
@@ -192,9 +192,9 @@ class Reduced:
     Attributes
     ----------
     vector : ndarray of complex, shape (size,)
-        α, β and the fixed weights of the rows left, one after another.
+        α, β and the fixed weights of the remaining rows, concatenated.
     W, B : ndarray
-        Of the instance, W in the unit of time; learnable cells 0.
+        The instance's matrices, W in the unit of time; learnable cells 0.
     V : ndarray, shape (k_R, e)
         Basis of the free directions.
     unit : float
@@ -209,13 +209,13 @@ class Reduced:
 
 
 def inputs_form(chain: Chain, *, labels_only: bool = False) -> InputsForm | None:
-    """The system in the free inputs, or None where it does not apply.
+    """The system in the free inputs, or None if it does not apply.
 
     Parameters
     ----------
     chain : Chain
     labels_only : bool, optional
-        Whether it is only asked of lines along which the labels move and D and W do not.
+        Whether it is used only for lines along which the labels move, and D and W do not.
     """
     only_recurrent = bool((chain.cells[:, :2] == (IN_M, 0)).all())
     if not (chain.read_all and only_recurrent):

@@ -2,12 +2,12 @@
 
 With weights of size R the equations in the weights alone have a condition number near R^K;
 with the states S_1, …, S_K as unknowns too the system ``M_k S_{k-1} - S_k = 0``,
-``D Z - Y = 0`` is bilinear and as well conditioned as the problem itself.  Its Jacobian over a
-polydisc has entries that are unknowns or data, so their discs are exact.  A root of the
-lifted system is a root of the equations and conversely, and so are real ones.
-
+``D Z - Y = 0`` is bilinear and as well conditioned as the problem itself.  The entries of its
+Jacobian over a polydisc are unknowns or data, so their discs are exact.  The (real) roots of the
+lifted system correspond to the (real) roots of the equations.
 Unknowns are S_1, …, S_K in storage order, then w; equations those of the states, then those of
-the labels.  Letters as in `numeric.chains.discs`, whose four functions these answer.
+the labels.  The notation is that of `numeric.chains.discs`, to whose four functions these
+correspond.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numeric.kernels import njit
 
 @njit(**OPTIONS)
 def lifted_residual(t, p, S, Z, Y, T, f):
-    """Discs of the lifted equations; Y is room for the labels, T for all states."""
+    """Discs of the lifted equations; Y is overwritten by the labels, T by states."""
     first = t.s_at[1]
     for k in range(1, t.steps + 1):
         matmul(

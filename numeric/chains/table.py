@@ -1,4 +1,4 @@
-"""A chain's sizes and index tables, as every compiled kernel takes them."""
+"""Sizes and index tables of a chain, the input of every compiled kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numeric.chains.chain import Chain
 
-# Kinds of learnable cells as the kernels number them.
+# Kinds of learnable cells, as numbered in the kernels.
 IN_M, IN_S0, IN_D = 0, 1, 2
 
 

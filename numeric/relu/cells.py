@@ -24,7 +24,7 @@ from numeric.relu.cells_kernel import (
     search,
 )
 from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation
-from numeric.relu.hull_simplex import FloatHullProgram, make_buffers
+from numeric.relu.hull_simplex import FloatHullProgram, make_simplex_buffers
 from numeric.relu.pairs_kernel import start_tableau
 from numeric.relu.patience import in_time
 from numeric.relu.refuting_rows import no_rows
@@ -162,7 +162,7 @@ class CellTree:
             return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, np.zeros(len(basic)))
         columns = len(program.unit)
         path = make_path(len(basic), columns, k, m)
-        scratch = make_buffers(len(basic), d * m + k, columns)
+        scratch = make_simplex_buffers(len(basic), d * m + k, columns)
 
         def once(most: np.ndarray) -> CellSearch:
             wanted, capacity = Search(most, mode, every), _FIRST_CAPACITY

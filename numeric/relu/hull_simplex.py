@@ -120,7 +120,7 @@ class SimplexBuffers(NamedTuple):
     both: np.ndarray
 
 
-def make_buffers(rows: int, every: int, columns: int) -> SimplexBuffers:
+def make_simplex_buffers(rows: int, every: int, columns: int) -> SimplexBuffers:
     """Arrays for R independent rows out of `every`, and C columns."""
     return SimplexBuffers(
         np.zeros(columns), np.zeros(every), np.zeros(rows), np.zeros((rows, 2 * rows))

@@ -6,8 +6,8 @@ bilinear in (w, S); eliminating the state increments ("condensing") leaves the s
 linear system as with w alone, whose column for a cell (i, j) of W is, in the RNN,
 ``Σ_δ (D W^δ)[:, i] ⊗ H_δ[j, :]`` with ``H_δ = Σ_k S_{k-1} P_{k+δ}``.
 
-Because the system is bilinear, the Taylor coefficients of a solution path come cheaply:
-order j solves the same linear system, its right-hand side a convolution of the lower orders.
+Because the system is bilinear, the Taylor coefficients of a solution path are cheap:
+order j solves the same linear system, and its right-hand side is a convolution of lower orders.
 
 References
 ----------
@@ -28,7 +28,7 @@ from numeric.kernels import njit
 
 @njit(**OPTIONS)
 def set_point(ws, o, t, w):
-    """Parameters at t of every lane, learnable cells from slot w, into PC."""
+    """Parameters at t of every lane, with the learnable cells from slot w, written to `now`."""
     chain, slot = o.chain, o.slot
     cells = chain.cells
     for i in range(chain.size):
@@ -44,7 +44,7 @@ def set_point(ws, o, t, w):
 
 @njit(**OPTIONS)
 def read_out(ws, o, s, z):
-    """``Z`` of the states at slot s, into slot z."""
+    """``Z`` of the states at slot s, written to slot z."""
     chain, slot = o.chain, o.slot
     widths, s_at, p_at = chain.widths, chain.s_at, chain.p_at
     K, c, m = chain.steps, chain.columns, chain.samples
@@ -83,7 +83,7 @@ def read_out_slope(ws, o, s, z):
 
 @njit(**OPTIONS)
 def forward(ws, o, s, z):
-    """States of the point in PC, into slot s, and Z, into slot z."""
+    """States of the point in `now`, written to slot s, and Z, written to slot z."""
     chain, slot = o.chain, o.slot
     widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
     c = chain.columns
@@ -98,7 +98,7 @@ def forward(ws, o, s, z):
 
 @njit(**OPTIONS)
 def residual(ws, o, z, rhs):
-    """``Y - D Z`` on the equations, into slot rhs."""
+    """``Y - D Z`` on the equations, written to slot rhs."""
     chain, slot = o.chain, o.slot
     widths, equations = chain.widths, chain.equations
     d, m = chain.labels, chain.samples
@@ -114,7 +114,7 @@ def residual(ws, o, z, rhs):
 
 @njit(**OPTIONS)
 def jacobian(ws, o, s, z):
-    """The condensed Jacobian at the point in PC with states at slot s, Z at slot z, into JAC."""
+    """The condensed Jacobian at the point in `now`, with states at slot s and Z at slot z."""
     chain, slot = o.chain, o.slot
     widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
     p_at, cells, equations = chain.p_at, chain.cells, chain.equations
@@ -220,8 +220,8 @@ def convolve(ws, o, order, target):
 def lifted_update(ws, o, base, new):
     """New lifted states after a Newton step.
 
-    PC holds the old weights, DW the increment, slot base the states the Jacobian was taken
-    at; ``S⁺_k = M_k S⁺_{k-1} + δM_k S_{k-1}`` goes to slot new.
+    `now` holds the old weights, `step` the increment, slot base the states at which the Jacobian
+    was computed; ``S⁺_k = M_k S⁺_{k-1} + δM_k S_{k-1}`` is written to slot new.
     """
     chain, slot = o.chain, o.slot
     widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
@@ -238,9 +238,9 @@ def lifted_update(ws, o, base, new):
 
 @njit(**OPTIONS)
 def taylor(ws, o, pivots, pattern):
-    """Taylor coefficients 1 … ORDER of w, S and Z in t, at the point in PC.
+    """Taylor coefficients 1 … J of w, S and Z in t, at the point in `now`.
 
-    Orders 0 stand in WT, ST and ZT; JAC holds the factors of the Jacobian there.
+    Orders 0 are given in `weights`, `states` and `z`; `jacobian` holds the factors there.
     """
     chain, slot = o.chain, o.slot
     widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
@@ -253,7 +253,7 @@ def taylor(ws, o, pivots, pattern):
         wt = slot.weights + order * r
         zt = slot.z + order * zs
         before = slot.states + (order - 1) * states
-        # Everything of this order but what the new weights bring: R_k.
+        # All terms of this order except those of the new weights: R_k.
         clear(ws, rest, states)
         if order == 1:
             copy(ws, rest, slot.slope + chain.s0_at, widths[0] * c)

@@ -1,10 +1,10 @@
 """Compiled evaluation in the free inputs, in lanes (`numeric.chains.inputs` has the equations).
 
-Unknowns x are the weights that are left, then the inputs u_1 … u_T; parameters are α, β and the
-fixed weights of the rows left.  All equations are bilinear in (w, F) with F affine in u, so
-Taylor coefficients of a path cost one solve with the same factors for each order.
+Unknowns x are the remaining weights, then the inputs u_1 … u_T; parameters are α, β and the
+fixed weights of the remaining rows.  All equations are bilinear in (w, F) with F affine in u, so
+Taylor coefficients of a path need one solve with the same factors for each order.
 
-Slots hold complex numbers for `LANES` paths each; matrices stand row by row.
+Slots hold complex numbers for `LANES` paths each; matrices are stored row by row.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class InputsTable(NamedTuple):
     Attributes
     ----------
     n, T, b, e : int
-        Neurons, time steps, columns of B, inputs a time step and column.
+        Neurons, time steps, columns of B, inputs per time step and column.
     unknowns, parameters, order : int
     weights : int
-        Unknowns that are weights; u follows.
+        Number of unknowns that are weights; the inputs u follow them.
     rows : ndarray of int
-        Rows of W that are left.
+        Remaining rows of W.
     cells : ndarray of int, shape (weights, 2)
-        Place in `rows` and column.
+        Index into `rows`, and column.
     by_column : ndarray of int, shape (weights,)
         The cells column by column: those of one column read the same states.
     places : ndarray of int, shape (rows, Tb)
-        Row of the matrix for each equation: enough of each block first, what is left at the end.
+        Matrix row of each equation: first enough equations of each block, then the others.
     groups : ndarray of int, shape (unknowns,)
-        Unknowns measured together: the weights of a row, the inputs of a time step.
+        Groups for error norms: the weights of a row, the inputs of a time step.
     group_count : int
     alpha, beta, fixed : int
         Offsets in a parameter vector.
@@ -51,18 +51,18 @@ class InputsTable(NamedTuple):
     new_x, new_states, step : int
         A trial point, its states, an increment.
     rest : int
-        Room for states.
+        Array for states.
     gain : int
-        Derivatives of the equations by the inputs: (row, lag, input).
+        Derivatives of the equations with respect to the inputs: (row, lag, input).
     matrix, row_scale, column_scale : int
     units, gram, phi : int
-        Room of `numeric.tracking.pade`.
+        Arrays of `numeric.tracking.pade`.
     scratch : int
-        Room for an entry an equation.
+        Array with an entry for each equation.
     slots : int
     low : int
-        Distance from a slot of `now`, `new_x`, `new_states` and `scratch` to that of its low
-        part, where it is a pair of doubles.
+        Offset from a slot of `now`, `new_x`, `new_states` and `scratch` to its low part, for
+        numbers that are pairs of doubles.
     """
 
     n: int
@@ -141,7 +141,7 @@ def make_table(form: InputsForm, order: int) -> InputsTable:
 
 @njit(**OPTIONS)
 def set_parameters(ws, o, t, x):
-    """Parameters at t of every lane, the weights among the unknowns at slot x in their places."""
+    """Parameters at t of every lane, with the weights among the unknowns at slot x inserted."""
     for i in range(o.parameters):
         a, b, c = o.base + i, o.slope + i, o.now + i
         for lane in range(LANES):
@@ -166,17 +166,17 @@ def add_response(ws, o, beta, u, to):
 
 @njit(**OPTIONS)
 def set_states(ws, o, x, to):
-    """States of the point in `now` with unknowns at slot x, into slot to."""
+    """States of the point in `now` with unknowns at slot x, written to slot to."""
     copy(ws, to, o.now + o.alpha, (o.T + 1) * o.n * o.b)
     add_response(ws, o, o.now + o.beta, x + o.weights, to)
 
 
 @njit(**OPTIONS)
 def set_matrix(ws, o, s, scale):
-    """The Jacobian at the point in `now` with states at slot s, into `matrix`.
+    """The Jacobian at the point in `now` with states at slot s, written to `matrix`.
 
-    Unknowns are measured in units of their groups (`scale`: inverse squares), then rows divided
-    by their largest entry; the units are left in `column_scale`, the inverse divisors in
+    Unknowns are scaled by the size of their groups (`scale`: inverse squares), then rows divided
+    by their largest entry; the sizes are written to `column_scale`, the inverse divisors to
     `row_scale`.
     """
     n, T, b, e, q = o.n, o.T, o.b, o.e, o.unknowns
@@ -218,7 +218,7 @@ def set_matrix(ws, o, s, scale):
 
 @njit(**OPTIONS)
 def solve_scaled(ws, o, pivots, pattern, x):
-    """Solve with the factors of `matrix`; the scaled right-hand side at x becomes the solution."""
+    """Solve with the factors of `matrix`; the scaled right-hand side at x is overwritten."""
     solve(ws, o.matrix, o.unknowns, pivots, pattern, x)
     for v in range(o.unknowns):
         for lane in range(LANES):
@@ -231,19 +231,19 @@ def solve_scaled(ws, o, pivots, pattern, x):
 def taylor(ws, o, pivots, pattern):
     """Taylor coefficients 1 … order of x and the states in t, at the point in `now`.
 
-    Orders 0 stand in `x` and `states`; `matrix` holds the factors of the Jacobian there.
+    Orders 0 are given in `x` and `states`; `matrix` holds the factors of the Jacobian there.
     """
     n, T, b, q = o.n, o.T, o.b, o.unknowns
     size = (T + 1) * n * b
     for order in range(1, o.order + 1):
         to = o.x + order * q
         before = o.states + (order - 1) * size
-        # The states of this order but for what its own inputs bring.
+        # The states of this order without the contribution of its own inputs.
         clear(ws, o.rest, size)
         if order == 1:
             copy(ws, o.rest, o.slope + o.alpha, size)
         add_response(ws, o, o.slope + o.beta, o.x + (order - 1) * q + o.weights, o.rest)
-        # What W and its own series make of the states: equation (i, k) at scratch + i Tb + k.
+        # W and its series applied to the states: equation (i, k) at scratch + i Tb + k.
         clear(ws, o.scratch, len(o.rows) * T * b)
         for i in range(len(o.rows)):
             for x in range(b):
@@ -265,7 +265,7 @@ def taylor(ws, o, pivots, pattern):
 
 @njit(**ONCE)
 def _right_hand_side(ws, o, to):
-    """``F_{k,i}`` of `rest` less what stands in `scratch`, scaled, into slots to."""
+    """``F_{k,i}`` of `rest` minus `scratch`, scaled, written to slots to."""
     n, b = o.n, o.b
     for i in range(len(o.rows)):
         for k in range(o.T):

@@ -1,11 +1,11 @@
-"""The lifted Newton system without condensing, for paths on which weights grow large.
+"""The lifted Newton system without condensing, for paths on which weights become large.
 
 Condensing to r unknowns multiplies by W at every step; with weights of size R its matrix
-holds entries of size R^K that cancel, and double precision is lost from R ≈ 10^3 on, though
-the states stay of size one and the solution is well conditioned.  Here all increments of
+has entries of size R^K that cancel, and double precision fails from R ≈ 10^3 on, although
+the states keep size one and the solution is well conditioned.  Here all increments of
 weights and states are unknowns of one sparse linear system, solved with row equilibration
-and pivoting, so nothing is ever multiplied twice by large weights.  It costs more per step
-and is used for the paths that need it.
+and pivoting, so that no factor is multiplied twice by large weights.  A step costs more;
+the system is used only for paths that need it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def _accumulate(ws, to, a, sign):
 
 @njit(**OPTIONS)
 def lifted_matrix(ws, o, sizes, s, z):
-    """The lifted matrix at the point in PC with states at s, into slots from `at`.
+    """The lifted matrix at the point in `now` with states at s, written to slots `lifted`.
 
-    Unknowns are measured in units of `sizes` (inverse squared sizes of groups of weights and
-    of states): roots near infinity have S_k of size R^k, and without this scaling pivoting
-    would lose them.  Then rows are divided by their largest entry; the divisors' inverses go
-    to slots `scale`.
+    Unknowns are scaled by `sizes` (inverse squared sizes of groups of weights and
+    of states): roots near infinity have S_k of size R^k, and pivoting would fail
+    without this scaling.  Then rows are divided by their largest entry; the inverse divisors
+    are written to slots `row_scale`.
     """
     chain, slot = o.chain, o.slot
     at, scale = slot.lifted, slot.row_scale
@@ -124,13 +124,13 @@ def lifted_matrix(ws, o, sizes, s, z):
 
 @njit(**OPTIONS)
 def lifted_residual(ws, o, s, z):
-    """Right-hand side ``M S - S``, ``Y - D Z`` (equilibrated); Z of s goes to slot z."""
+    """Right-hand side ``M S - S``, ``Y - D Z`` (equilibrated); Z of s is written to slot z."""
     chain, slot = o.chain, o.slot
     scale, rhs = slot.row_scale, slot.right_side
     widths, s_at, m_at, equations = chain.widths, chain.s_at, chain.m_at, chain.equations
     row, label = o.places.row, o.places.label
     K, c, d, m = chain.steps, chain.columns, chain.labels, chain.samples
-    # REST serves as room for M S.
+    # `rest` is used for M S.
     clear(ws, slot.rest, chain.states)
     for k in range(1, K + 1):
         matmul_add(
@@ -167,7 +167,7 @@ def lifted_residual(ws, o, s, z):
 def scatter(ws, o, x, w, s):
     """Solution x of the lifted system as weights (slot w) and states (slot s, S_0 included).
 
-    x is brought back from the units of the unknowns.
+    The scaling of the unknowns is undone.
     """
     chain, slot = o.chain, o.slot
     s_at, cells = chain.s_at, chain.cells
@@ -189,7 +189,7 @@ def scatter(ws, o, x, w, s):
 
 @njit(**OPTIONS)
 def lifted_taylor(ws, o, pivots, pattern):
-    """Taylor coefficients 1 … ORDER of w, S and Z; slots from `at` hold the lifted factors."""
+    """Taylor coefficients 1 … J of w, S and Z; the slots `lifted` hold the lifted factors."""
     chain, slot = o.chain, o.slot
     at, scale, rhs = slot.lifted, slot.row_scale, slot.right_side
     widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at

@@ -1,9 +1,9 @@
-"""Complex linear algebra on many problems at once, in vector lanes.
+"""Complex linear algebra for many problems at once, in vector lanes.
 
-All data of a batch of `LANES` problems of the same shape sit in one workspace
+The data of a batch of `LANES` problems of the same shape are stored in one workspace
 ``ws[slot, part, lane]`` (float64; part 0 real, 1 imaginary); a matrix is a range of slots,
-row by row.  Every inner loop runs over the lanes, so the compiler turns it into vector
-instructions whatever the matrix sizes, without any reassociation of sums.
+row by row.  Every inner loop runs over the lanes, so the compiler generates vector
+instructions for all matrix sizes, without any reassociation of sums.
 
 The functions are numba kernels: plain loops, offsets instead of views.
 """
@@ -27,18 +27,18 @@ from numeric.chains.lanes.simd import (
 )
 from numeric.kernels import njit
 
-# Contraction to fused multiply-add changes rounding, never the mathematics; no other
-# fast-math assumption is made (NaN and infinity must survive to be seen).
+# Contraction to fused multiply-add changes only rounding; no other fast-math
+# assumption is made (NaN and infinity must be preserved so that they are detected).
 OPTIONS = {
     "nogil": True, "error_model": "numpy", "fastmath": {"contract"},
     "no_cfunc_wrapper": True,
 }  # fmt: skip
-# For a function that one place calls: it becomes part of its caller and is not compiled, with
-# all that it calls, once more by itself.
+# For a function with a single caller: it is inlined, and not compiled a second time
+# on its own with all functions that it calls.
 ONCE = OPTIONS | {"inline": "always"}
 
-# Where the diagonal is within this factor of the largest candidate no rows are swapped:
-# swaps break the lanes apart, and growth stays harmless (threshold pivoting).
+# Rows are not swapped if the diagonal is within this factor of the largest candidate:
+# swaps differ between lanes, and growth stays harmless (threshold pivoting).
 PIVOT_THRESHOLD = 0.2
 _PIVOT_SQUARE = PIVOT_THRESHOLD * PIVOT_THRESHOLD
 
@@ -93,20 +93,20 @@ def matmul_add(ws, c, a, b, n, k, m):
 def factor(ws, a, r, pivots, pattern, scratch):
     """LU factors of the r×r matrix at slot a, in place, rows pivoted lane by lane.
 
-    Entries that are zero in every lane are skipped, so sparse matrices cost what their fill
-    costs.
+    Entries that are zero in every lane are skipped, so that the cost of sparse matrices depends
+    on their fill-in.
 
     Parameters
     ----------
     ws : ndarray
     a, r : int
     pivots : ndarray of int64, shape (r, LANES)
-        Out: row swapped with row k at step k.
+        Output: row swapped with row k at step k.
     pattern : ndarray of int64, shape (r, r + 2)
-        Out: for each row the number of non-zeros left of the diagonal, the number right of
+        Output: for each row the number of non-zeros left of the diagonal, the number right of
         it, and their columns.
     scratch : int
-        One free slot.  The inverse of each pivot is left on the diagonal.
+        One free slot.  The inverse of each pivot is stored on the diagonal.
     """
     for k in range(r):
         kk = a + k * r + k
@@ -155,7 +155,7 @@ def factor(ws, a, r, pivots, pattern, scratch):
 
 @njit(**OPTIONS)
 def solve(ws, a, r, pivots, pattern, x):
-    """Solve with the factors of `factor`; the right-hand side at slot x becomes the solution."""
+    """Solve with the factors of `factor`; the right-hand side at slot x is overwritten."""
     for k in range(r):
         for lane in range(LANES):
             p = x + pivots[k, lane]
@@ -174,9 +174,9 @@ def solve(ws, a, r, pivots, pattern, x):
 
 
 def workspace(slots: int) -> np.ndarray:
-    """An empty workspace of so many slots, aligned to a cache line.
+    """An uninitialized workspace with this number of slots, aligned to a cache line.
 
-    Alignment matters: vector loads that straddle lines cost up to a quarter of the speed.
+    Vector loads that straddle cache lines would be up to a quarter slower.
     """
     length = slots * 2 * LANES
     raw = np.zeros(length + 8)

@@ -1,10 +1,10 @@
 """Vector instructions for lane kernels, written as LLVM intrinsics.
 
-The compiler cannot prove that two slots of one workspace differ, so it will not turn loops
-that read and write the same array into vector code.  These intrinsics say it outright: a
-slot part is one LLVM vector of `LANES` doubles, which the back end splits into whatever the
-processor has (two 512-bit, four 256-bit or eight 128-bit registers).  Products and sums use
-``llvm.fmuladd``: fused where the processor fuses, exact rounding rules otherwise.
+The compiler cannot prove that two slots of one workspace differ, so it does not vectorize loops
+that read and write the same array.  These intrinsics are explicit vector code: a
+slot part is one LLVM vector of `LANES` doubles, which the back end splits into the registers of
+the processor (two 512-bit, four 256-bit or eight 128-bit registers).  Products and sums use
+``llvm.fmuladd``: fused if the processor has fused operations, rounded twice otherwise.
 
 All take the workspace ``ws[slot, part, lane]`` (float64, C-contiguous, 64-byte aligned) and
 slot numbers.
@@ -21,10 +21,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# Lanes of a workspace.  With 16, four running sums take all sixteen 256-bit registers, and a
-# workspace twice the cache: a fifth slower (`benchmarks/bench_flops.py`).
+# Lanes of a workspace.  With 16, four running sums would take all sixteen 256-bit registers and the
+# workspace twice the cache, which is a fifth slower (`benchmarks/bench_flops.py`).
 LANES = 8
-# Dot products that share a factor and are formed together: it is loaded once for all of them.
+# Dot products with a common factor that are computed together: the factor is loaded once.
 TILE = 2
 
 _DOUBLE = ir.DoubleType()
@@ -88,7 +88,7 @@ class _Code:
         return self.builder.shuffle_vector(one, nothing, mask)
 
     def exact_fma(self, x: Any, y: Any, z: Any) -> Any:
-        """``x y + z`` rounded once, whatever the processor."""
+        """``x y + z`` rounded once on every processor."""
         function = cgutils.get_or_insert_function(
             self.builder.module,
             ir.FunctionType(_VECTOR, [_VECTOR] * 3),
@@ -123,26 +123,26 @@ class _Code:
         return self.builder.fneg(x)
 
     def sums(self) -> list[Any]:
-        """Stack room for four running sums, set to zero; registers after optimisation."""
+        """Stack slots for four running sums, set to zero; they become registers by optimisation."""
         zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
-        rooms = []
+        registers = []
         for _ in range(4):
-            room = cgutils.alloca_once(self.builder, _VECTOR)
-            self.builder.store(zero, room)
-            rooms.append(room)
-        return rooms
+            register = cgutils.alloca_once(self.builder, _VECTOR)
+            self.builder.store(zero, register)
+            registers.append(register)
+        return registers
 
-    def accumulate(self, rooms: list[Any], a: Any, b: Any) -> None:
+    def accumulate(self, registers: list[Any], a: Any, b: Any) -> None:
         """Add the four real products of slots a and b to the running sums."""
         (ar, ai), (br, bi) = self.load(a), self.load(b)
-        for room, x, y in zip(rooms, (ar, ai, ar, ai), (br, bi, bi, br), strict=True):
-            old = self.builder.load(room, typ=_VECTOR)
-            self.builder.store(self.fma(x, y, old), room)
+        for register, x, y in zip(registers, (ar, ai, ar, ai), (br, bi, bi, br), strict=True):
+            old = self.builder.load(register, typ=_VECTOR)
+            self.builder.store(self.fma(x, y, old), register)
 
-    def finish(self, rooms: list[Any], c: Any, sign: int) -> None:
+    def finish(self, registers: list[Any], c: Any, sign: int) -> None:
         """``ws[c] += sign * sums``."""
         b = self.builder
-        rr, ii, ri, ir_ = (b.load(room, typ=_VECTOR) for room in rooms)
+        rr, ii, ri, ir_ = (b.load(register, typ=_VECTOR) for register in registers)
         re, im = b.fsub(rr, ii), b.fadd(ri, ir_)
         old = self.load(c)
         combine = b.fadd if sign > 0 else b.fsub
@@ -170,39 +170,39 @@ def dot_add(typing, ws, c, a, a_stride, b, b_stride, count):  # type: ignore[no-
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, c_, a_, sa, b_, sb, n = args
-        rooms = code.sums()
+        registers = code.sums()
         with cgutils.for_range(builder, n) as loop:
             at_a = builder.add(a_, builder.mul(loop.index, sa))
             at_b = builder.add(b_, builder.mul(loop.index, sb))
-            code.accumulate(rooms, at_a, at_b)
-        code.finish(rooms, c_, 1)
+            code.accumulate(registers, at_a, at_b)
+        code.finish(registers, c_, 1)
 
     return _void(typing, emit, ws, *[types.int64] * 6)
 
 
 @intrinsic
 def tile_dot_add(typing, ws, c, c_step, a, a_stride, b, b_step, b_stride, count):  # type: ignore[no-untyped-def]
-    """`dot_add` for `TILE` pairs: c and b go on by their steps, a is the same."""
+    """`dot_add` for `TILE` pairs: c and b advance by their steps, a stays the same."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, c_, step_c, a_, sa, b_, step_b, sb, n = args
         to = [builder.add(c_, builder.mul(_INT(t), step_c)) for t in range(TILE)]
-        rooms = [[cgutils.alloca_once(builder, _VECTOR) for _ in range(2)] for _ in to]
-        for slot, pair in zip(to, rooms, strict=True):
-            for room, value in zip(pair, code.load(slot), strict=True):
-                builder.store(value, room)
+        registers = [[cgutils.alloca_once(builder, _VECTOR) for _ in range(2)] for _ in to]
+        for slot, pair in zip(to, registers, strict=True):
+            for register, value in zip(pair, code.load(slot), strict=True):
+                builder.store(value, register)
         with cgutils.for_range(builder, n) as loop:
             ar, ai = code.load(builder.add(a_, builder.mul(loop.index, sa)))
             na = code.negative(ai)
             at = builder.add(b_, builder.mul(loop.index, sb))
-            for t, pair in enumerate(rooms):
+            for t, pair in enumerate(registers):
                 br, bi = code.load(builder.add(at, builder.mul(_INT(t), step_b)))
-                re, im = (builder.load(room, typ=_VECTOR) for room in pair)
+                re, im = (builder.load(register, typ=_VECTOR) for register in pair)
                 builder.store(code.fma(na, bi, code.fma(ar, br, re)), pair[0])
                 builder.store(code.fma(ai, br, code.fma(ar, bi, im)), pair[1])
-        for slot, pair in zip(to, rooms, strict=True):
-            code.store(slot, tuple(builder.load(room, typ=_VECTOR) for room in pair))  # type: ignore[arg-type]
+        for slot, pair in zip(to, registers, strict=True):
+            code.store(slot, tuple(builder.load(register, typ=_VECTOR) for register in pair))  # type: ignore[arg-type]
 
     return _void(typing, emit, ws, *[types.int64] * 8)
 
@@ -214,12 +214,12 @@ def list_dot_subtract(typing, ws, c, row, x, columns, first, last):  # type: ign
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, c_, row_, x_, columns_, first_, last_ = args
-        rooms = code.sums()
+        registers = code.sums()
         with cgutils.for_range(builder, builder.sub(last_, first_)) as loop:
             at = builder.add(first_, loop.index)
             j = _entry(context, builder, signature[4], columns_, at)
-            code.accumulate(rooms, builder.add(row_, j), builder.add(x_, j))
-        code.finish(rooms, c_, -1)
+            code.accumulate(registers, builder.add(row_, j), builder.add(x_, j))
+        code.finish(registers, c_, -1)
 
     return _void(typing, emit, ws, *[types.int64] * 3, columns, types.int64, types.int64)
 
@@ -276,17 +276,17 @@ def horner(typing, ws, to, base, stride, order, h):  # type: ignore[no-untyped-d
         steps = context.make_array(signature[5])(context, builder, h_)
         pointer = builder.bitcast(steps.data, _VECTOR.as_pointer())
         step = builder.load(pointer, align=8, typ=_VECTOR)
-        rooms = [cgutils.alloca_once(builder, _VECTOR) for _ in range(2)]
-        for room, value in zip(
-            rooms, code.load(builder.add(base_, builder.mul(order_, stride_))), strict=True
+        registers = [cgutils.alloca_once(builder, _VECTOR) for _ in range(2)]
+        for register, value in zip(
+            registers, code.load(builder.add(base_, builder.mul(order_, stride_))), strict=True
         ):
-            builder.store(value, room)
+            builder.store(value, register)
         with cgutils.for_range(builder, order_) as loop:
             j = builder.sub(builder.sub(order_, _INT(1)), loop.index)
             value = code.load(builder.add(base_, builder.mul(j, stride_)))
-            for room, x in zip(rooms, value, strict=True):
-                builder.store(code.fma(builder.load(room, typ=_VECTOR), step, x), room)
-        code.store(to_, tuple(builder.load(room, typ=_VECTOR) for room in rooms))  # type: ignore[arg-type]
+            for register, x in zip(registers, value, strict=True):
+                builder.store(code.fma(builder.load(register, typ=_VECTOR), step, x), register)
+        code.store(to_, tuple(builder.load(register, typ=_VECTOR) for register in registers))  # type: ignore[arg-type]
 
     return _void(typing, emit, ws, *[types.int64] * 4, h)
 
@@ -298,10 +298,10 @@ def conjugate_dot(typing, ws, c, a, b, count):  # type: ignore[no-untyped-def]
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, c_, a_, b_, n = args
-        rooms = code.sums()
+        registers = code.sums()
         with cgutils.for_range(builder, n) as loop:
-            code.accumulate(rooms, builder.add(a_, loop.index), builder.add(b_, loop.index))
-        rr, ii, ri, ir_ = (builder.load(room, typ=_VECTOR) for room in rooms)
+            code.accumulate(registers, builder.add(a_, loop.index), builder.add(b_, loop.index))
+        rr, ii, ri, ir_ = (builder.load(register, typ=_VECTOR) for register in registers)
         code.store(c_, (builder.fadd(rr, ii), builder.fsub(ri, ir_)))
 
     return _void(typing, emit, ws, *[types.int64] * 4)
@@ -330,25 +330,25 @@ def equilibrate(typing, ws, row, count, columns, own):  # type: ignore[no-untype
     """Scale a row by its columns, then by its largest entry.
 
     ``ws[row + j]`` is multiplied by the real ``ws[columns + j]`` and by the inverse of the largest
-    modulus there is then, which is left in the real part of ``ws[own]``.
+    resulting modulus, which is written to the real part of ``ws[own]``.
     """
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, row_, n, columns_, own_ = args
-        room = cgutils.alloca_once(builder, _VECTOR)
-        builder.store(ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1e-300)] * LANES), room)
+        register = cgutils.alloca_once(builder, _VECTOR)
+        builder.store(ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1e-300)] * LANES), register)
         with cgutils.for_range(builder, n) as loop:
             slot = builder.add(row_, loop.index)
             factor = code.load(builder.add(columns_, loop.index))[0]
             value = tuple(builder.fmul(x, factor) for x in code.load(slot))
             code.store(slot, value)  # type: ignore[arg-type]
-            largest, size = builder.load(room, typ=_VECTOR), code.square(*value)
+            largest, size = builder.load(register, typ=_VECTOR), code.square(*value)
             builder.store(
-                builder.select(builder.fcmp_ordered(">", size, largest), size, largest), room
+                builder.select(builder.fcmp_ordered(">", size, largest), size, largest), register
             )
         one = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1.0)] * LANES)
-        inverse = builder.fdiv(one, code.root(builder.load(room, typ=_VECTOR)))
+        inverse = builder.fdiv(one, code.root(builder.load(register, typ=_VECTOR)))
         code.store(own_, (inverse, code.load(own_)[1]))
         with cgutils.for_range(builder, n) as loop:
             slot = builder.add(row_, loop.index)
@@ -372,7 +372,7 @@ def invert_slot(typing, ws, at):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def set_square(typing, ws, to, at):  # type: ignore[no-untyped-def]
-    """The real part of ``ws[to]`` becomes ``|ws[at]|²``."""
+    """Set the real part of ``ws[to]`` to ``|ws[at]|²``."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
@@ -385,8 +385,9 @@ def set_square(typing, ws, to, at):  # type: ignore[no-untyped-def]
 def take_larger(typing, ws, at, best, share, pivots, k, i):  # type: ignore[no-untyped-def]
     """Choose row i in the lanes where ``share |ws[at]|²`` exceeds the real part of ``ws[best]``.
 
-    There ``pivots[k]`` becomes i, and the share of the square the bound for the next: the first
-    choice costs the share, further ones need only be larger.  Returns whether any lane has chosen.
+    There ``pivots[k]`` is set to i, and ``ws[best]`` to the share of the square: only the first
+    choice must exceed by the share, later ones need only be larger.  Returns whether any lane
+    chose i.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -412,7 +413,7 @@ def take_larger(typing, ws, at, best, share, pivots, k, i):  # type: ignore[no-u
 
 @intrinsic
 def is_zero(typing, ws, at):  # type: ignore[no-untyped-def]
-    """Whether a slot is zero in every lane; NaN is not."""
+    """Whether a slot is zero in every lane; NaN counts as non-zero."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         code = _Code(context, builder, sig.args[0], args[0])
@@ -427,7 +428,7 @@ def is_zero(typing, ws, at):  # type: ignore[no-untyped-def]
 def pair_dot_add(typing, ws, c, a, a_stride, b, b_stride, count, low):  # type: ignore[no-untyped-def]
     """``ws[c] += Σ_q ws[a + q a_stride] * ws[b + q b_stride]`` in pairs of doubles.
 
-    The low part of a number at slot s stands at slot ``s + low``.
+    The low part of a number at slot s is stored at slot ``s + low``.
     """
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
@@ -438,20 +439,20 @@ def pair_dot_add(typing, ws, c, a, a_stride, b, b_stride, count, low):  # type: 
             high, rest = code.load(slot), code.load(builder.add(slot, low_))
             return (high[0], rest[0]), (high[1], rest[1])
 
-        rooms = [cgutils.alloca_once(builder, _VECTOR) for _ in range(4)]
-        for room, value in zip(rooms, itertools.chain(*pairs(c_)), strict=True):
-            builder.store(value, room)
+        registers = [cgutils.alloca_once(builder, _VECTOR) for _ in range(4)]
+        for register, value in zip(registers, itertools.chain(*pairs(c_)), strict=True):
+            builder.store(value, register)
         with cgutils.for_range(builder, n) as loop:
             ar, ai = pairs(builder.add(a_, builder.mul(loop.index, sa)))
             br, bi = pairs(builder.add(b_, builder.mul(loop.index, sb)))
-            rh, rl, ih, il = (builder.load(room, typ=_VECTOR) for room in rooms)
+            rh, rl, ih, il = (builder.load(register, typ=_VECTOR) for register in registers)
             re = code.pair_add_product((rh, rl), ar, br, 1)
             re = code.pair_add_product(re, ai, bi, -1)
             im = code.pair_add_product((ih, il), ar, bi, 1)
             im = code.pair_add_product(im, ai, br, 1)
-            for room, value in zip(rooms, (*re, *im), strict=True):
-                builder.store(value, room)
-        rh, rl, ih, il = (builder.load(room, typ=_VECTOR) for room in rooms)
+            for register, value in zip(registers, (*re, *im), strict=True):
+                builder.store(value, register)
+        rh, rl, ih, il = (builder.load(register, typ=_VECTOR) for register in registers)
         code.store(c_, (rh, ih))
         code.store(builder.add(c_, low_), (rl, il))
 
@@ -460,7 +461,7 @@ def pair_dot_add(typing, ws, c, a, a_stride, b, b_stride, count, low):  # type: 
 
 @intrinsic
 def pair_add(typing, ws, c, a, low):  # type: ignore[no-untyped-def]
-    """``ws[c] += ws[a]``: a double to a pair."""
+    """``ws[c] += ws[a]``: adds a double to a pair."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
@@ -481,7 +482,7 @@ def pair_add(typing, ws, c, a, low):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def pair_line(typing, ws, c, a, b, t, low):  # type: ignore[no-untyped-def]
-    """``ws[c] = ws[a] + t ws[b]`` as a pair; a and b doubles, t real, one for each lane."""
+    """``ws[c] = ws[a] + t ws[b]`` as a pair; a and b are doubles, t is real, one per lane."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])

@@ -1,7 +1,7 @@
-"""The table of a chain's lane kernels: sizes, index tables and what stands at which slot.
+"""The table of a chain's lane kernels: sizes, index tables and slot offsets.
 
 Slots hold complex numbers for `LANES` paths each (`numeric.chains.lanes.linalg`); vectors and
-matrices stand row by row.
+matrices are stored row by row.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numeric.chains.table import IN_M, ChainTable, chain_table
 if TYPE_CHECKING:
     from numeric.chains.chain import Chain
 
-# How Z follows from the states: the last one, a sum of products with P, or (P the identity,
-# as many samples as inputs) each state's columns in their place.
+# How Z is computed from the states: the last one, a sum of products with P, or (P the identity,
+# as many samples as inputs) the columns of each state at their positions.
 READ_LAST, READ_SUM, READ_EACH = 0, 1, 2
 
 
@@ -31,11 +31,11 @@ class Slots(NamedTuple):
         Taylor coefficients 0 … J of the learnable weights w (r slots an order), of all states S
         and of Z.
     rest, sigma : int
-        Room for all states.
+        Arrays for all states.
     new_weights, guess, new_states, new_z : int
         A trial point: its weights, its states before and after a Newton step, its Z.
     step : int
-        A Newton increment of the weights: r.
+        A Newton increment of the weights: r slots.
     jacobian : int
         The condensed Jacobian, r×r, then its factors.
     adjoints : int
@@ -45,14 +45,14 @@ class Slots(NamedTuple):
     scratch : int
         Two slots of `factor`.
     labels : int
-        Room for labels: d×m.
+        Array for labels: d×m.
     lifted, row_scale, column_scale, right_side : int
-        The lifted matrix (then its factors), the inverse of each row's largest entry, the unit of
-        each unknown, a right-hand side; empty where the lifted system is not used.
+        The lifted matrix (then its factors), the inverse of each row's largest entry, the scale of
+        each unknown, a right-hand side; empty if the lifted system is not used.
     units, gram, phi : int
-        Room of `numeric.tracking.pade`: its window of coefficients, their products, its factors.
+        Arrays of `numeric.tracking.pade`: its window of coefficients, their products, its factors.
     total : int
-        Number of slots in all.
+        Total number of slots.
     """
 
     now: int
@@ -84,12 +84,12 @@ class Slots(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where unknowns and equations stand in the lifted system.
+    """Positions of unknowns and equations in the lifted system.
 
     Attributes
     ----------
     column, row : ndarray of int, shape (states,)
-        Of each state entry in storage order; -1 for S_0, which is no unknown.
+        Of each state entry in storage order; -1 for S_0, which is not an unknown.
     cell : ndarray of int, shape (r,)
         Column of each learnable weight.
     label : ndarray of int, shape (r,)
@@ -103,7 +103,7 @@ class Places(NamedTuple):
 
 
 class LanesTable(NamedTuple):
-    """What the kernels of one chain take.
+    """Input of the kernels for one chain.
 
     Attributes
     ----------
@@ -117,11 +117,11 @@ class LanesTable(NamedTuple):
     lifted : bool
         Whether the states are unknowns too (`numeric.chains.lanes.lifted`).
     free : int
-        Entries of S_1, …, S_K, those of all states that are not given.
+        Number of entries of S_1, …, S_K that are unknowns.
     groups : ndarray of int, shape (r,)
-        Group of each unknown for error norms, one group a row of a matrix.
+        Group of each unknown for error norms, one group for each matrix row.
     group_count : int
-        S_0, …, S_K are the groups that follow.
+        Number of these groups; S_0, …, S_K are the groups that follow.
     """
 
     chain: ChainTable
@@ -151,7 +151,7 @@ def make_table(chain: Chain, order: int, lifted: bool = False) -> LanesTable:
     rows = {(int(kind), int(k), int(i)) for kind, k, i, _, _ in chain.cells}
     index = {row: g for g, row in enumerate(sorted(rows))}
     groups = np.array([index[int(a), int(b), int(i)] for a, b, i, _, _ in chain.cells], np.int64)
-    room = {
+    sizes = {
         "now": chain.size, "base": chain.size, "slope": chain.size,
         "weights": (order + 1) * r, "states": (order + 1) * states, "z": (order + 1) * z,
         "rest": states, "new_weights": r, "guess": states, "new_states": states,
@@ -162,7 +162,7 @@ def make_table(chain: Chain, order: int, lifted: bool = False) -> LanesTable:
         "units": 7 * (r + states), "gram": 49, "phi": 3,
     }  # fmt: skip
     offsets, count = {}, 0
-    for name, size in room.items():
+    for name, size in sizes.items():
         offsets[name] = count
         count += size
     return LanesTable(
@@ -172,10 +172,10 @@ def make_table(chain: Chain, order: int, lifted: bool = False) -> LanesTable:
 
 
 def positions(chain: Chain) -> Places:
-    """Where unknowns and equations stand in the lifted system.
+    """Positions of unknowns and equations in the lifted system.
 
-    Rows without learnable cells come first, each state on its own equation; then, row by
-    row, learnable weights on the equations of their row; last the states of learnable rows.
+    Rows without learnable cells come first, each state with its own equation; then, row by
+    row, learnable weights with the equations of their row; last the states of learnable rows.
     """
     n, c, K = chain.widths, chain.columns, chain.steps
     starts = np.concatenate([[0], np.cumsum(n * c)]).astype(int)
@@ -201,7 +201,7 @@ def positions(chain: Chain) -> Places:
                 else:
                     column[entry] = row[entry] = at
                     at += 1
-    # Equations of the learnable rows, those of one matrix row together.
+    # Equations of the learnable rows, grouped by matrix row.
     order = sorted(rest, key=lambda e: _row_of(e, starts, n, c, chain.read_all))
     next_row = at
     for entry in order:
