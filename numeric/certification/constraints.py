@@ -30,7 +30,7 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.systems.instances import rational_core
 from numeric.activations.pool import enclosed_pool
-from numeric.certification.krawczyk_balls import ask_real_root
+from numeric.certification.krawczyk_balls import decide_real_root
 from numeric.certification.pool import certified_pool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
@@ -189,9 +189,9 @@ class ConstrainedCounts:
         middles, radii = pool.roots.real, pool.radii
         verdicts = _compare(middles, radii, intervals)
         for k in np.flatnonzero(verdicts == UNCLEAR):
-            answer = ask_real_root(
+            answer = decide_real_root(
                 chain, instance, middles[k],
-                _Question(middles[k], radii[k], intervals),
+                _ConstraintTest(middles[k], radii[k], intervals),
             )  # fmt: skip
             if answer is not None:
                 verdicts[k] = INSIDE if answer else OUTSIDE
@@ -261,7 +261,7 @@ def _compare_balls(balls: Sequence[arb], intervals: Sequence[Interval]) -> bool 
     return True if inside else None
 
 
-class _Question:
+class _ConstraintTest:
     """Whether the root in a polydisc satisfies the constraints, decided by balls around it."""
 
     def __init__(self, middle: np.ndarray, radii: np.ndarray, intervals: list[Interval]) -> None:

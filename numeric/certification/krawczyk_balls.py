@@ -64,11 +64,11 @@ def certify_exact(
     return Certified(kind, roots, radii)
 
 
-def ask_real_root(
+def decide_real_root(
     chain: Chain,
     instance: Instance,
     root: np.ndarray,
-    ask: Callable[[list[arb]], bool | None],
+    decide: Callable[[list[arb]], bool | None],
 ) -> bool | None:
     """Decide a question about a real root at the first precision that suffices.
 
@@ -78,7 +78,7 @@ def ask_real_root(
     instance : Instance
     root : ndarray of float, shape (r,)
         An approximate root.
-    ask : callable
+    decide : callable
         From balls that enclose the weights of a certified real root near `root` to True, False or
         None (the balls are too wide); called with flint's precision set to that of the balls.
 
@@ -92,7 +92,7 @@ def ask_real_root(
         if found is not None and found[0] == REAL:
             _, centre, radii = found
             balls = [arb(z.real.mid(), q) for z, q in zip(centre, radii, strict=True)]
-            answer = ask(balls)
+            answer = decide(balls)
             if answer is not None:
                 return answer
     return None

@@ -24,10 +24,10 @@ from numeric.chains.discs import (
     UNIT,
     Discs,
     jacobian,
+    jacobian_arrays,
     make_discs,
     read_out,
     residual,
-    jacobian_arrays,
     size_up,
     states,
 )

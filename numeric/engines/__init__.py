@@ -1,9 +1,8 @@
-r"""Engines: how the solutions of an instance are counted.
+r"""Engines: methods that count the solutions of an instance.
 
-base                 The registry of engines: one decorator in an engine's own file, and everybody
-                     knows it
+base                 The registry of engines: a decorator in an engine's own file adds it
 complementarity      The engine `complementarity`: shallow ReLU nets, decided or counted
-counter              Counting with what is certain first: ranks and root counts before any engine
+counter              Counts by ranks and root counts first, then by an engine
 exact                Real solutions counted exactly: msolve over Q on the rational instance
 fsolve               The first paper's method: `scipy.optimize.fsolve` from up to 400 random
                      starts
@@ -15,14 +14,14 @@ newton               Lower bounds for networks with activations: many starts, ea
 optimizers           The first paper's criterion for ReLU nets: an optimizer, and "a match" where
                      MSE < 1e-2
 phcpy                Real solutions counted by phcpy: the reference engine
-plans                What is known of an allocation before any instance is solved: ranks, then
-                     root count
+plans                Results on an allocation before any instance is solved: ranks and the root
+                     count
 scip                 The engine `scip`: ReLU instances decided by SCIP, independent of our branch
                      and bound
 search               A search for real solutions that needs no root count: some paths, Newton
                      runs, more paths
-witness_search       Which rational instances have no real solution? A numerical guess for the
-                     certificate
+witness_search       A numerical search for rational instances without real solutions, for
+                     certificates
 relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in
                      rationals
 """

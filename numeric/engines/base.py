@@ -1,10 +1,10 @@
-"""The registry of engines: one decorator in an engine's own file, and everybody knows it.
+"""The registry of engines: a decorator in an engine's own file adds it.
 
-An engine is a function from an `Assignment` (one allocation, what is known of it, what is
-wanted) to an object with ``count_many``.  `engine` registers it with its `EngineInfo`; the
-command line's help, messages and the documentation's table are made from these.  Files of this
-folder are imported when the registry is first asked, so that a new engine is one new file;
-an engine outside the project registers itself when its module is imported.
+An engine is made by a function from an `Assignment` (an allocation, its plan, the options) to an
+object with ``count_many``.  `engine` registers this function with its `EngineInfo`, from which the
+command line's help, messages and the documentation's table are made.  The files of this
+folder are imported when the registry is first used, so that a new engine is one new file;
+an engine outside the project is registered when its module is imported.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """What is to be known of an engine before it is asked.
+    """Properties of an engine that are known before it is made.
 
     Attributes
     ----------
     name : str
-        On the command line.
+        Name on the command line.
     families : frozenset of str
         Families of networks (`family_name`) whose instances it can count.
     complete : bool
-        Whether it can account for every solution.  One that cannot finds solutions and never
-        shows that there is none: an estimate by it is a lower bound.
+        Whether it can account for every solution.  Other engines find solutions and never
+        prove that there is none: an estimate by them is a lower bound.
     needs : tuple of str
-        Optional parts without which it cannot work.
+        Optional packages that it requires.
     summary : str
         One line of help.
     default : bool
-        Whether it is taken for its families where none is named.
+        Whether it is the default for its families.
     plans : bool
-        Whether ranks and the generic root count are found first: for polynomial systems.
+        Whether ranks and the generic root count are computed first: for polynomial systems.
     decides : bool
-        Whether an instance may first be settled by one certain real solution, quickly found.
+        Whether an instance may be settled first by one certified real solution, quickly found.
     constraints : bool
-        Whether its own answers obey the problem's constraints.  Where there is a `plan` they need
-        not: the solutions are held against the constraints afterwards.
+        Whether its results already satisfy the problem's constraints.  With a `plan` they need
+        not: the solutions are then checked against the constraints.
     rational : bool
-        Whether it works in rationals from beginning to end: then it counts one's own instance.
+        Whether it works in rationals throughout: then it can count an instance given by the user.
     """
 
     name: str
@@ -81,43 +81,43 @@ class EngineInfo:
 
 
 class InstanceEngine(Protocol):
-    """An engine for one allocation."""
+    """An engine made for one allocation."""
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """What there is to say of several instances, in their order."""
+        """The counts of several instances, in their order."""
         ...
 
 
 class OneByOne(ABC):
-    """An engine that looks at one instance after the other."""
+    """Base class of engines that process instances one after the other."""
 
     @abstractmethod
     def count(self, instance: Instance) -> InstanceCount:
-        """What there is to say of one instance."""
+        """The count of one instance."""
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """What there is to say of several instances, in their order."""
+        """The counts of several instances, in their order."""
         return [self.count(instance) for instance in instances]
 
 
 @runtime_checkable
 class PlansItself(Protocol):
-    """An engine that knows more of an allocation than ranks and root counts say."""
+    """An engine with plans of its own, beyond ranks and root counts."""
 
     def plan(self, allocation: Allocation) -> Plan:
-        """What is known of an allocation."""
+        """The plan of an allocation."""
         ...
 
 
 class Resources:
-    """What the engines of one counter share and end together, such as a worker process."""
+    """Objects that the engines of one counter share, such as worker processes; closed together."""
 
     def __init__(self) -> None:
         self._stack = ExitStack()
         self._held: dict[Any, Any] = {}
 
     def get(self, make: Callable[[], T]) -> T:
-        """The one object that `make` (a class with ``close``, say) makes for this counter."""
+        """The counter's single object made by `make`, for instance a class with ``close``."""
         if make not in self._held:
             made = make()
             close = getattr(made, "close", None)
@@ -128,22 +128,22 @@ class Resources:
         return found
 
     def close(self) -> None:
-        """End all of it; it is made anew where it is asked for again."""
+        """Close all objects; they are made again on request."""
         self._held.clear()
         self._stack.close()
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What an engine is made for.
+    """The task of an engine.
 
     Attributes
     ----------
     problem : Problem
-        With the allocation to solve.
+        Its allocation is the one to solve.
     plan : Plan
     complete : bool
-        Whether every solution is wanted; otherwise one that is certain is enough.
+        Whether every solution is required; otherwise one certified solution is enough.
     certify : bool
         Whether verdicts may settle instances.
     timeout : float
@@ -174,14 +174,14 @@ _ENTRIES: dict[str, _Entry] = {}
 
 
 def engine(info: EngineInfo, *, check: Check | None = None) -> Callable[[Maker], Maker]:
-    """Register the function below as the maker of an engine.
+    """Register the decorated function as the maker of an engine.
 
     Parameters
     ----------
     info : EngineInfo
     check : callable, optional
-        Raises InputError, with the command that installs it, where a needed part is missing;
-        asked before any work is done.
+        Called before any work is done.  Raises InputError, with the command that installs it, if
+        a required package is missing.
 
     Examples
     --------
@@ -215,20 +215,20 @@ def engine(info: EngineInfo, *, check: Check | None = None) -> Callable[[Maker],
 
 
 def unregister(name: str) -> None:
-    """Forget an engine that was registered from outside."""
+    """Remove an engine that was registered from outside."""
     _ENTRIES.pop(name, None)
 
 
 @cache
 def _load() -> None:
-    """Import this folder's files: each registers its engine."""
+    """Import the files of this folder: each registers its engine."""
     package = importlib.import_module("numeric.engines")
     for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
         importlib.import_module(f"{package.__name__}.{module}")
 
 
 def engines() -> Mapping[str, EngineInfo]:
-    """All engines by name, defaults first, complete ones before those that search."""
+    """All engines by name: defaults first, then complete ones, then those that search."""
     _load()
     found = (entry.info for entry in _ENTRIES.values())
     order = sorted(found, key=lambda i: (not i.default, not i.complete, i.name))
@@ -236,12 +236,12 @@ def engines() -> Mapping[str, EngineInfo]:
 
 
 def engine_info(name: str) -> EngineInfo:
-    """What is known of an engine.
+    """The properties of an engine.
 
     Raises
     ------
     InputError
-        Where there is none of that name.
+        If no engine has this name.
     """
     return _entry(name).info
 
@@ -252,7 +252,7 @@ def make_engine(name: str, assignment: Assignment) -> InstanceEngine:
 
 
 def check_engine(name: str, resources: Resources) -> None:
-    """Fail early: a missing part is known before any work is done."""
+    """Raise before any work is done if a required package is missing."""
     entry = _entry(name)
     if entry.check is not None:
         entry.check(resources)
@@ -269,7 +269,7 @@ def _entry(name: str) -> _Entry:
 
 
 def family_name(network: Network) -> str:
-    """The family whose engines count a network's instances: that of what is solved instead.
+    """The family whose engines count a network's instances: that of the reduced network.
 
     Networks with activations are "polynomial" or "analytic".
     """
@@ -285,19 +285,19 @@ def engines_for(network: Network) -> tuple[str, ...]:
 
 
 def default_engine(network: Network) -> str:
-    """The engine for a network where none is named."""
+    """The default engine for a network."""
     names = engines_for(network)
     for name in names:
         if engine_info(name).default:
             return name
     if names:
-        # Without a default the first that is complete, or else the first.
+        # Without a default the first complete one, else the first.
         return names[0]
     raise InputError(f"no engine counts the instances of a {network.title} network")
 
 
 def chosen_engine(network: Network, name: str | None) -> str:
-    """The named engine, or the default; refused where it is not for this network.
+    """The named engine, or the default.
 
     Raises
     ------
@@ -319,7 +319,7 @@ def _families(info: EngineInfo) -> str:
 
 
 def help_text() -> str:
-    """What ``--engine`` says of the engines, one sentence each."""
+    """The text on engines in the help of ``--engine``, one sentence each."""
     words = []
     for info in engines().values():
         what = "complete" if info.complete else "lower bounds"
@@ -329,7 +329,7 @@ def help_text() -> str:
 
 
 def table(*, own: bool = False) -> str:
-    """The engines as a table in Markdown; with `own`, this folder's, for the documentation."""
+    """The engines as a table in Markdown; with `own` only this folder's, for the documentation."""
     lines = ["| engine | networks | counts | needs | what it does |", "|---|---|---|---|---|"]
     for info in engines().values():
         if own and not _ENTRIES[info.name].make.__module__.startswith("numeric.engines."):

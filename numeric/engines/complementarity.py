@@ -23,7 +23,7 @@ from numeric.relu.hull import hull_fits
 from numeric.relu.pairs import is_bounded
 from numeric.relu.simplex import NO_MATCH
 
-# Nodes after which a count is given up.
+# Nodes after which a count is abandoned.
 _MOST_NODES = 400_000
 
 
@@ -33,26 +33,26 @@ class ComplementarityEngine(OneByOne):
     Parameters
     ----------
     complete : bool, optional
-        Count all solutions, where the units' arrangements are small enough; otherwise decide.
+        Count all solutions, if the units' arrangements are small enough; otherwise decide.
 
     Notes
     -----
-    A decision that finds a match has at least one real solution (status "undetermined", for
-    others may exist); without a match there are none, and that is complete.
+    A decision that finds a match proves at least one real solution (status "undetermined", as
+    others may exist); a proof that there is no match is a complete count.
 
     A count is the ReLU counterpart of a complete real-root count: every solution is an exact
     witness and the only one of its cell; one on the border of cells counts once.  With more
-    weights than equations a match leaves a whole polyhedron: then the count is a lower bound.
+    weights than equations the matches form a polyhedron: then the count is a lower bound.
 
-    Constraints join the programs of a decision.  A count takes those of all solutions that obey,
-    over Q; where it is no complete one, a decision says whether there is any.
+    Constraints are part of the programs of a decision.  A count keeps the solutions that satisfy
+    them, over Q; if it is not complete, a decision shows whether there is any.
     """
 
     def __init__(self, *, complete: bool = False) -> None:
         self.complete = complete
 
     def count(self, instance: Instance) -> InstanceCount:
-        """What is certain of one instance."""
+        """The proved part of the count of one instance."""
         check_time()
         began = time.perf_counter()
         learns = "W1" in instance.allocation.matrices

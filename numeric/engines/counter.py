@@ -1,16 +1,16 @@
-"""Counting with what is certain first: ranks and root counts before any engine.
+"""Counts by ranks and root counts first, then by an engine.
 
-For each allocation met (one, or a new one each trial) the generic ranks and the generic
-root count are found once and remembered.  A minimal allocation needs no solver: its
-instances have no solution with probability 1.  All others go to an engine that is told
-the root count, so that it knows when it has found everything.
+For each allocation (one, or a new one each trial) the generic ranks and the generic
+root count are computed once and kept.  A minimal allocation needs no solver: its
+instances have no solution with probability 1.  All others are solved by an engine, which
+receives the root count and so can recognize a complete set of solutions.
 
-What is solved may be another problem (`algebra.problems.reduction`): that of a network of another
-kind, or, with more weights than equations, of a sub-allocation of full rank, the surplus weights
-kept at their random values.  Then a real solution proves a match, none leaves the trial
-undetermined.  Engines see the reduced problem; solutions come back in the original's order.  Under
-constraints surplus weights of a chain are not kept: a match inside the box is looked for on the
-whole fibre (`numeric.certification.fibre`).
+The problem to solve may be a reduced one (`algebra.problems.reduction`): that of a network of
+another kind, or, with more weights than equations, of a sub-allocation of full rank, with the
+surplus weights fixed at their random values.  Then a real solution proves a match, and without one
+the trial is undetermined.  Engines see the reduced problem; solutions are returned in the
+original's order.  Under constraints surplus weights of a chain are not fixed: a match inside the
+box is searched on the whole fibre (`numeric.certification.fibre`).
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from numeric.engines.base import (
 from numeric.engines.plans import Plan, linear_plan, rank_plan, root_plan
 from numeric.instances import Instance, ReducedInstance, reduced
 
-# Engines kept: each allocation of a random problem needs one of its own.
+# Largest number of engines kept: each allocation of a random problem needs its own.
 _MOST_ENGINES = 64
-# The search for one real solution: a few Newton starts where a complete count is quick too, because
-# elimination leaves few unknowns.
+# Newton starts of the search for one real solution; few if elimination leaves few unknowns, since
+# a complete count is then quick too.
 _FEW_STARTS, _QUICK_STARTS, _FEW_UNKNOWNS = 12, 192, 5
 
 
@@ -59,12 +59,12 @@ class InstanceCounter:
         Seconds for one instance in the engine.
     certify : bool, optional
         Whether verdicts settle instances: minimal allocations by their rank, and, unless
-        `complete`, maximal ones by an odd root count.  Never done for discrete laws, where
-        generic verdicts say nothing of an instance.
+        `complete`, maximal ones by an odd root count.  Not used for discrete laws, for which
+        generic verdicts do not decide single instances.
     complete : bool, optional
-        Whether every solution is wanted; it is where solutions are held against constraints.
-        Otherwise one that is certain is enough: it decides the match, and where each trial has an
-        allocation of its own it saves the root count and the start system.
+        Whether every solution is required; it is if solutions are checked against constraints.
+        Otherwise one certified solution is enough: it decides the match, and if each trial has its
+        own allocation it saves the root count and the start system.
     root_timeout : float, optional
         Seconds for one root count.
 
@@ -94,7 +94,7 @@ class InstanceCounter:
         self.timeout = positive_seconds(timeout, "timeout")
         exact_ranks = problem.network.ranks_are_exact
         self.certify = certify and problem.distribution.is_continuous and exact_ranks
-        # The one solution that comes first may not obey; other engines see to it themselves.
+        # The first solution may violate the constraints; other engines handle them themselves.
         self.constrained = bool(problem.constraints)
         self.complete = complete or (self.constrained and self.info.plans)
         if self.constrained and not (self.info.plans or self.info.constraints):
@@ -107,11 +107,11 @@ class InstanceCounter:
         self._resources = Resources()
 
     def _lower(self, engine: str | None) -> str | None:
-        """Solve the lowered problem; the engine for it.
+        """Replace the problem by the lowered one; returns the engine for it.
 
-        Where the teacher's labels satisfy more relations than dependent samples explain, path
-        trackers, which choose as many equations as there are unknowns, would leave some out:
-        instead of them the default is to solve exactly.
+        If the teacher's labels satisfy more relations than dependent samples explain, path
+        trackers, which select as many equations as there are unknowns, would omit some:
+        the default is then the exact engine.
         """
         assert self._lowered is not None
         self.problem = self._lowered.problem
@@ -135,11 +135,11 @@ class InstanceCounter:
         self._resources.close()
 
     def prepare(self) -> None:
-        """Fail early: a missing engine is known before any work is done."""
+        """Raise before any work is done if the engine cannot run."""
         check_engine(self.name, self._resources)
 
     def plan(self, allocation: Allocation) -> Plan:
-        """What is known of an allocation, the original's or the reduced one; found once."""
+        """The plan of an allocation, the original's or the reduced one; computed once."""
         if self._lowered is not None and allocation.network != self.problem.network:
             allocation = self._lowered.allocation(allocation)
         if not self.info.plans:
@@ -149,7 +149,7 @@ class InstanceCounter:
             return _no_plan(self.problem, allocation)
         plan = self._rank_plan(allocation)
         if plan.root_count is None and self.problem.network.equations_are:
-            # Where only the read-out learns, N = 1 whatever the activation.
+            # If only the read-out learns, N = 1 for every activation.
             plan = self._plans[allocation] = linear_plan(self.problem, plan)
         if plan.root_count is None and not self.info.complete:
             return replace(plan, source=f"not counted: {self.name} gives lower bounds")
@@ -192,7 +192,7 @@ class InstanceCounter:
         self, allocation: Allocation, instances: Sequence[Instance]
     ) -> list[InstanceCount]:
         if not self.info.plans:
-            # Decided one by one, whatever the allocation.
+            # Each instance is decided by itself, for every allocation.
             plan = _no_plan(self.problem, allocation)
             return self._engine(plan, self.problem).count_many(instances)
         plan = self._rank_plan(allocation)
@@ -216,7 +216,7 @@ class InstanceCounter:
         if left:
             plan = self.plan(allocation)
             if plan.root_count is None:
-                # Nothing but the same search could follow.
+                # Only the same search could follow.
                 found |= {k: _uncounted(found[k], plan) for k in left if k in found}
                 left = [k for k in left if k not in found]
             rest = [instances[k] for k in left]
@@ -226,15 +226,15 @@ class InstanceCounter:
         return [found[k] for k in range(len(instances))]
 
     def _one_real(self, plan: Plan, instances: Sequence[Instance]) -> dict[int, InstanceCount]:
-        """Instances in which one real solution was looked for before any root count.
+        """Counts of instances by a search for one real solution, before any root count.
 
-        Where the search is short, because a complete count is quick too, those in which it
-        failed are left out.
+        If the search is short, because a complete count is quick too, instances in which it
+        failed are omitted.
         """
         found: dict[int, InstanceCount] = {}
         if plan.allocation.size != plan.equations:
             return found
-        # Loaded here: compiled kernels, which other engines do without.
+        # Loaded here: it needs compiled kernels, which other engines do not.
         from numeric.chains.chain import make_chain
         from numeric.engines.search import FIRST_PATHS, MOST_PATHS, RealSearch
 
@@ -274,13 +274,13 @@ class InstanceCounter:
         if plan.reduction is None:
             counts = self._obeying(plan, instances, engine.count_many(instances))
             if plan.is_lost:
-                # Without a root count, which a dead child process kept from us: not to be kept.
+                # The root count is missing because a child process died: the count is not kept.
                 counts = [_lost(c) for c in counts]
             return [_marked(c) for c in counts] if plan.is_numerical else counts
         solved = [reduced(i, plan.reduction) for i in instances]
         counts = self._obeying(plan, instances, engine.count_many(solved))
         note = "surplus weights kept fixed"
-        # There are infinitely many solutions: their number means nothing, a match does.
+        # There are infinitely many solutions: their number is meaningless, a match is not.
         return [
             replace(
                 c, real=c.real or None, complex=None, status=UNDETERMINED, note=note,
@@ -292,8 +292,8 @@ class InstanceCounter:
         ]  # fmt: skip
 
     def _in_boxes(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """Counts where weights are to spare and constrained: no engine solves a part of them."""
-        # Loaded here: compiled kernels and SciPy's optimizers.
+        """Counts for constrained surplus weights, which no engine can solve for in part."""
+        # Loaded here: it needs compiled kernels and SciPy's optimizers.
         from numeric.certification.fibre import count_inside
 
         return [count_inside(i, plan.equations, self.problem.support) for i in instances]
@@ -301,10 +301,10 @@ class InstanceCounter:
     def _obeying(
         self, plan: Plan, instances: Sequence[Instance], counts: Sequence[InstanceCount]
     ) -> list[InstanceCount]:
-        """The counts of solutions that obey the problem's constraints."""
+        """The counts of the solutions that satisfy the problem's constraints."""
         if not self.constrained:
             return list(counts)
-        # Loaded here: compiled kernels, which problems without constraints do not need for it.
+        # Loaded here: it needs compiled kernels, which problems without constraints do not.
         from numeric.certification.constraints import ConstrainedCounts, box_of
 
         constrained = ConstrainedCounts(
@@ -316,10 +316,10 @@ class InstanceCounter:
         ]
 
     def _engine(self, plan: Plan, problem: Problem) -> InstanceEngine:
-        """The engine of an allocation, made once; for engines without plans one for all."""
+        """The engine of an allocation, made once; one for all allocations if it has no plans."""
         key = plan.allocation if self.info.plans else None
         if key not in self._engines:
-            # Of a minimal allocation only an exact engine can find the chance solutions
+            # For a minimal allocation only an exact engine can find the chance solutions
             # that discrete laws allow: its systems have more equations than unknowns.
             exact = "exact" in engines_for(problem.network) and plan.root_count == 0
             name = "exact" if self.info.plans and exact else self.name
@@ -335,17 +335,17 @@ class InstanceCounter:
 
 
 def _of_plan(plan: Plan, instance: Instance) -> Instance:
-    """The instance that a plan has solved."""
+    """The instance that is solved under a plan."""
     return instance if plan.reduction is None else reduced(instance, plan.reduction)
 
 
 def _restored(count: InstanceCount, instance: ReducedInstance) -> InstanceCount:
-    """A count with the original's solutions."""
+    """A count with the solutions of the original problem."""
     return replace(count, solutions=tuple(instance.restored(s) for s in count.solutions))
 
 
 def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
-    """Trials of a maximal allocation: each has a real solution, which nobody needs to find."""
+    """Trials of a maximal allocation: each has a real solution, which need not be found."""
     note = f"certified maximal: N = {plan.root_count} is odd ({plan.source})"
     return [
         InstanceCount(i.index, 1, None, UNDETERMINED, note, reason=Reason.SETTLED_MAXIMAL)
@@ -354,18 +354,18 @@ def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
 
 
 def _uncounted(count: InstanceCount, plan: Plan) -> InstanceCount:
-    """What a search found none for, and N is out of reach."""
+    """The count of a search that found nothing, with N out of reach."""
     count = replace(count, note=f"{count.note}; N is out of reach ({plan.source})")
     return _lost(count) if plan.is_lost else count
 
 
 def _lost(count: InstanceCount) -> InstanceCount:
-    """A count that nothing was found for, and might have been."""
+    """The count if nothing was found that might exist."""
     return count if count.outcome != "undetermined" else replace(count, reason=Reason.LOST)
 
 
 def _of_part(count: InstanceCount, lost: bool) -> Reason:
-    """What is left of a count where surplus weights were kept at their values."""
+    """The reason of a count with surplus weights fixed."""
     if count.real:
         return Reason.FOUND_ONE
     if count.is_transient or lost:
@@ -374,7 +374,7 @@ def _of_part(count: InstanceCount, lost: bool) -> Reason:
 
 
 def _marked(count: InstanceCount) -> InstanceCount:
-    """A count that is complete only if a trace test was not deceived says so."""
+    """The count, marked if it is complete only provided that a trace test is right."""
     if count.status != COMPLETE or count.reason is Reason.COUNTED_BY_TRACE:
         return count
     note = "; ".join(part for part in (count.note, TRACE_NOTE) if part)
@@ -382,6 +382,6 @@ def _marked(count: InstanceCount) -> InstanceCount:
 
 
 def _no_plan(problem: Problem, allocation: Allocation) -> Plan:
-    """Of a ReLU net: its equations change with the pattern, so there is no root count."""
+    """The plan of a ReLU net: its equations depend on the pattern, so there is no root count."""
     outputs = problem.network.outputs
     return Plan(allocation, outputs, min(allocation.size, outputs), None, "ReLU: no root count")

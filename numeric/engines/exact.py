@@ -1,13 +1,13 @@
 """Real solutions counted exactly: msolve over Q on the rational instance.
 
 A drawn instance consists of doubles, which are rationals, and its labels are computed
-without rounding; so the count is that of the very same instance every other engine sees.
-The core (exact elimination) is solved by msolve, its answer proved and isolated in boxes
-(`algebra.polynomials.msolve.solver`).  One unknown needs no msolve.
+without rounding; so the count is that of the same instance that every other engine counts.
+The core (after exact elimination) is solved by msolve; its answer is proved and isolated in boxes
+(`algebra.polynomials.msolve.solver`).  A single unknown needs no msolve.
 
 This is also the engine for discrete laws and for overdetermined or special instances:
-nothing generic is assumed.  Where the number of complex solutions is not the generic
-one, the system is solved again without deferring blocks, so that every solution is seen.
+nothing generic is assumed.  If the number of complex solutions differs from the generic
+one, the system is solved again without deferring blocks, so that no solution is missed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
 
 _NAME = "exact"
-# Complex solutions beyond which a core is not solved again for minimal polynomials.
+# Number of complex solutions beyond which a core is not solved again for minimal polynomials.
 _MOST_COMPLEX = 40
 
 
@@ -48,7 +48,7 @@ def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
 
 
 def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:
-    """The count where exact elimination alone decides it; None where it does not."""
+    """The count if exact elimination alone decides it; else None."""
     if not core.consistent:
         return InstanceCount(index, 0, 0, COMPLETE, "the linear equations contradict each other")
     if core.equations:
@@ -76,8 +76,8 @@ class ExactEngine(OneByOne):
     ----------
     problem : Problem
     root_count : int or None
-        The generic root count; another number of complex solutions in an instance is not
-        an error, but the instance is then solved without assuming anything generic.
+        The generic root count.  An instance with another number of complex solutions is not
+        an error; it is solved again without generic assumptions.
     timeout : float, optional
         Seconds for one instance.
     """
@@ -107,11 +107,11 @@ class ExactEngine(OneByOne):
     def _solve(
         self, instance: Instance, core: CoreSystem, special: bool = False
     ) -> InstanceCount | None:
-        """The count of a core; None where blocks must not be deferred after all."""
+        """The count of a core; None if blocks must not be deferred after all."""
         index = instance.index
         generic = self.root_count
         if not core.equations and core.deferred:
-            # A special instance, singular where a generic one is not.
+            # A special instance, singular unlike a generic one.
             return None
         try:
             roots = real_roots(core.equations, timeout=max(1, round(self.timeout)))
@@ -146,19 +146,19 @@ class ExactEngine(OneByOne):
 def weight_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] | None]]:
     """For each count, the minimal polynomials over Q of the weights of each of its solutions.
 
-    The core is solved again.  Its solutions are those of the count where each box of either meets
-    one box of the other: boxes of one instance are disjoint, and each holds one solution.
+    The core is solved again.  Its solutions are those of the count if each box of one set meets
+    exactly one box of the other: boxes of one instance are disjoint, and each holds one solution.
 
     Parameters
     ----------
     found : CountResult
-        It knows its instances, or its problem.
+        A count that holds its instances or its problem.
 
     Returns
     -------
     list of list of tuple of fmpz_poly or None
-        For each solution one for each learnable weight, in the allocation's order.  None where the
-        count is none of this engine, or numbers are too long.
+        For each solution one polynomial for each learnable weight, in the allocation's order.  None
+        if the count is not from this engine, or if its numbers are too long.
     """
     out: list[list[tuple[fmpz_poly, ...] | None]] = []
     for count in found.instances:
@@ -173,7 +173,7 @@ def weight_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] | 
 def _polynomials(
     instance: Instance, boxes: Sequence[Box]
 ) -> tuple[tuple[fmpz_poly, ...], ...] | None:
-    """In the order of the boxes; None where they cannot be had."""
+    """Polynomials in the order of the boxes; None if they cannot be computed."""
     for defer in (True, False):
         check_time()
         core = exact_core(instance, defer=defer)
@@ -198,13 +198,13 @@ def _polynomials(
 
 
 def audit(roots: RealRoots, generic: int | None, square: bool) -> str:
-    """What contradicts a count of finitely many solutions; "" where nothing does.
+    """The contradiction in a count of finitely many solutions, or "".
 
-    Non-real solutions of a system with real coefficients come in pairs, so the real ones
-    are as odd or even as all distinct ones.  And where a generic instance has N solutions,
-    no instance with finitely many has more: near each of them, counted once, lies a solution
-    of every instance close by.  (For square systems only; of an overdetermined one a generic
-    instance has none, a special one may have some.)
+    Non-real solutions of a system with real coefficients come in pairs, so the number of real ones
+    has the parity of the number of all distinct ones.  And if a generic instance has N solutions,
+    no instance with finitely many has more: near each of them, counted once, there is a solution
+    of every nearby instance.  (This holds for square systems; of an overdetermined one a generic
+    instance has no solutions, a special one may have some.)
 
     Parameters
     ----------

@@ -1,17 +1,17 @@
 """The first paper's method: `scipy.optimize.fsolve` from up to 400 random starts.
 
-Kept as a baseline that shows what it misses.  The paper says "a match" where one of 400 runs
-converges and "no match" where none does.  Appendix E gives the solver and the number of
-starts (twice the 200 after which no new solutions were seen) and nothing else: not the
-unknowns, the Jacobian, the tolerance or the law of the starts.  Taken here: the learnable
+Kept as a baseline that shows its omissions.  The paper's rule is "a match" if one of 400 runs
+converges and "no match" if none does.  Appendix E gives the solver and the number of
+starts (twice the 200 after which no new solutions were seen), but neither the
+unknowns, the Jacobian, the tolerance nor the law of the starts.  Assumed here: the learnable
 weights as unknowns, fsolve's defaults (Powell's hybrid method, Jacobian by differences,
-``xtol`` 1.49e-8), starts from the student's own law, and convergence where fsolve says so
-and no label is off by more than 1e-6 of the largest.
+``xtol`` 1.49e-8), starts from the student's own law, and convergence if fsolve reports it
+and the error of no label exceeds 1e-6 of the largest label.
 
-What the method cannot do is told apart from what it can.  A point it converges to is put to
-Krawczyk's test; certified, it is a real solution and the trial a match.  Where nothing
-converged the trial is undetermined, whatever the paper's rule says;
-`InstanceCount.paper_match` holds that verdict.
+Evidence is kept separate from the paper's rule.  A point of convergence is tested by
+Krawczyk's test; if certified, it is a real solution and the trial a match.  If no run
+converged the trial is undetermined; the verdict of the paper's rule is
+`InstanceCount.paper_match`.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from numeric.instances import Instance
 STARTS = 400
 # Largest error of a label, relative to the largest label, at a point that counts as converged.
 TOLERANCE = 1e-6
-# Endpoints certified together.
+# Number of endpoints certified together.
 _BATCH = 20
 
 
 class FsolveEngine(OneByOne):
-    """Real solutions that fsolve happens to find.
+    """Real solutions found by fsolve.
 
     Parameters
     ----------
     problem : Problem
     starts : int, optional
-        Runs of fsolve an instance.
+        Runs of fsolve for each instance.
     enough : int, optional
-        Stop after so many certified solutions; by default every start is used.
+        Stop after this number of certified solutions; by default every start is used.
     timeout : float, optional
         Seconds of processor time for one instance.
 
     Raises
     ------
     InputError
-        Where the system is not square or generically singular, or `starts` below 1.
+        If the system is not square or generically singular, or `starts` is below 1.
 
     Examples
     --------
@@ -83,8 +83,8 @@ class FsolveEngine(OneByOne):
         self.timeout = timeout
 
     def count(self, instance: Instance) -> InstanceCount:
-        """What fsolve finds in one instance: never a complete count."""
-        # Loaded here: few ask for this engine.
+        """The solutions that fsolve finds in one instance: never a complete count."""
+        # Loaded here: this engine is rarely used.
         from scipy.optimize import fsolve
 
         began = time.process_time()
@@ -140,7 +140,7 @@ class FsolveEngine(OneByOne):
 def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], np.ndarray]:
     """The errors (r,) of the labels as a function of the learnable weights (r,).
 
-    In the instance's own coordinates; of dependent labels only independent ones, since
+    In the instance's own coordinates; dependent labels are omitted, since
     fsolve needs as many equations as unknowns.
     """
     chosen = chain.independent_samples(instance.X)

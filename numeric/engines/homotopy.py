@@ -1,12 +1,12 @@
 """Complete counts of real solutions by parameter homotopy.
 
 The N roots of one random complex instance are known (`numeric.tracking.monodromy`).  For every
-instance N paths are followed from there; each endpoint is certified
+instance N paths are tracked from there; each endpoint is certified
 (`numeric.certification.krawczyk`).
-N certified distinct roots are all of them, so the number of real ones is exact.  Where some
-are missing, paths are tracked again: on detours around where they were lost, in many bits from
-there, along other lines (`HomotopyEngine._retry`); what is then still missing makes the count
-"undetermined", never "none".
+N certified distinct roots are all roots, so the number of real ones is exact.  If some
+are missing, paths are tracked again: on detours around the point where they were lost, in high
+precision from there, along other lines (`HomotopyEngine._retry`).  If roots are still missing then,
+the count is "undetermined", never "none".
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ from numeric.tracking.precise import finish_path
 from numeric.tracking.start_cache import load_start, save_start
 from numeric.tracking.tracker import DONE, Tracked, TrackerSettings, track
 
-# Stuck paths this near the end are finished in high precision, so many at a time.
+# Stuck paths at least this near the end are finished in high precision; and how many at a time.
 _NEAR_END = 0.9
 _MOST_FINISHED = 12
-# In the free inputs: at most this share of an instance's paths.
+# In the free inputs: the largest share of an instance's paths that is finished this way.
 _MOST_MISSING = 0.2
-# Attempts that keep to the settings: detours and other lines.
+# Attempts with unchanged settings: detours and other lines.
 _CHEAP = 4
-# Radius of detours, as a share of what is left on the shorter side.
+# Radius of detours, relative to the distance to the nearer end.
 _RADIUS = 0.4
 # Paths in one batch: enough to fill the lanes, few enough for memory.
 _BATCH_PATHS = 40_000
@@ -75,16 +75,16 @@ class HomotopyEngine:
     ----------
     problem : Problem
     allocation : Allocation, optional
-        Where the problem's is drawn anew for each trial: the one to count for.
+        The allocation to count for, if the problem draws a new one for each trial.
     root_count : int or None
-        The generic root count N, where it is known (exactly, from algebra).
+        The generic root count N, if it is known (exactly, from algebra).
     seed : int, optional
-        Of the start system.
+        Seed of the start system.
     cache : bool, optional
         Whether start systems are kept on disk.
     retries : int, optional
         Further attempts at an instance whose roots were not all found: detours, other lines,
-        then with more precision.
+        then higher precision.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class HomotopyEngine:
     Raises
     ------
     InputError
-        Where the system is not square or generically singular, or `root_count` too small.
+        If the system is not square or generically singular, or `root_count` is too small.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class HomotopyEngine:
         Parameters
         ----------
         instances : sequence of Instance
-            All of this engine's allocation.
+            All with this engine's allocation.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class HomotopyEngine:
         return out
 
     def all_roots(self, instances: Sequence[Instance]) -> list[RootPool | None]:
-        """All complex solutions of instances, certified; None where some were not found."""
+        """All complex solutions of instances, certified; None if some were not found."""
         found: list[RootPool | None] = [None] * len(instances)
         for job in self._solve(instances)[0]:
             if self._result(job).status == COMPLETE:
@@ -163,7 +163,7 @@ class HomotopyEngine:
         return [done[k] for k in range(len(instances))]
 
     def _solve(self, instances: Sequence[Instance]) -> tuple[list[_Job], dict[int, str]]:
-        """The instances with what was found of them; why others, by number, were not begun."""
+        """The jobs of the instances, and, by number, why some were not begun."""
         jobs: list[_Job] = []
         notes: dict[int, str] = {}
         for k, instance in enumerate(instances):
@@ -175,7 +175,7 @@ class HomotopyEngine:
             return jobs, notes
         everything = [np.arange(self.start.root_count)] * len(jobs)
         self._attempt(jobs, everything, self.settings)
-        # Where there is a form in free inputs the expensive ways find nothing more.
+        # With a form in free inputs the expensive attempts find nothing more.
         attempts = self.retries if self._inputs is None else min(self.retries, _CHEAP)
         for attempt in range(attempts):
             if attempt:
@@ -188,12 +188,12 @@ class HomotopyEngine:
         return jobs, notes
 
     def _retry(self, jobs: Sequence[_Job], attempt: int) -> None:
-        """Another attempt at instances with roots missing, the cheap ones first.
+        """Another attempt at instances with missing roots, the cheap ones first.
 
-        Detours on either side for paths that were lost, then all paths along other lines, then
-        the suspects with the states as unknowns and the last of the way in high precision.  In
-        the free inputs, where what is stuck is finished in many bits before every attempt but the
-        first, the last two ways are left out.
+        First detours on either side for paths that were lost, then all paths along other lines,
+        then the suspect paths with the states as unknowns and their ends in high precision.  In
+        the free inputs, where stuck paths are finished in high precision before every attempt but
+        the first, the last two attempts are omitted.
         """
         careful = self.settings.careful()
         suspects = [np.flatnonzero(job.suspect) for job in jobs]
@@ -217,14 +217,14 @@ class HomotopyEngine:
         side: int = 0,
         turn: int = 0,
     ) -> None:
-        """Track from the start system to all of these instances and certify what arrives.
+        """Track from the start system to all of these instances and certify the endpoints.
 
         Parameters
         ----------
         picks : sequence of ndarray of int
             For each instance the roots to start from.
         side : int, optional
-            1 or −1 for a detour on that side of where each path was lost.
+            1 or −1 for a detour on that side of the point where each path was lost.
         turn : int, optional
             Seed of equivalent targets.
         """
@@ -273,7 +273,7 @@ class HomotopyEngine:
             job.seconds += shared + time.process_time() - then
 
     def _finish(self, job: _Job, turn: int, tracked: Tracked, mine: np.ndarray) -> None:
-        """Follow paths that are stuck near the end in high precision."""
+        """Finish paths that are stuck near the end in high precision."""
         target = job.parameters
         if turn:
             target = turned(self.chain, target, np.random.default_rng(turn))
@@ -293,12 +293,12 @@ class HomotopyEngine:
                 job.take(root[None], np.array([DONE]), self.root_count, np.ones(1))
 
     def _finish_inputs(self, job: _Job) -> None:
-        """Follow what is still missing from where it was stuck to the end, in many bits."""
+        """Finish paths of missing roots in high precision, from the point where they were stuck."""
         missing = self.root_count - len(job.pool)
-        # Many are missing on a bad line: others are cheaper.
+        # If many are missing on a bad line, other attempts are cheaper.
         if self._inputs is None or not 0 < missing <= _MOST_MISSING * self.root_count:
             return
-        # The likeliest first: paths that no detour led to an end, those that were stuck early.
+        # The likeliest first: paths that no detour finished, those that were stuck early.
         left = sorted(job.stuck, key=lambda path: (path in job.went_round, job.stuck[path][0]))
         first, last = (self._inputs.reduce(p) for p in (self.start.parameters, job.parameters))
         for path in left[: 2 * missing]:
@@ -351,7 +351,7 @@ class HomotopyEngine:
 
 
 class _Job:
-    """One instance on its way to a count."""
+    """The state of the computation for one instance."""
 
     def __init__(self, chain: Chain, instance: Instance, number: int) -> None:
         self.chain = chain
@@ -362,39 +362,39 @@ class _Job:
         self.pool = RootPool(chain)
         self.paths = self.retried = 0
         self.seconds = 0.0
-        # Of the first attempt's paths: which may be wrong, and where in (0, 1) they were lost.
+        # Of the first attempt's paths: which may be wrong, and at which t in (0, 1) they were lost.
         self.suspect: np.ndarray = np.zeros(0, bool)
         self.lost: np.ndarray = np.zeros(0)
-        # Of the first attempt's stuck paths, by their roots of the start system: t, and what
-        # they are followed in there.
+        # Of the first attempt's stuck paths, by their roots of the start system: t, and the
+        # unknowns there.
         self.stuck: dict[int, tuple[float, np.ndarray]] = {}
-        # Those of them that a detour led to some end.
+        # Those among them that a detour finished.
         self.went_round: set[int] = set()
 
     def take(self, roots: np.ndarray, status: np.ndarray, wanted: int, reached: np.ndarray) -> None:
-        """Certify endpoints and pool what is new; the first call remembers the suspects."""
+        """Certify endpoints and pool the new ones; the first call records the suspect paths."""
         arrived = status == DONE
         certified = _certify(self.chain, self.target, np.where(arrived[:, None], roots, np.nan))
         new = self.pool.add(certified)
         uncertain = arrived & (certified.kind == FAILED)
         if len(self.pool) < wanted and uncertain.any():
-            # Balls of higher precision for what double precision could not decide.
+            # Higher precision for roots that double precision could not decide.
             exact = certify_exact(self.chain, self.instance, certified.roots[uncertain])
             new[uncertain] = self.pool.add(exact)
             for name in ("kind", "roots", "radii"):
                 getattr(certified, name)[uncertain] = getattr(exact, name)
         if not len(self.suspect):
-            # Of paths that met nobody knows where: halfway is as good as any.
+            # For paths that met at an unknown point: halfway is as good as any.
             self.lost = np.clip(np.where(arrived, 0.5, reached), 0.01, 0.999)
             suspect = ~arrived | (certified.kind == FAILED)
-            # One of two paths that met is wrong, nobody knows which: both go again.
+            # One of two paths that met is wrong, it is unknown which: both are tracked again.
             owners = self.pool.owners(certified)
             for path in np.flatnonzero(~new & (certified.kind != FAILED)):
                 suspect |= owners == owners[path]
             self.suspect = suspect
 
     def take_exact(self, root: list[acb], path: int) -> None:
-        """Certify the end, known in many bits, of the path from a root of the start system."""
+        """Certify the endpoint, given in balls, of the path from a root of the start system."""
         found = certify_exact(self.chain, self.instance, [root])
         if found.kind[0] != FAILED:
             self.pool.add(found)
@@ -451,7 +451,7 @@ def _certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
     roots = roots.copy()
     kind[alone], roots[alone], radii[alone] = tested.kind, tested.roots, tested.radii
     mirrored = np.flatnonzero(~alone)
-    # The mirror image of a real root's neighbourhood says nothing of a second root.
+    # The mirror image of a real root's polydisc does not imply a second root.
     mirrored = mirrored[kind[partner[mirrored]] == NONREAL]
     kind[mirrored] = NONREAL
     roots[mirrored] = roots[partner[mirrored]].conj()
@@ -460,7 +460,7 @@ def _certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
 
 
 def _conjugates(roots: np.ndarray) -> np.ndarray:
-    """For each root the number of an earlier one that seems to be its conjugate, or -1."""
+    """Index of an earlier root that seems to be the conjugate of each root, or -1."""
     partner = np.full(len(roots), -1)
     finite = np.flatnonzero(np.isfinite(roots).all(axis=1))
     if not len(finite):
@@ -490,15 +490,15 @@ def _conjugates(roots: np.ndarray) -> np.ndarray:
 def _make(task: Assignment) -> InstanceEngine:
     plan = task.plan
     if plan.root_count is None and plan.allocation.size == plan.equations:
-        # Neither a Gröbner basis nor monodromy came to an end: too many paths to follow.
-        # What can be had is a lower bound; every count says so.
+        # Neither a Gröbner basis nor monodromy finished: there are too many paths to track.
+        # Only a lower bound is possible; every count says so.
         reason = (
             f"N is out of reach ({plan.source}); --engine multistart gives lower bounds at once"
         )
         enough = None if task.complete else 1
         return SearchEngine(task.problem, enough=enough, timeout=task.timeout, reason=reason)
-    # A single solution found numerically may need msolve: the tracker does not.
+    # If N = 1 was found numerically msolve may be missing; the tracker does not need it.
     if plan.root_count == 1 and not plan.is_numerical:
-        # Exact arithmetic, where one solution is rational in the data.
+        # Exact arithmetic: a single solution is rational in the data.
         return ExactEngine(task.problem, plan.root_count)
     return HomotopyEngine(task.problem, root_count=plan.root_count)

@@ -1,13 +1,12 @@
 """Real solutions by many Newton runs: a rigorous lower bound where N is out of reach.
 
-For large networks the generic root count, hence a complete count, cannot be had.  What can:
-run damped Newton (Levenberg-Marquardt, exact Jacobian) from many random real starts, and
-follow one real path from the teacher; certify what they reach by Krawczyk's test.  Every
-certified solution is real and distinct from the others, so the instance surely has at least
+For large networks the generic root count, and hence a complete count, is out of reach.  Instead,
+damped Newton (Levenberg-Marquardt, exact Jacobian) runs from many random real starts, one real path
+is tracked from the teacher, and the endpoints are certified by Krawczyk's test.  Every
+certified solution is real and distinct from the others, so the instance has at least
 that many.  Finding none proves nothing.
-
 The first paper's rule, "no new solution after so many starts", is a heuristic: the result
-reports the starts and how many of them converged, and claims no completeness.
+reports the number of starts and how many of them converged, and claims no completeness.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from numeric.tracking.tracker import DONE, TrackerSettings, track
 _BATCH = 64
 # Newton steps of a start.
 _MOST_STEPS = 150
-# Starts of an instance where nobody says otherwise: those of the first paper.
+# Default number of starts of an instance: that of the first paper.
 STARTS = 400
 
 
@@ -56,13 +55,13 @@ def multistart_newton(
         Random starts, Gaussian with the variance of the student's weights times a factor
         between 1/16 and 16 drawn for each start.
     chain : Chain, optional
-        The allocation's chain, where it has been made already.
+        The allocation's chain, if it is already available.
     enough : int, optional
-        Stop after so many certified solutions (1 decides a match).
+        Stop after this number of certified solutions (1 decides a match).
     seconds : float, optional
-        No new batch of 64 starts after so much processor time.
+        No new batch of 64 starts begins after this processor time.
     pool : RealPool, optional
-        Solutions known already; what is found joins them.
+        Known solutions; new ones are added to it.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def multistart_newton(
     pool = RealPool(chain, instance) if pool is None else pool
     known = len(pool)
     parameters = chain.parameters(instance)
-    # The teacher's own weights, continued to the instance, come first.
+    # First the teacher's own weights, continued to the instance.
     end = _from_teacher(chain, instance, parameters)
     if end is not None:
         pool.take(end[None])
@@ -125,7 +124,7 @@ def multistart_newton(
 def damped_newton(
     chain: Chain, parameters: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Damped Newton from many real starts at once.
+    """Damped Newton from a batch of real starts.
 
     Parameters
     ----------
@@ -152,13 +151,13 @@ def damped_newton(
 
 
 class LowerBounds(OneByOne):
-    """Lower bounds on the real solutions of instances; for where there is no root count.
+    """Lower bounds on the real solutions of instances; used if there is no root count.
 
     Parameters
     ----------
     problem : Problem
     enough : int, optional
-        Stop after so many certified solutions (1 decides a match); None for as many as are found.
+        Stop after this number of certified solutions (1 decides a match); None for no limit.
     timeout : float, optional
         Seconds of processor time for one instance.
     reason : str, optional
@@ -167,7 +166,7 @@ class LowerBounds(OneByOne):
     Raises
     ------
     InputError
-        Where the system is not square or generically singular.
+        If the system is not square or generically singular.
     """
 
     def __init__(
@@ -185,7 +184,7 @@ class LowerBounds(OneByOne):
 
     @abstractmethod
     def search(self, instance: Instance) -> InstanceCount:
-        """What is found; refused where the instance is special, its samples dependent."""
+        """The solutions found; raises InputError if the instance's samples are dependent."""
 
     def count(self, instance: Instance) -> InstanceCount:
         """A lower bound for one instance."""
@@ -213,14 +212,14 @@ class MultistartEngine(LowerBounds):
         self.starts = starts
 
     def search(self, instance: Instance) -> InstanceCount:
-        """What Newton runs find."""
+        """The solutions found by Newton runs."""
         return multistart_newton(
             instance, self.starts, chain=self.chain, enough=self.enough, seconds=self.timeout
         )
 
 
 def _note(real: int, from_teacher: int, converged: int, done: int, last_new: int) -> str:
-    """What was found; the paper's stopping rule is reported, not believed."""
+    """Text of the result; the paper's stopping rule is reported, but not used."""
     if not real:
         return f"no solution found, which proves nothing: {converged} of {done} starts converged"
     where = f"{converged} of {done} starts converged"
@@ -233,7 +232,7 @@ def _note(real: int, from_teacher: int, converged: int, done: int, last_new: int
 def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> np.ndarray | None:
     """Continue the teacher's own weights while the fixed ones move to the student's.
 
-    The path is real; it ends early where it meets a fold, which is no error.
+    The path is real; it may end early at a fold, which is not an error.
     """
     chosen = chain.independent_samples(instance.X)
     labels = chain.label_columns(instance.labels, chosen)

@@ -1,6 +1,6 @@
 """Lower bounds for networks with activations: many starts, each solution certified in balls.
 
-Where N = 1 (only the read-out learns) the one certified solution is all there are.
+If N = 1 (only the read-out learns) one certified solution is a complete count.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class NewtonEngine(OneByOne):
         With as many learnable weights as labels.
     root_count : int or None
     enough : int, optional
-        Stop after so many certified solutions (1 decides a match).
+        Stop after this number of certified solutions (1 decides a match).
     timeout : float, optional
         Seconds of processor time for one instance.
 
     Raises
     ------
     InputError
-        Where the system is not square.
+        If the system is not square.
     """
 
     def __init__(

@@ -1,12 +1,12 @@
 """The first paper's criterion for ReLU nets: an optimizer, and "a match" where MSE < 1e-2.
 
-Kept as baselines that show what the criterion does.  The paper used AdaHessian (Appendix E.1)
-and gives neither starts, steps nor rates; Adam it used for MNIST only.  Neither of the two here is
-its method, and neither was compared with it: `adam`, a first-order one (Kingma and Ba 2015), and
-`levenberg-marquardt`, a second-order one for least squares; both from random starts of the
+Kept as baselines that show the effect of the criterion.  The paper used AdaHessian (Appendix E.1)
+and gives neither starts, steps nor rates; it used Adam for MNIST only.  Neither method here is
+the paper's, and neither was compared with it: `adam`, a first-order method (Kingma and Ba 2015),
+and `levenberg-marquardt`, a second-order one for least squares; both from random starts with the
 student's own law, all starts in a batch.
 
-The paper's verdict is kept as `InstanceCount.paper_match`.  A trial counts as matched only where
+The paper's verdict is kept as `InstanceCount.paper_match`.  A trial counts as matched only if
 the activation pattern of an endpoint has an exact rational witness; otherwise it is undetermined.
 """
 
@@ -30,7 +30,7 @@ from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
 
 # The paper's threshold (Appendix E.1).
 MSE = 1e-2
-# Endpoints whose patterns are tried exactly.
+# Number of endpoints whose patterns are tried exactly.
 _TRIED = 5
 _TINY = 1e-10
 _ADAM_STEPS, _RATE, _DAMPED_STEPS = 2000, 0.03, 100
@@ -51,7 +51,7 @@ class FirstLayerLoss:
     c : ndarray, k×m
         Fixed input of the learning units.
     G : ndarray, d×m
-        Labels less what the other units contribute.
+        Labels minus the contribution of the other units.
     """
 
     X: np.ndarray
@@ -98,7 +98,7 @@ class FirstLayerLoss:
 
 
 def adam(loss: FirstLayerLoss, starts: np.ndarray) -> np.ndarray:
-    """Adam from many starts at once, the rate falling to a hundredth by a half cosine.
+    """Adam from a batch of starts, the rate falling to a hundredth by half a cosine.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def adam(loss: FirstLayerLoss, starts: np.ndarray) -> np.ndarray:
 
 
 def damped(loss: FirstLayerLoss, starts: np.ndarray) -> np.ndarray:
-    """Damped Gauss–Newton from many starts at once, until one of them arrives.
+    """Damped Gauss–Newton from a batch of starts, until one of them converges.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def damped(loss: FirstLayerLoss, starts: np.ndarray) -> np.ndarray:
 
 
 class OptimizerEngine(OneByOne):
-    """Real solutions that an optimizer happens to find, and the paper's verdict beside them.
+    """Real solutions found by an optimizer, and the paper's verdict.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class OptimizerEngine(OneByOne):
         self.starts = starts
 
     def count(self, instance: Instance) -> InstanceCount:
-        """What is certain of one instance."""
+        """The proved part of the count of one instance."""
         check_time()
         began = time.perf_counter()
         if set(instance.allocation.matrices) != {"W1"}:

@@ -1,12 +1,12 @@
 """Real solutions counted by phcpy: the reference engine.
 
-The core of each instance (exact elimination first) goes to PHCpack's blackbox solver in
-a worker process.  Its answer is believed only where it is whole: exactly as many
-distinct regular roots as the generic root count, each clearly real or clearly not, each
-real one confirmed by putting its weights through the network.  Where there are more equations
+The core of each instance (after exact elimination) is solved by PHCpack's blackbox solver in
+a worker process.  Its answer is used only if it is complete: exactly as many
+distinct regular roots as the generic root count, each clearly real or clearly not, and each
+real one confirmed by evaluating the network with its weights.  If there are more equations
 than unknowns (labels that are not independent) it solves random combinations of them, and roots
-that miss an equation are sorted out.  Everything else is tried
-again in higher precision and, failing that, reported as undetermined.
+that violate an equation are removed.  Otherwise the system is solved again in higher precision
+and, if that fails too, reported as undetermined.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
 from numeric.phcpy.solutions import PhcpyResult
 from numeric.phcpy.systems import Terms, backward_errors
 
-# Relative size of imaginary parts: below the first real, above the second not.
+# Relative size of imaginary parts: real below the first bound, non-real above the second.
 REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
-# A lost root is found again more often with other random numbers than in higher precision.
+# A lost root is found more often by other random numbers than by higher precision.
 _ATTEMPTS = ("d", "d", "d", "dd")
-# Workers tried where one after another dies at the same system.
+# Number of workers tried if they die one after another on the same system.
 _MOST_DEATHS = 3
-# Backward error in equations that PHCpack has not seen: below the first a solution, above the
-# second none.
+# Backward error in equations that PHCpack did not solve: a solution below the first bound, none
+# above the second.
 SOLVES_BELOW, MISSES_ABOVE = 1e-9, 1e-5
 # Residual of a real solution in the network, relative to the largest label.
 RESIDUAL = 1e-6
@@ -51,7 +51,7 @@ class PhcpyEngine(OneByOne):
     ----------
     problem : Problem
     root_count : int or None
-        The generic root count.  Where it is None, a count is complete only if it meets
+        The generic root count.  If it is None, a count is complete only if it equals
         the core's Bézout bound.
     timeout : float, optional
         Seconds for one call of PHCpack.
@@ -83,7 +83,7 @@ class PhcpyEngine(OneByOne):
         self._process.close()
 
     def prepare(self) -> None:
-        """Start the worker, so that a missing phcpy is known before any work is done."""
+        """Start the worker, so that a missing phcpy is reported before any work is done."""
         self._process.start()
 
     def count(self, instance: Instance) -> InstanceCount:
@@ -144,7 +144,7 @@ class PhcpyEngine(OneByOne):
                     instance.index, None, None, UNDETERMINED, note, reason=Reason.LOST
                 )
             except PhcpyError as error:
-                check_time()  # the whole call's time, or this instance's?
+                check_time()  # raises if the whole call's time is over, not only this instance's
                 note = f"phcpy: {error}"
                 return InstanceCount(instance.index, None, None, UNDETERMINED, note)
         what = "generic root count" if self.root_count is not None else "Bézout bound"
@@ -152,17 +152,17 @@ class PhcpyEngine(OneByOne):
 
 
 def squared_up(core: CoreSystem, seed: int) -> CoreSystem:
-    """As many equations as unknowns: the surplus ones times random numbers, added to the others.
+    """As many equations as unknowns: random multiples of the surplus ones are added to the others.
 
-    Simple solutions of all equations stay simple roots of generic combinations [1]_; other
-    roots join them, which miss the surplus equations.
+    Simple solutions of all equations are simple roots of generic combinations [1]_; these have
+    further roots, which violate the surplus equations.
 
     References
     ----------
     .. [1] A. J. Sommese, C. W. Wampler, "The Numerical Solution of Systems of Polynomials", World
        Scientific 2005, section 13.5.
     """
-    # Those of least degree are kept as they are, as far as that goes.
+    # The equations of least degree are kept unchanged, as far as possible.
     order = sorted(range(len(core.equations)), key=lambda k: core.degrees[k])
     scaled = []
     for k in order:
@@ -185,21 +185,21 @@ def audited_count(
     what: str = "generic root count",
     equations: Sequence[Terms] = (),
 ) -> InstanceCount:
-    """A count from PHCpack's answer; complete only where nothing is doubtful.
+    """A count from PHCpack's answer; complete only if nothing is doubtful.
 
     Parameters
     ----------
     instance : Instance
     result : PhcpyResult
     weights_of : callable
-        From a root's real part to the learnable weights, or None where there are none.
+        From a root's real part to the learnable weights, or None if there are none.
     expected : int
-        Number of distinct roots there must be.
+        The required number of distinct roots.
     what : str, optional
-        Where that number comes from.
+        The source of that number.
     equations : sequence of terms, optional
-        All equations, of which PHCpack may have solved combinations: roots that clearly miss one
-        are none.
+        All equations, of which PHCpack may have solved combinations: roots that clearly violate one
+        are dropped.
     """
     index, roots = instance.index, result.roots
     real, unclear = [], 0
@@ -242,7 +242,7 @@ def _confirmed(instance: Instance, weights: np.ndarray) -> bool:
 
 
 def _check(resources: Resources) -> None:
-    """Start the worker: a missing phcpy is told before any work is done."""
+    """Start the worker: a missing phcpy is reported before any work is done."""
     resources.get(PhcpyProcess).start()
 
 

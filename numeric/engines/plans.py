@@ -1,8 +1,8 @@
-"""What is known of an allocation before any instance is solved: ranks, then root count.
+"""Results on an allocation before any instance is solved: ranks and the root count.
 
-The rank is cheap and settles every minimal allocation; the generic root count N takes a
+The rank is cheap and settles every minimal allocation; the generic root count N requires a
 Gröbner basis.  With more weights than equations an instance has infinitely many solutions:
-then a sub-allocation of full rank is solved, the surplus weights kept at their random
+then a sub-allocation of full rank is solved, with the surplus weights fixed at their random
 values.
 """
 
@@ -29,24 +29,24 @@ from algebra.systems.root_count import (
 
 @dataclass(frozen=True)
 class Plan:
-    """What is known of an allocation before any instance is solved.
+    """Results on an allocation before any instance is solved.
 
     Attributes
     ----------
     allocation : Allocation
-        The one to solve: the given one, or a sub-allocation of full rank.
+        The allocation to solve: the given one, or a sub-allocation of full rank.
     equations, rank : int
         Generic ranks of the network's and the allocation's Jacobian.
     root_count : int or None
-        Generic root count; 0 for a minimal allocation, None where it is out of reach.
+        Generic root count; 0 for a minimal allocation, None if it is out of reach.
     source : str
-        Where the root count comes from.
+        The source of the root count.
     reduction : Reduction or None
         How the given allocation becomes the one to solve, where surplus weights are kept fixed.
     certainty : CountCertainty or None
         How sure the root count is.
     is_numerical : bool
-        Whether the root count rests on a trace test (msolve missing or too slow).
+        Whether the root count comes from a trace test (msolve missing or too slow).
     is_lost : bool
         Whether the root count is missing only because a child process died.
     """
@@ -73,20 +73,20 @@ class Plan:
 
 
 def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = None) -> Plan:
-    """Ranks of an allocation, and the part of it to solve; N is 0 or not known yet.
+    """Ranks of an allocation, and the part of it to solve; N is 0 or not yet known.
 
     Parameters
     ----------
     problem : Problem
     allocation : Allocation
     labels : int, optional
-        Dimension of the labels' variety where the teacher is no network of the student's kind.
+        Dimension of the labels' variety, if the teacher is not a network of the student's kind.
     """
     network, support = problem.network, problem.support
     student = network_rank(network, support)
     whole = student.rank
     if labels is not None and whole < labels:
-        # Whatever learns: the whole student reaches a part of the labels of measure 0.
+        # For every allocation: the student's labels are a subset of measure 0 of the teacher's.
         why = f"minimal: the student's labels have dimension {whole}, the teacher's {labels}"
         return Plan(allocation, labels, whole, 0, why, certainty=by_rank(student.error))
     found = allocation_rank(allocation, support, whole)
@@ -105,7 +105,7 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
 
 
 def linear_plan(problem: Problem, plan: Plan) -> Plan:
-    """The same plan with N = 1 where elimination leaves a linear system: quickly seen."""
+    """The same plan with N = 1 if elimination leaves a linear system, which is a quick test."""
     if plan.is_minimal or plan.allocation.size > plan.equations:
         return plan
     roots = linear_root_count(plan.allocation, problem.support)
@@ -116,7 +116,7 @@ def linear_plan(problem: Problem, plan: Plan) -> Plan:
 
 def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
     """The same plan with the generic root count."""
-    # Loaded here: path tracking brings compiled kernels along, ranks need none.
+    # Loaded here: path tracking imports compiled kernels, ranks do not need them.
     from numeric.tracking.root_count import monodromy_root_count
 
     if plan.is_minimal or plan.allocation.size > plan.equations:

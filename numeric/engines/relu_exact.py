@@ -2,16 +2,16 @@
 
 They have no single polynomial system.  A trial is decided
 
-* by verdict, where the allocation is maximal (every layer can be realized for generic
+* by verdict, if the allocation is maximal (every layer can be realized for generic
   weights) or minimal (too few weights for the labels' dimension);
-* with one hidden layer by branch and bound over what is active, in rationals
+* with one hidden layer by branch and bound over activation patterns, in rationals
   (`algebra.normalization.matching`): both answers are proofs, unless time runs out;
-* otherwise by realizing the target's layers on the samples, in rationals: a solution, put
-  through the whole network, is a match; none proves nothing, and the trial stays
-  undetermined.
+* otherwise by realizing the target's layers on the samples, in rationals: a solution that
+  reproduces the labels in the whole network is a match; finding none proves nothing, and the
+  trial is undetermined.
 
-Under constraints "maximal" settles nothing; the branch and bound takes them in, and a realization
-counts where it obeys.
+Under constraints "maximal" settles nothing; the branch and bound includes them, and a realization
+counts only if it satisfies them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from numeric.float_simplex import guesses
 from numeric.instances import Instance
 from numeric.normalization.realize import realize_instance
 
-# Linear programs for one instance.
+# Largest number of linear programs for one instance.
 _MOST_NODES = 20_000
 
 
@@ -55,7 +55,7 @@ class ReluExactEngine(OneByOne):
         self._verdicts: dict[Allocation, tuple[str, str]] = {}
 
     def plan(self, allocation: Allocation) -> Plan:
-        """Verdict in the words of a plan; root counts are not known for ReLU networks."""
+        """The verdict as a plan; root counts are not known for ReLU networks."""
         verdict, rule = self._verdict(allocation)
         target = target_rank(self.problem.network).rank  # type: ignore[arg-type]
         return Plan(allocation, target, target, 0 if verdict == MINIMAL else None, rule)
@@ -67,7 +67,7 @@ class ReluExactEngine(OneByOne):
         return self._verdicts[allocation]
 
     def count(self, instance: Instance) -> InstanceCount:
-        """What is certain of one instance."""
+        """The proved part of the count of one instance."""
         check_time()
         start = time.process_time()
         verdict, rule = self._verdict(instance.allocation)

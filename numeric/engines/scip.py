@@ -1,8 +1,8 @@
 """The engine `scip`: ReLU instances decided by SCIP, independent of our branch and bound.
 
-The same equations, with weights kept as free variables and each pair (u, v) a special ordered
-set of type 1.  SCIP works in floating point to its tolerance 1e-9 and gives no certificate: its
-"infeasible" is its word.  A match is still reported only with a rational witness verified over Q.
+The same equations, with weights as free variables and each pair (u, v) a special ordered
+set of type 1.  SCIP works in floating point with tolerance 1e-9 and gives no certificate of
+infeasibility.  A match is reported only with a rational witness verified over Q.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ScipEngine(OneByOne):
         _scip()
 
     def count(self, instance: Instance) -> InstanceCount:
-        """What SCIP says of one instance."""
+        """SCIP's result for one instance."""
         began = time.process_time()
         check_time()
         verdict, note = scip_verdict(instance, timeout=time_left(self.timeout))
@@ -51,7 +51,7 @@ class ScipEngine(OneByOne):
 
 
 def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, str]:
-    """What SCIP says of one instance.
+    """SCIP's verdict on one instance.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
     hidden = to_double(exact.hidden)
     if exact.is_empty:
         return NONE, "an interval of the constraints is empty"
-    # lb=None: no bound.  Weights of true witnesses reach 1e4.
+    # lb=None: no bound.  Weights of true witnesses are as large as 1e4.
     w = {
         (i, j): model.addVar(**_ends(exact.interval("W1", exact.units[i], j)))
         for i in range(k)
@@ -101,7 +101,7 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
     try:
         model.optimize()
     except Exception as error:
-        # PySCIPOpt raises nothing more special where SCIP's numerics give up.
+        # PySCIPOpt raises no more specific error if SCIP has numerical problems.
         return UNDETERMINED, f"{error}"
     status = model.getStatus()
     if status == "infeasible":

@@ -1,9 +1,9 @@
-"""A search for real solutions that needs no root count: some paths, Newton runs, more paths.
+"""A search for real solutions without a root count: some paths, Newton runs, more paths.
 
 Complex paths (`numeric.tracking.label_paths`) find a real solution among thousands where Newton
-runs (`numeric.engines.multistart`) converge nowhere; where weights in nearly every row may change
+runs (`numeric.engines.multistart`) do not converge; if weights in nearly every row learn
 it is the other way round.  So a hundred paths come first, then the Newton runs, then more paths.
-What is found is certified; nothing found proves nothing.
+Solutions are certified; finding none proves nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numeric.engines.multistart import STARTS, LowerBounds, multistart_newton
 from numeric.instances import Instance
 from numeric.tracking.label_paths import LabelPaths
 
-# Paths before the Newton runs; in all; in all where as many solutions as possible are wanted.
+# Paths before the Newton runs; in all; in all if as many solutions as possible are required.
 FIRST_PATHS, MOST_PATHS, _ALL_PATHS = 112, 2032, 496
 
 
@@ -30,13 +30,13 @@ class RealSearch:
     ----------
     instance : Instance
     chain : Chain
-        Of its allocation.
+        The chain of its allocation.
     enough : int, optional
-        It ends after so many solutions; None for as many as are found.
+        The search ends after this number of solutions; None for no limit.
     seconds : float, optional
-        Processor time after which nothing further is begun.
+        Processor time after which no further batch is started.
     seed : int, optional
-        Of the paths.
+        Seed of the paths.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class RealSearch:
     Raises
     ------
     InputError
-        Where the instance is special: its samples are dependent.
+        If the instance is special: its samples are dependent.
 
     Examples
     --------
@@ -81,23 +81,23 @@ class RealSearch:
 
     @property
     def is_over(self) -> bool:
-        """Whether enough was found, or time is up."""
+        """Whether enough solutions were found, or time is up."""
         found = self._enough is not None and len(self.pool) >= self._enough
         return found or self._left <= 0
 
     @property
     def few(self) -> bool:
-        """Whether the ends of the paths repeat each other: all solutions can be counted."""
+        """Whether the paths' endpoints are mostly repetitions: all solutions can be counted."""
         return self.paths.repeats
 
     def follow(self, most_paths: int) -> None:
-        """Follow paths, so many in all, unless there are few solutions."""
+        """Track paths until their total is `most_paths`, unless there are few solutions."""
         while self.paths.paths < most_paths and not (self.few or self.is_over):
             check_time()
             self.pool.take(self.paths.follow(most_paths))
 
     def run(self, starts: int) -> None:
-        """Newton runs from so many starts."""
+        """Run Newton's method from this number of starts."""
         if not self.is_over:
             found = multistart_newton(
                 self._instance, starts, chain=self._chain, enough=self._enough,
@@ -106,7 +106,7 @@ class RealSearch:
             self._runs += found.paths
 
     def result(self) -> InstanceCount:
-        """What was found: a lower bound."""
+        """The solutions found: a lower bound."""
         pool, paths = self.pool, self.paths.paths
         real = len(pool)
         efforts = plural(paths, f"{paths} complex path")
@@ -135,7 +135,7 @@ class SearchEngine(LowerBounds):
     """Lower bounds by `RealSearch`."""
 
     def search(self, instance: Instance) -> InstanceCount:
-        """What paths and Newton runs find."""
+        """The solutions found by paths and Newton runs."""
         search = RealSearch(instance, self.chain, enough=self.enough, seconds=self.timeout)
         search.follow(FIRST_PATHS)
         search.run(STARTS)

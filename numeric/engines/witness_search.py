@@ -1,21 +1,21 @@
-r"""Instances without real solutions, found by descent: guesses that balls then prove.
+r"""Instances without real solutions, found by descent: candidates that balls then prove.
 
 Dietmaier moved the parameters of the Stewart–Gough platform until all of its 40 solutions were
 real [1]_; here they are moved until none is.  Let x_1, x_2 be two real solutions of an instance
 with parameters θ: the fixed weights and the teacher's.  The equations g(x; θ) = 0 move a solution
 by dx = −J(x)⁻¹ ∂g/∂θ dθ, so the gradient of D = |x_1 − x_2|² with respect to θ costs two adjoint
-derivatives.  Where the two meet D is linear in θ to first order, and D / |∇D| is how far that is.
-For the pairs nearest to meeting, instances along −∇D, before and beyond that place, are solved,
-all N solutions of each: as these instances are near the one whose solutions are known, the ways
-are short, and only solutions that meet need a detour through complex parameters.  The instance
-with the fewest real solutions is the next to start from, of several the one in which a pair is
-nearest to meeting.
+derivatives.  Near the point where the two meet D is linear in θ to first order, and D / |∇D| is the
+distance to it.  For the pairs nearest to meeting, instances along −∇D, before and beyond that
+point, are solved for all N solutions.  As these instances are near the one whose solutions are
+known, the paths are short, and only solutions that meet need a detour through complex parameters.
+The search continues from the instance with the fewest real solutions; among several, from the one
+with a pair nearest to meeting.
 
-Where two solutions meet the sign of det J at one is opposite to that at the other.  So the sum of
-the signs changes only where solutions come from infinity or go there, and instances in which it is
+At two solutions that meet the signs of det J are opposite.  So the sum of
+the signs changes only if solutions come from infinity or diverge, and instances in which it is
 0 are preferred.
 
-`algebra.linear.enclosed` proves what is found, or refuses it.
+`algebra.linear.enclosed` proves the candidates or rejects them.
 
 References
 ----------
@@ -45,21 +45,21 @@ from numeric.tracking.monodromy import INCOMPLETE
 
 Matrices = Mapping[str, np.ndarray]
 
-# Larger start systems take longer to find than the search is worth.
+# Larger start systems take longer than the search is worth.
 LARGEST_COUNT = 300
-# Paths followed for the random instances from which one is chosen.
+# Paths tracked for the random instances from which one is chosen.
 _FIRST_PATHS = 600
 # Entries of the instances are multiples of this: exact as doubles, short as rationals.
 _GRID = 2.0**-20
-# Pairs that are led together, and steps of different lengths for each: as shares of the distance to
-# where the two meet (logarithms), and of θ at most.
+# Pairs that are moved together, and step lengths for each: relative to the distance to
+# the meeting point (logarithms), and the largest relative to θ.
 _PAIRS, _LENGTHS = 6, 2
 _BEYOND, _LONGEST = (-1.5, 1.5), 0.5
-# Random steps beside them.
+# Random steps in addition.
 _RANDOM = 4
-# What a unit of the sum of signs counts for, in real solutions.
+# Weight of the sum of signs, relative to one real solution.
 _DEGREE = 3
-# Steps in a row that bring nothing better before another random instance is taken.
+# Consecutive steps without improvement before another random instance is drawn.
 _PATIENCE = 8
 
 
@@ -71,21 +71,21 @@ def rootless_instances(
     Parameters
     ----------
     problem : Problem
-        Of a linear network, with a fixed allocation.
+        With a linear network and a fixed allocation.
     root_count : int
         The generic root count.
     seed : int
     seconds : float
-        Then the search ends.
+        Time limit of the search.
     """
     end = end_of_part(seconds)
     if root_count > LARGEST_COUNT or seconds <= 0:
         return
     try:
-        # Where paths are hard another instance will do.
+        # If its paths are hard, another instance is drawn.
         engine = HomotopyEngine(problem, root_count=root_count, retries=2)
     except InputError:
-        # The labels' dimension is below what the tracker takes it for: it has no guess here.
+        # The labels' dimension is smaller than the tracker assumes: there is no candidate.
         return
     if engine.start.source == INCOMPLETE:
         return
@@ -115,7 +115,7 @@ def rootless_instances(
 
 @dataclass(frozen=True)
 class _State:
-    """An instance, the real solutions with the signs of det J, one of each pair of the others."""
+    """An instance, its real solutions with the signs of det J, and one of each conjugate pair."""
 
     instance: Instance
     roots: np.ndarray
@@ -125,7 +125,7 @@ class _State:
 
     @cached_property
     def cost(self) -> float:
-        """What the search makes small: real solutions, then the gap between two that can meet."""
+        """The cost to minimize: real solutions, then the gap between two that can meet."""
         unlike = np.argwhere(self.signs[:, None] < self.signs)
         apart = [
             np.linalg.norm(self.real[a] - self.real[b])
@@ -135,7 +135,7 @@ class _State:
         return len(self.real) + _DEGREE * abs(self.signs.sum()) + min(apart, default=0.0)
 
     def engine(self, engine: HomotopyEngine) -> HomotopyEngine:
-        """The engine with this instance to start from: to neighbours the way is short."""
+        """The engine with this instance as its start, so that paths to neighbours are short."""
         near = copy(engine)
         parameters = engine.chain.parameters(self.instance).astype(complex)
         near.start = replace(engine.start, parameters=parameters, roots=self.roots)
@@ -143,7 +143,7 @@ class _State:
 
 
 def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
-    """Of the instances all of whose solutions are found, the one of least cost."""
+    """Of the instances with all solutions found, the one of least cost."""
     check_time()
     states = []
     for instance, pool in zip(instances, engine.all_roots(instances), strict=True):
@@ -152,7 +152,7 @@ def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
             space = _Parameters(instance, engine.chain)
             signs = np.array([np.linalg.slogdet(space.jacobian(x))[0] for x in real])
             rest, radii = pool.roots[~pool.is_real], pool.radii[~pool.is_real]
-            # The coordinate that shows a root not to be real also tells it from its conjugate.
+            # The coordinate that proves a root non-real also separates it from its conjugate.
             shown = np.argmax(np.abs(rest.imag) - radii, axis=1)
             upper = np.take_along_axis(rest.imag, shown[:, None], axis=1)[:, 0] > 0
             states.append(_State(instance, pool.roots, real, rest[upper], signs))
@@ -162,7 +162,7 @@ def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
 def _neighbours(chain: Chain, state: _State, rng: np.random.Generator) -> list[Instance]:
     """Instances beyond the meeting points of pairs of real solutions, in random order.
 
-    Where two meet det J changes its sign: only pairs of opposite signs do.
+    det J changes its sign where two meet: only pairs of opposite signs do.
     """
     space = _Parameters(state.instance, chain)
     moves = []
@@ -183,7 +183,7 @@ def _neighbours(chain: Chain, state: _State, rng: np.random.Generator) -> list[I
 
 
 class _Parameters:
-    """The fixed weights and the teacher's of an instance, and how they move its solutions."""
+    """The fixed weights and the teacher's of an instance, and derivatives of its solutions."""
 
     def __init__(self, instance: Instance, chain: Chain) -> None:
         self.instance = instance
@@ -204,7 +204,7 @@ class _Parameters:
         self.size = float(np.sqrt(2 * size))
 
     def moved(self, step: tuple[Matrices, Matrices], length: float) -> Instance:
-        """Along a unit step, by a share of the parameters' size."""
+        """The instance after a unit step times `length`, relative to the parameters' size."""
         weights, teacher = (
             {name: value + length * self.size * change[name] for name, value in own.items()}
             for own, change in zip(
@@ -226,7 +226,7 @@ class _Parameters:
     def towards(
         self, x: np.ndarray, y: np.ndarray
     ) -> tuple[tuple[Matrices, Matrices], float] | None:
-        """The unit step along which two solutions approach fastest, and how far they seem to be."""
+        """The unit step along which two solutions approach fastest, and their distance."""
         difference = x - y
         try:
             covectors = [np.linalg.solve(self.jacobian(z).T, difference) for z in (x, y)]
@@ -235,7 +235,7 @@ class _Parameters:
         own = self._pulled(self.instance.with_weights(x), covectors[0], self._free[0])
         other = self._pulled(self.instance.with_weights(y), covectors[1], self._free[0])
         teacher = self._pulled(self.instance.teacher, covectors[0] - covectors[1], self._free[1])
-        # −∇D / 2: the student's part stands in g with the sign +, the teacher's with −.
+        # −∇D / 2: the student's part enters g with the sign +, the teacher's with −.
         down = ({name: own[name] - other[name] for name in own},
                 {name: -value for name, value in teacher.items()})  # fmt: skip
         norm = np.sqrt(sum(float((v**2).sum()) for part in down for v in part.values()))
@@ -245,7 +245,7 @@ class _Parameters:
         return (unit[0], unit[1]), float(difference @ difference) / (2 * norm) / self.size
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
-        """Of the equations, at learnable weights."""
+        """Jacobian of the equations at learnable weights."""
         names = self.instance.allocation.matrices
         factors = self.network.tangents(self.instance.with_weights(x), self.instance.X, names)
         columns = [

@@ -110,7 +110,7 @@ def test_an_interrupt_keeps_the_best_so_far(tmp_path, capsys, monkeypatch):
     def stop(self, leaf):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(spanning._Search, "settle", stop)
+    monkeypatch.setattr(spanning._SpanningSearch, "settle", stop)
     words = ("record", "p.toml", "--what", "units", "--costs", "units=c.csv", "--out", "r.json")
     assert call(*words, "--json") == 3
     told = capsys.readouterr()

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from matchprob.page.workshop import Job, Workshop, _Worker
+from matchprob.page.workshop import Job, Workshop, _JobProcess
 from numeric.studies.workers import send
 
 NET = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
@@ -133,7 +133,7 @@ def unstarted():
         def start():
             send(theirs.makefile("wb"), {"event": "started", "pid": process.pid})
 
-        return Job(_Worker(ours), lambda event: None, lambda worker: None), process, start
+        return Job(_JobProcess(ours), lambda event: None, lambda worker: None), process, start
 
     yield run
     for process, theirs in made:

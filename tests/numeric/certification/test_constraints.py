@@ -224,7 +224,7 @@ def test_more_digits_decide_what_doubles_cannot(shift):
     # Far inside everything, then a bound on the first weight of the first solution.
     from flint import ctx
 
-    from numeric.certification.krawczyk_balls import ask_real_root
+    from numeric.certification.krawczyk_balls import decide_real_root
 
     target: list[arb] = []
 
@@ -232,7 +232,7 @@ def test_more_digits_decide_what_doubles_cannot(shift):
         target[:] = balls
         return True if balls[0].rad() < arb(2) ** -400 else None
 
-    assert ask_real_root(constrained.chain, instance, np.array(whole.solutions[0]), take)
+    assert decide_real_root(constrained.chain, instance, np.array(whole.solutions[0]), take)
     saved = ctx.prec
     ctx.prec = 900
     try:

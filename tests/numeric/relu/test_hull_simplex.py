@@ -13,7 +13,7 @@ from numeric.relu.hull_simplex import (
     Basis,
     dual_simplex,
     invert,
-    make_room,
+    make_simplex_buffers,
     primal_simplex,
     times_columns,
 )
@@ -38,7 +38,7 @@ def _begin(tree):
         np.zeros(columns, bool), np.zeros(columns, bool),
     )  # fmt: skip
     basis.entered[basic] = True
-    room = make_room(rows, d * m + k, columns)
+    room = make_simplex_buffers(rows, d * m + k, columns)
     costs = program.costs.copy()
     costs[basic] = 0.0
     assert invert(program, basis, costs, room)

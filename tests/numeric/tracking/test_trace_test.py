@@ -46,7 +46,7 @@ def complete(allocation, seed=0):
     rng = np.random.default_rng(seed)
     parameters, root = chain.random(rng)
     for _ in range(6):
-        search = module._Search(chain, parameters, root[None], rng)
+        search = module._SectionSearch(chain, parameters, root[None], rng)
         if search.run(500, np.inf).passed:
             return search
     raise AssertionError("no complete section found")
