@@ -51,7 +51,7 @@ from algebra.results import Result
 from algebra.time_limits import check_time
 from numeric.chains.chain import Chain
 from numeric.tracking.monodromy import StartSystem, match
-from numeric.tracking.tracker import DONE, Settings, track
+from numeric.tracking.tracker import DONE, TrackerSettings, track
 
 # Lines followed at a time, times in a row that they may bring nothing new, and lines in all.
 _LINES, _QUIET, _MOST_LINES = 3, 2, 30
@@ -254,7 +254,7 @@ class _Lines:
     def __init__(self, chain: Chain, start: StartSystem, rng: np.random.Generator) -> None:
         self.chain, self.start, self.rng = chain, start, rng
         self.other = chain.random(rng)[0]
-        self.settings = Settings()
+        self.settings = TrackerSettings()
         self.followed = 0
         # The roots that the first good line arrived at; for each line where it leads.
         self.ends: np.ndarray | None = None
