@@ -417,7 +417,7 @@ def constrain(
     with Study(
         problem, seed=found.seed, engine=found.engine, confidence=found.confidence, **settings
     ) as study:
-        study.know(found.counts)
+        study.add_unconstrained(found.counts)
         return study.run(found.trials, timeout=timeout)
 
 

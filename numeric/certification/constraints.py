@@ -167,9 +167,9 @@ class ConstrainedCounts:
         if decided < count.real and len(solutions):
             pool = enclosed_pool(instance, solutions)
             verdicts = [_compare_balls(e.balls, intervals) for e in pool.enclosures] if pool else []
-            told = sum(verdict is not None for verdict in verdicts)
-            if pool and told > decided:
-                decided = told
+            decided_now = sum(verdict is not None for verdict in verdicts)
+            if pool and decided_now > decided:
+                decided = decided_now
                 good = [e for e, v in zip(pool.enclosures, verdicts, strict=True) if v]
                 kept = sorted(tuple(float(x) for x in e.middle) for e in good)
         return len(kept), max(0, count.real - decided), tuple(kept)

@@ -1,13 +1,13 @@
-r"""Trials kept, shared among processes and machines, and taken up again.
+r"""Stored trials: computed by several processes or machines, resumable.
 
-apart    What tells studies of one store apart: cells, laws, settings
-cluster  Chunks of trials on a Dask cluster: the same work, done elsewhere
-racing   Which of several allocations matches most often: successive halving on common instances
-reuse    Constraints asked later: trials counted without them decide most trials under them
-store    Trials kept on disk: an SQLite file that several processes may share
-study    Studies: trials computed once, by whoever is there, and the estimate they give
-together  Several studies side by side: an interrupt leaves all about equally far
-trials   Trials as plain work: what to compute, said so that any process computes the same
-worker   A worker process, ``python -m numeric.studies.worker``, spoken to by its `workers`
+apart    Differences between studies of one store that look alike: cells, laws, settings
+cluster  Chunks of trials on a Dask cluster
+racing   The allocation that matches most often: successive halving on common instances
+reuse    Trials counted without constraints decide most trials under constraints added later
+store    Trials on disk: an SQLite file that several processes may share
+study    Studies: trials computed by this or other processes, and their estimate
+together  Several studies in turns: an interrupt leaves all with about as many trials
+trials   The description of trials as plain data, from which every process computes the same
+worker   A worker process, ``python -m numeric.studies.worker``, started by `workers`
 workers  Local worker processes that compute chunks of trials
 """

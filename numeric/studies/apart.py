@@ -1,7 +1,7 @@
-"""What tells studies of one store apart, in few words: cells, laws, settings.
+"""Short descriptions of the differences between studies of one store: cells, laws, settings.
 
-Studies of the same network and with as many learning weights look alike in a list.  Of each only
-what is not the same in all that look alike is told.
+Studies of the same network with as many learnable weights look alike in a list.  The description
+of each contains only what differs among the studies that look alike.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.studies.store import StudyInfo
 
-# More cells are counted.
+# Of more cells only the number is given.
 _MOST_CELLS = 6
-# Settings that are told in a list by themselves, or say nothing of the trials.
+# Settings that a list shows separately, or that do not describe the trials.
 _ELSEWHERE = ("engine",)
 
 
 def apart(studies: Sequence[StudyInfo], alike: Callable[[Problem], Hashable]) -> list[str]:
-    """For each study, what it does not share with those that look like it.
+    """The properties of each study that it does not share with those that look like it.
 
     Parameters
     ----------
     studies : sequence of StudyInfo
     alike : callable
-        What of a problem a reader sees in any case.
+        The properties of a problem that the reader sees in any case.
 
     Returns
     -------
     list of str
-        Empty texts for those that nothing looks like.
+        Empty for studies that look like no other.
     """
     problems = [problem_from_dict(s.work["problem"]) for s in studies]
     groups: dict[Hashable, list[int]] = {}
@@ -60,7 +60,7 @@ def _cells(problem: Problem) -> set[tuple[str, int, int]]:
 
 
 def _facets(study: StudyInfo, problem: Problem) -> dict[str, Any]:
-    """Everything but the cells of a fixed allocation, by name."""
+    """All properties except the cells of a fixed allocation, by name."""
     known: dict[str, Any] = {
         name: value for name, value in study.work["settings"].items() if name not in _ELSEWHERE
     }

@@ -1,9 +1,9 @@
-"""Chunks of trials on a Dask cluster: the same work, done elsewhere.
+"""Chunks of trials on a Dask cluster.
 
 Dask is optional.  The cluster's workers need matchprob installed, and should run one thread
 each with the numerical libraries pinned to one (``OMP_NUM_THREADS=1 dask worker --nthreads 1``).
-A worker that dies is Dask's business first, which runs its chunks elsewhere; a chunk that Dask
-gives up on is handed in again, and given up for good the third time.
+If a worker dies, Dask runs its chunks on another one; a chunk that Dask abandons
+is submitted again, up to three times.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from numeric.studies.trials import TrialSeries, compute
 from numeric.studies.workers import NextChunk, WorkerFailed
 
 _MOST_FAILURES = 3
-# Chunks in flight for each thread of the cluster: one to do and one in reserve.
+# Submitted chunks for each thread of the cluster: one running and one waiting.
 _AHEAD = 2
 
 
 class DaskWorkers:
-    """A cluster reached at its scheduler's address.
+    """A cluster, given by its scheduler's address.
 
     Parameters
     ----------
     address : str
-        As in ``tcp://host:8786``.
+        For instance ``tcp://host:8786``.
     timeout : float, optional
         Seconds to wait for the scheduler.
 
     Notes
     -----
-    A context manager: the connection ends with it, the cluster stays.
+    A context manager: leaving it closes the connection; the cluster keeps running.
     """
 
     def __init__(self, address: str, *, timeout: float = 5.0) -> None:
@@ -60,7 +60,7 @@ class DaskWorkers:
         self.close()
 
     def _wait_for_workers(self, timeout: float) -> None:
-        """Refuse a cluster that computes nothing."""
+        """Raise InputError if the cluster has no workers."""
         end = time.monotonic() + timeout
         while not self.client.nthreads():
             if time.monotonic() > end:
@@ -73,16 +73,16 @@ class DaskWorkers:
             time.sleep(0.1)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self.client.close()
 
     @property
     def count(self) -> int:
-        """Threads of the cluster now."""
+        """Present number of threads of the cluster."""
         return max(1, sum(self.client.nthreads().values()))
 
     def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
-        """Records of chunks as they are done, in any order; see `LocalWorkers.run`."""
+        """Records of chunks as they are finished, in any order; see `LocalWorkers.run`."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
@@ -130,7 +130,7 @@ class DaskWorkers:
 
 
 def _check_address(address: str) -> None:
-    """Refuse what Dask would choke on only after half a client is made."""
+    """Reject addresses on which Dask would fail later, with a half-made client."""
     scheme, separator, rest = address.rpartition("://")
     if separator and not scheme:
         raise InputError(f"`scheduler` ({address!r}) names no protocol: give tcp://host:port")
@@ -145,7 +145,7 @@ def _check_address(address: str) -> None:
 
 
 def _next(ahead: Any) -> Any:
-    """The next future that is done, as long as time is left."""
+    """The next finished future, until the time limit."""
     while True:
         check_time()
         if ahead.has_ready() or ahead.is_empty():

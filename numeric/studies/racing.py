@@ -1,18 +1,19 @@
-r"""Which of several allocations matches most often: successive halving on common instances.
+r"""The allocation that matches most often: successive halving on common instances.
 
-All allocations meet the same random instances.  After each round the half that matched less
-often is dropped and the rest meets twice as many [1]_, so most trials go to the best ones.
-Dropping saves work and proves nothing.  What is *shown* rests on intervals that hold at every
-moment at once (`numeric.statistics.confidence_sequences`), so that looking again and again, and
-stopping when one likes, does no harm:
+All allocations are tried on the same random instances.  After each round the half that matched
+less often is dropped, and the rest gets twice as many instances [1]_, so most trials go to the
+best ones.
+Dropping saves work and proves nothing.  The proved statements use intervals that hold at all
+times simultaneously (`numeric.statistics.confidence_sequences`), so that repeated looks and
+stopping at any time do not invalidate them:
 
 * for each allocation a confidence sequence for its match probability;
-* for two allocations one for θ, the probability that the first matches where exactly one of
-  them does.  Whatever instances the two agree on tell nothing about which is better and are left
-  out; θ > 1/2 exactly where the first has the higher match probability.
+* for two allocations one for θ, the probability that the first matches given that exactly one of
+  them does.  Instances on which the two agree do not show which is better and are left
+  out; θ > 1/2 if and only if the first has the higher match probability.
 
-The error probability is shared out: half among the K intervals, half among the K(K-1)/2 pairs.
-So with the confidence given, all statements hold together, whichever allocation comes out first.
+The error probability is divided: half among the K intervals, half among the K(K-1)/2 pairs.
+So all statements hold together with the given confidence, whichever allocation wins.
 
 References
 ----------
@@ -43,11 +44,11 @@ class Entrant:
     ----------
     problem : Problem
     estimate : Estimate
-        Of its trials.
+        The estimate from its trials.
     interval : ConfidenceInterval
-        For its match probability; holds for all entrants together.
+        For its match probability; all entrants' intervals hold simultaneously.
     rounds : int
-        Rounds it took part in.
+        Number of rounds in which it took part.
     advantage : ConfidenceInterval or None
         For θ of the winner against it; None for the winner.
     """
@@ -60,7 +61,7 @@ class Entrant:
 
     @property
     def is_beaten(self) -> bool:
-        """Whether it is shown that the winner matches more often."""
+        """Whether it is proved that the winner matches more often."""
         return self.advantage is not None and self.advantage.low > 0.5
 
 
@@ -84,16 +85,16 @@ class Race:
 
     @property
     def is_settled(self) -> bool:
-        """Whether every other entrant is shown to match less often."""
+        """Whether it is proved that every other entrant matches less often."""
         return all(e.is_beaten for k, e in enumerate(self.entrants) if k != self.winner)
 
     @property
     def trials(self) -> int:
-        """Trials of all entrants."""
+        """Total number of trials of all entrants."""
         return sum(e.estimate.trials for e in self.entrants)
 
     def ranking(self) -> list[int]:
-        """The winner, then by rounds and by share of matches."""
+        """Indices: the winner, then by rounds and by share of matches."""
 
         def key(k: int) -> tuple[bool, int, float]:
             e = self.entrants[k]
@@ -102,7 +103,7 @@ class Race:
         return sorted(range(len(self.entrants)), key=key)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, the best first."""
+        """Plain data, best first."""
         return {
             "winner": self.winner,
             "settled": self.is_settled,
@@ -154,13 +155,13 @@ def successive_halving(
     Parameters
     ----------
     problems : sequence of Problem
-        Of one network, with fixed allocations.
+        All with one network and fixed allocations.
     first : int, optional
         Trials of each in the first round; twice as many in each further one.
     most : int, optional
-        Trials of an allocation at most.
+        Largest number of trials of an allocation.
     confidence : float, optional
-        Of all statements together.
+        Joint confidence of all statements.
     seed : int, optional
         Trial i is the same instance for all.
     workers : int or Workers, optional
@@ -173,7 +174,7 @@ def successive_halving(
 
     Notes
     -----
-    The last two meet until one is shown to be better or `most` is reached.
+    The last two continue until one is proved to be better or `most` is reached.
 
     Examples
     --------
@@ -243,8 +244,8 @@ def _done(estimate: Estimate | None) -> Estimate:
 def _advantage(
     first: Estimate | None, second: Estimate | None, confidence: float
 ) -> ConfidenceInterval:
-    """For the probability that the first matches where exactly one does; undecided ones count
-    against both."""
+    """For the probability that the first matches given that exactly one does; undecided trials
+    count against both."""
     table = Comparison(_done(first), _done(second)).table
     wins, losses = int(table[0, 1]), int(table[1, 0])
     unclear = int(table[2].sum() + table[:2, 2].sum())

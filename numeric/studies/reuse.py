@@ -1,11 +1,11 @@
-"""Constraints asked later: trials counted without them decide most trials under them.
+"""Constraints added later: trials counted without them decide most trials under them.
 
-A count without constraints keeps its real solutions.  Held against the constraints as an engine's
-own are (`numeric.certification.constraints`; for ReLU nets each solution is found again over Q in
-its cell), they give the very record that a count under constraints would: nothing is computed
-anew.  So it is where all solutions are known, where there are none, and where a ReLU witness obeys.
-Everything else (a maximal verdict, which settles nothing here; counts that are incomplete or
-come from a store that kept no solutions; a solution too close to a bound) is left to be computed.
+A count without constraints stores its real solutions.  Checking these against the constraints, as
+is done for an engine's own (`numeric.certification.constraints`; for ReLU nets each solution is
+recomputed over Q in its cell), gives the same record as a count under constraints, without solving
+again.  This applies if all solutions are known, if there are none, or if a ReLU witness satisfies
+the constraints.  All other trials (settled by a maximal verdict, which decides nothing here;
+incomplete counts or counts stored without solutions; a solution too close to a bound) are computed.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from numeric.studies.trials import RECORDS_VERSION, TrialSeries
 
 
 class Reuse:
-    """Records of a work under constraints, from counts without them.
+    """Records of trials under constraints, from counts without them.
 
     Parameters
     ----------
     work : TrialSeries
-        Whose problem has constraints.
+        Its problem has constraints.
     """
 
     def __init__(self, work: TrialSeries) -> None:
@@ -47,7 +47,7 @@ class Reuse:
         self._rules = lru_cache(maxsize=64)(self._rules_of)
 
     def studies(self, store: Store) -> list[int]:
-        """Studies in a store of the same trials without constraints; the largest last."""
+        """Studies in a store with the same trials without constraints; the largest last."""
         wanted = self.free.to_dict()
         found = [
             s
@@ -59,7 +59,7 @@ class Reuse:
         return [s.id for s in sorted(found, key=lambda s: s.trials)]
 
     def records(self, counts: Sequence[InstanceCount]) -> list[InstanceCount]:
-        """Those trials that the counts decide under the constraints."""
+        """The records of those trials that the counts decide under the constraints."""
         found = []
         for count in counts:
             check_time()
@@ -93,7 +93,7 @@ class Reuse:
         return found
 
     def _held(self, count: InstanceCount, instance: Instance) -> InstanceCount | None:
-        """A complete count held against the box; None where digits are missing."""
+        """A complete count restricted to the box; None if its precision does not suffice."""
         rules = self._rules(instance.allocation)
         found = rules.obeying(count, instance, instance.box)
         return found if found.status == COMPLETE else None
@@ -103,7 +103,7 @@ class Reuse:
         return ConstrainedCounts(allocation, problem.support)
 
     def _witnesses(self, count: InstanceCount) -> InstanceCount | None:
-        """A count of a ReLU instance, from its solutions found again over Q."""
+        """A count of a ReLU instance, from its solutions recomputed over Q."""
         instance = draw_instance(self.problem, self.work.seed, count.index)
         inside = obeying_witnesses(instance, np.array(count.solutions))
         if inside is None:
@@ -122,7 +122,7 @@ class Reuse:
 
 
 def _reordered(count: InstanceCount, instance: ReducedInstance) -> InstanceCount:
-    """The count with its solutions in the order of the problem that is solved instead."""
+    """The count with its solutions in the order of the reduced problem."""
     here = instance.restored(instance.allocation.cells)
     order = [here.index(cell) for cell in instance.allocation.cells]
     rows = tuple(tuple(row[k] for k in order) for row in count.solutions)

@@ -1,19 +1,19 @@
-"""Trials kept on disk: an SQLite file that several processes may share.
+"""Trials on disk: an SQLite file that several processes may share.
 
-One row for each study (problem, seed, engine and settings), one for each trial.  The file is
-in WAL mode and every chunk of trials is one transaction: a process killed at any moment loses
-the trials in flight and nothing else.  A trial is written once; a second process that computes
-it again leaves it, unless its count is complete and the one there is not.  With a trial go its
-real solutions: 4 bytes, and 8 for each weight of each.
+The file has one row for each study (problem, seed, engine and settings) and one for each trial.
+It is in WAL mode and every chunk of trials is one transaction: a process killed at any moment loses
+only its unfinished trials.  A trial is written once; a second process that computes
+it again does not change it, unless its count is complete and the stored one is not.  A trial is
+stored with its real solutions: 4 bytes, and 8 for each weight of each.
 
-Processes that work on one study at the same time tell each other which trials they are at
-(`claim`).  Claims only save double work: those of a process that is gone count for nothing,
-and when nothing else is left to do claimed trials are computed all the same.
+Processes that work on one study at the same time announce the trials they compute
+(`claim`).  Claims only avoid double work: those of a process that has ended are ignored,
+and if no other trials are left, claimed trials are computed too.
 
-Experiments that count nothing keep their results in the same file, by what was done and its number
-(`results`, `keep`): plain data.
+Experiments other than counts keep their results in the same file as plain data, by the description
+of the experiment and a number (`results`, `keep`).
 
-A store that is only read needs no right to write: neither to the file nor to its folder.
+A store that is only read needs no write permission, neither for the file nor for its folder.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from algebra.results import named
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import TrialSeries, contradict, record, says_more
 
-# "mprb": what SQLite files of ours carry in their header.
+# "mprb": the application id in the header of our SQLite files.
 APPLICATION_ID = 0x6D707262
 SCHEMA = 4
-# A process that has not said anything for so long is taken to be gone (seconds).
+# A process without a sign of activity for this time counts as ended (seconds).
 _STALE = 3600.0
 _NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
@@ -75,7 +75,7 @@ CREATE TABLE claims (
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 """
-# Beside the studies and not in them, so that stores and code from before names get on.
+# A table of its own, so that stores and code from before names stay compatible.
 _NAMES = "CREATE TABLE IF NOT EXISTS names (study INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 _RESULTS = (
     "CREATE TABLE IF NOT EXISTS results"
@@ -111,11 +111,11 @@ class StudyInfo:
     toml : str
         The problem file.
     version : str
-        The code that began it.
+        The version of the code that created it.
     created : float
         Seconds since 1970.
     trials, matched, unmatched : int
-        Trials there, and their outcomes.
+        Number of stored trials, and of their outcomes.
     name : str
         Given by the user, or the problem file's; may be empty.
     """
@@ -133,7 +133,7 @@ class StudyInfo:
 
     @property
     def undetermined(self) -> int:
-        """Trials that could not be decided."""
+        """Number of undecided trials."""
         return self.trials - self.matched - self.unmatched
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,9 +148,9 @@ class StudyInfo:
 
 
 class StoreFull(Unfinished):
-    """A store could not be written to: no space is left, or the device fails.
+    """A store could not be written: no space is left, or the device fails.
 
-    What was written before is there, and nothing is half written.
+    Everything written before is kept, and no trial is written in part.
     """
 
 
@@ -161,14 +161,14 @@ class Store:
     ----------
     path : str or Path
     create : bool, optional
-        Whether a missing file is made; what is opened to be read must not be misspelled.
+        Whether a missing file is created; not for reading, where the name may be misspelled.
     write : bool, optional
-        Whether it is written to.
+        Whether the store is written to.
 
     Raises
     ------
     InputError
-        Where the file is missing, damaged, or something else than a store.
+        If the file is missing, damaged, or not a store.
     """
 
     def __init__(self, path: str | Path, *, create: bool = False, write: bool = True) -> None:
@@ -182,10 +182,10 @@ class Store:
                 raise InputError(f"{self.path}: no folder {self.path.parent}")
         elif self.path.is_dir():
             raise InputError(f"{self.path}: a folder, not a store")
-        with self._honest():
+        with self._clear_errors():
             self._db = self._connect()
         try:
-            with self._honest():
+            with self._clear_errors():
                 self._open()
         except BaseException:
             self._db.close()
@@ -193,24 +193,24 @@ class Store:
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
 
     def _connect(self) -> sqlite3.Connection:
-        """The database, or a view of it that writes nothing."""
+        """The database, or a read-only view of it."""
         if self._write:
             return sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
         where = self.path.absolute().as_uri() + "?mode=ro"
         log = self.path.with_name(self.path.name + "-wal")
         if not log.exists():
-            # Nobody is writing; else SQLite would make a log beside it, and leave it there.
+            # There is no writer; otherwise SQLite would create a log file and leave it.
             where += "&immutable=1"
         return sqlite3.connect(where, uri=True, timeout=60.0, isolation_level=None)
 
     @contextmanager
-    def _honest(self) -> Iterator[None]:
-        """Database errors as one clear sentence."""
+    def _clear_errors(self) -> Iterator[None]:
+        """Convert database errors to messages for the user."""
         try:
             yield
         except sqlite3.DatabaseError as error:
             text = str(error)
-            # The lowest byte is the primary code; the others tell kinds of input and output.
+            # The lowest byte is the primary code; the others distinguish kinds of input and output.
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_SPACE:
                 raise StoreFull(
                     f"{self.path}: {text}; what it took before is kept: make room and go on"
@@ -225,13 +225,13 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._honest():
+        with self._clear_errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
                 self._db.execute("COMMIT")
             except BaseException:
-                # A full disk makes SQLite roll back by itself.
+                # On a full disk SQLite rolls back by itself.
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
@@ -249,7 +249,7 @@ class Store:
             db.execute("PRAGMA synchronous=NORMAL")
         if empty:
             with self._transaction():
-                # Another process may have been first.
+                # Another process may have created the tables first.
                 if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                     db.execute(f"PRAGMA application_id={APPLICATION_ID}")
                     db.execute(f"PRAGMA user_version={SCHEMA}")
@@ -273,14 +273,14 @@ class Store:
         self.close()
 
     def check(self) -> None:
-        """Go through the whole file; raises InputError where it is damaged."""
-        with self._honest():
+        """Read the whole file; raises InputError if it is damaged."""
+        with self._clear_errors():
             (text,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
         if text != "ok":
             raise InputError(f"{self.path}: damaged: {text}")
 
     def study(self, work: TrialSeries, version: str = "", name: str = "") -> int:
-        """Number of the study of that work, made and named where it is new."""
+        """Number of the study of these trials, created and named if it is new."""
         with self._transaction() as db:
             db.execute(
                 "INSERT OR IGNORE INTO studies (key, work, toml, version, created)"
@@ -299,7 +299,7 @@ class Store:
         return int(number)
 
     def rename(self, study: int, name: str, *, keep: bool = False) -> None:
-        """Give a study a name; with `keep` only where it has none."""
+        """Give a study a name; with `keep` only if it has none."""
         how = "INSERT OR IGNORE" if keep else "INSERT OR REPLACE"
         with self._transaction() as db:
             db.execute(_NAMES)
@@ -313,7 +313,7 @@ class Store:
                    coalesce(sum(t.status = 'complete' AND t.real = 0), 0)
             FROM studies s LEFT JOIN trials t ON t.study = s.id GROUP BY s.id ORDER BY s.id
         """
-        with self._honest():
+        with self._clear_errors():
             rows = self._db.execute(query).fetchall()
             names = {}
             if self._has("names"):
@@ -333,20 +333,20 @@ class Store:
         return found[0]
 
     def records(self, study: int, below: int | None = None) -> dict[int, InstanceCount]:
-        """Trials by number (those below a number)."""
+        """Trials by number (those below `below`)."""
         query = f"SELECT {_COLUMNS} FROM trials WHERE study = ?"
         values: list[int] = [study]
         if below is not None:
             query += " AND number < ?"
             values.append(below)
-        with self._honest():
+        with self._clear_errors():
             rows = self._db.execute(query + " ORDER BY number", values).fetchall()
         return {row[0]: _count(row) for row in rows}
 
     def add(self, study: int, counts: Iterable[InstanceCount]) -> int:
-        """Write trials in one transaction; how many were new or say more than what was there.
+        """Write trials in one transaction; returns how many were new or say more than stored ones.
 
-        Counts that a dead child process kept from us are not written: they are computed again.
+        Counts without result because a child process died are not written: they are computed again.
         """
         counts = list(counts)
         rows = [
@@ -370,18 +370,18 @@ class Store:
     def keep(
         self, experiment: str, number: int, result: Mapping[str, Any], *, instead: bool = False
     ) -> None:
-        """Write the result of an experiment; one that is there is left, or replaced.
+        """Write the result of an experiment; an existing one is kept or replaced.
 
         Parameters
         ----------
         experiment : str
-            What was done, the same text for the same work.
+            Description of the experiment, the same text for the same work.
         number : int
-            Of the repeat.
+            Number of the repetition.
         result : mapping
             Plain data.
         instead : bool, optional
-            Of one that is there.
+            Whether to replace an existing result.
         """
         how = "REPLACE" if instead else "IGNORE"
         with self._transaction() as db:
@@ -399,7 +399,7 @@ class Store:
     def _results(
         self, which: str = "", values: Sequence[str] = ()
     ) -> list[tuple[str, int, dict[str, Any]]]:
-        with self._honest():
+        with self._clear_errors():
             if not self._has("results"):
                 return []
             rows = self._db.execute(
@@ -412,7 +412,7 @@ class Store:
         return bool(self._db.execute(query, (table,)).fetchone()[0])
 
     def claim(self, study: int, wanted: Sequence[int]) -> list[int]:
-        """The wanted trials that nobody else is at, which are ours from now on."""
+        """Claim the wanted trials that no other process has claimed, and return them."""
         now = time.time()
         with self._transaction() as db:
             gone = [
@@ -437,16 +437,16 @@ class Store:
         return free
 
     def release(self) -> None:
-        """Give back all claims of this process."""
+        """Delete all claims of this process."""
         with self._transaction() as db:
             db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
 
     def merge(self, other: Store) -> dict[str, int]:
-        """Take in the trials of another store.
+        """Add the trials of another store.
 
-        Counts are compared, not notes: what time or memory kept from one machine another may
-        have found, and the count that says more is kept (a complete one before all).  Results of
-        experiments are taken where there is none: machines differ in their last digits.
+        Counts are compared, not notes: a count may have failed on one machine for lack of time
+        or memory, and the count that says more is kept (a complete one first).  Results of
+        experiments are added if there is none: machines differ in the last digits.
 
         Returns
         -------
@@ -456,7 +456,7 @@ class Store:
         Raises
         ------
         InputError
-            Where two counts of a trial cannot both be true.  Nothing is then taken in.
+            If two counts of a trial cannot both be true.  Then nothing is added.
         """
         other.check()
         new = {"studies": 0, "trials": 0}
@@ -497,7 +497,7 @@ class Store:
 
 
 def _what_it_is(path: Path) -> str:
-    """Of a file that is no database."""
+    """Description of a file that is not a database."""
     with suppress(OSError), path.open("rb") as file:
         if b"matchprob-atlas" in file.read(100):
             return "the store of an atlas; trials are kept in a file of their own"
@@ -515,7 +515,7 @@ def _count(row: Sequence[Any]) -> InstanceCount:
 
 
 def packed(solutions: Sequence[Sequence[float]]) -> bytes | None:
-    """Solutions as a store keeps them: the number of weights, then all weights as doubles."""
+    """Solutions in the store's format: the number of weights, then all weights as doubles."""
     if not solutions:
         return None
     width = len(solutions[0])
@@ -524,7 +524,7 @@ def packed(solutions: Sequence[Sequence[float]]) -> bytes | None:
 
 
 def unpacked(kept: bytes | None) -> tuple[tuple[float, ...], ...]:
-    """The solutions that `packed` made bytes of; none where none are kept."""
+    """The solutions from the bytes of `packed`; none if none are stored."""
     if not kept:
         return ()
     (width,) = struct.unpack_from("<I", kept)
@@ -536,7 +536,7 @@ def unpacked(kept: bytes | None) -> tuple[tuple[float, ...], ...]:
 
 
 def _started(pid: int) -> str:
-    """When a process began, in the kernel's ticks: numbers of processes are used again."""
+    """Start time of a process, in the kernel's ticks: process numbers are reused."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -545,7 +545,7 @@ def _started(pid: int) -> str:
 
 
 def _alive(owner: str) -> bool:
-    """Whether a claim's process still runs; those of other machines are believed."""
+    """Whether a claim's process still runs; processes of other machines are assumed to."""
     host, pid, started = owner.rsplit(":", 2)
     if host != socket.gethostname():
         return True

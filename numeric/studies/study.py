@@ -1,12 +1,12 @@
-"""Studies: trials computed once, by whoever is there, and the estimate they give.
+"""Studies: trials computed by this or other processes, and their estimate.
 
-A study is a problem, a seed and settings.  Its trials come from a store where they are there,
-are computed by this process, by local workers or by a cluster where they are not, and are
-written as they come.  Since a trial's record depends on nothing but the study and its number,
-the results are the same whatever computed them and however often the work was broken off.
+A study is a problem, a seed and settings.  Its trials are read from a store if they are there;
+the others are computed by this process, by local workers or by a cluster, and
+stored as they are finished.  Since a trial's record depends only on the study and its number,
+the results do not depend on the workers or on interruptions.
 
-An estimate is always of trials 0 … n - 1.  Trials beyond, finished early by a fast worker, stay
-in the store and wait: to count whichever trials happen to be done would favour quick ones.
+An estimate is always based on trials 0 … n - 1.  Later trials that are finished early stay
+in the store until then: counting whichever trials are finished would favour quick ones.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from numeric.studies.store import Store, StoreFull
 from numeric.studies.trials import TrialSeries, compute, forget, kept_counter, says_more
 from numeric.studies.workers import LocalWorkers, NextChunk
 
-# Trials handed out at once: at first few, so that progress shows early.
+# Sizes of the first chunks: small, so that progress shows early.
 FIRST_CHUNK, LARGEST_CHUNK = 8, 256
-# The running interval is looked at after so many trials, and again each tenth more.
+# The running interval is computed after this number of trials, and after each further tenth.
 _FIRST_LOOK, _LOOKS = 50, 0.1
 MOST_TRIALS = 1_000_000
 
 
 def check_trials(trials: int) -> None:
-    """A number of trials that one study may have.
+    """Check the number of trials of a study.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ Advance = Callable[[InstanceCount], None]
 
 
 class Workers(Protocol):
-    """Anything that computes chunks."""
+    """An object that computes chunks of trials."""
 
     @property
     def count(self) -> int:
-        """How many chunks are computed at a time."""
+        """Number of chunks computed at a time."""
         ...
 
     def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
-        """Records of chunks as they are done, in any order."""
+        """Records of chunks as they are finished, in any order."""
         ...
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Workers(Protocol):
         ...
 
 
-class Here:
+class InProcessWorker:
     """This process as the only worker."""
 
     count = 1
@@ -89,24 +89,24 @@ class Here:
             yield compute(data, key, chunk)
 
     def close(self) -> None:
-        """End what this process kept for the work."""
+        """Close the counters that this process keeps."""
         forget()
 
 
 def make_workers(count: int, scheduler: str | None = None) -> Workers:
-    """A cluster where a scheduler is named, else this process for one worker, others for more."""
+    """A cluster if a scheduler is given, else this process for one worker, or local processes."""
     if scheduler is not None:
         from numeric.studies.cluster import DaskWorkers
 
         return DaskWorkers(scheduler)
-    return Here() if count == 1 and not isinstance(count, bool) else LocalWorkers(count)
+    return InProcessWorker() if count == 1 and not isinstance(count, bool) else LocalWorkers(count)
 
 
 @contextmanager
 def shared(
     store: str | Path | Store | None, workers: int = 1, scheduler: str | None = None
 ) -> Iterator[tuple[Store | None, Workers]]:
-    """The store and the workers of several studies; what is opened here is closed."""
+    """The store and the workers of several studies; objects opened here are closed at the end."""
     with ExitStack() as stack:
         kept = (
             stack.enter_context(Store(store, create=True))
@@ -117,24 +117,24 @@ def shared(
 
 
 class Study:
-    """Trials of a problem, wherever they are computed and kept.
+    """Trials of a problem, computed here or elsewhere, and possibly stored.
 
     Parameters
     ----------
     problem : Problem
     seed : int, optional
     engine : str, optional
-        By default the network's.
+        The network's default engine if not given.
     store : str, Path or Store, optional
-        Where trials are kept; only in memory by default.
+        Where trials are stored; only in memory by default.
     workers : int or Workers, optional
-        Local processes; 1 computes in this one.  Workers that several studies share are
-        left open.
+        Number of local processes; 1 computes in this process.  Given `Workers`, which several
+        studies may share, are not closed.
     scheduler : str, optional
         Address of a Dask scheduler, instead of local workers.
     confidence : float, optional
     name : str, optional
-        Of the study in its store, where it has none yet; see `rename`.
+        Name for the study in its store, if it has none yet; see `rename`.
     **settings
         ``timeout`` (of one trial), ``certify``, ``complete``, ``root_timeout``: see
         `numeric.studies.trials.TrialSettings`.
@@ -165,7 +165,7 @@ class Study:
         whole_number(seed, "seed", 0)
         self.work = TrialSeries.of(problem, seed, engine, **settings)
         self.confidence = confidence
-        # Fails early where the engine or something it needs is missing.
+        # Raises early if the engine or a package that it requires is missing.
         counter = self.work.counter()
         counter.prepare()
         counter.close()
@@ -193,7 +193,7 @@ class Study:
         self.close()
 
     def close(self) -> None:
-        """End the workers and close the store."""
+        """Close the workers and the store, as far as they were opened here."""
         if self._own_workers:
             self.workers.close()
         if self.store and self._own_store:
@@ -211,8 +211,8 @@ class Study:
         if self.store:
             self.store.rename(self._id, name)
 
-    def know(self, counts: Sequence[InstanceCount]) -> None:
-        """Trials of the same problem without constraints, counted before (see `reuse`)."""
+    def add_unconstrained(self, counts: Sequence[InstanceCount]) -> None:
+        """Use trials of the same problem without constraints, counted before (see `reuse`)."""
         self._free.update((count.index, count) for count in counts)
 
     @property
@@ -222,7 +222,7 @@ class Study:
 
     @property
     def records(self) -> dict[int, InstanceCount]:
-        """All trials done so far, by number."""
+        """All finished trials, by number."""
         if self.store:
             self._records.update(self.store.records(self._id))
         return dict(sorted(self._records.items()))
@@ -237,21 +237,21 @@ class Study:
     ) -> Estimate:
         """Estimate from trials 0 … `trials` - 1, computing those that are missing.
 
-        An interrupt (Ctrl-C) or a full disk ends the work and keeps what is done.
+        An interrupt (Ctrl-C) or a full disk ends the run; finished trials are kept.
 
         Parameters
         ----------
         trials : int, optional
-            With `half_width`: at most so many.
+            With `half_width`: the largest number.
         half_width : float, optional
-            Stop as soon as a confidence sequence, valid at every moment, is this narrow.  It
-            is looked at after fixed numbers of trials, so that the number does not depend on
-            the workers.
+            Stop as soon as a confidence sequence, valid at all times, is this narrow.  It
+            is evaluated after fixed numbers of trials, so that the number of trials does not
+            depend on the workers.
         timeout : float, optional
-            Seconds for the whole call, which then ends as by an interrupt; the first trial
-            that is missing counts as undetermined, since time may be up because it is hard.
+            Seconds for the whole call, which then ends as by an interrupt; the first missing
+            trial counts as undetermined, since it may be hard.
         advance : callable, optional
-            Told of each trial as it is taken in, in any order; also of those in the store.
+            Called with each trial, new or stored, in any order.
 
         Returns
         -------
@@ -267,11 +267,11 @@ class Study:
         running = RunningInterval(self.confidence)
         interrupted, trouble = False, ""
         began = time.monotonic()
-        told: set[int] = set()
+        reported: set[int] = set()
         for stop in stops:
             try:
                 with within(timeout - (time.monotonic() - began)):
-                    self._fill(stop, told, advance)
+                    self._fill(stop, reported, advance)
             except KeyboardInterrupt:
                 interrupted = True
             except OutOfTime as over:
@@ -300,12 +300,12 @@ class Study:
         return found
 
     def plan(self) -> Plan:
-        """What is known of the problem's allocation before any trial: ranks, root count."""
+        """The plan of the problem's allocation (ranks, root count), before any trial."""
         counter = kept_counter(self.work.to_dict(), self.work.key)
         return counter.plan(self.work.problem.allocation)
 
     def _give_up(self, trials: int) -> None:
-        """The first missing trial, at which the time limit was met."""
+        """Record the first missing trial, during which the time limit was reached."""
         missing = next((k for k in range(trials) if k not in self._records), None)
         if missing is not None:
             note = "the time limit was met at this trial"
@@ -327,58 +327,58 @@ class Study:
         )
 
     def _named(self, count: InstanceCount) -> InstanceCount:
-        """With solutions that know their cells, which a store does not keep."""
+        """The count with the cells of its solutions' columns, which a store does not keep."""
         problem = self.work.problem
         return count if problem.is_random else count.with_cells(problem.allocation.cells)
 
-    def _fill(self, trials: int, told: set[int], advance: Advance | None) -> None:
-        """Compute what is missing of trials 0 … `trials` - 1."""
+    def _fill(self, trials: int, reported: set[int], advance: Advance | None) -> None:
+        """Compute the missing trials among 0 … `trials` - 1."""
 
-        def tell(counts: Sequence[InstanceCount]) -> None:
+        def report(counts: Sequence[InstanceCount]) -> None:
             self._records.update((count.index, count) for count in counts)
             for count in counts:
-                if count.index not in told:
-                    told.add(count.index)
+                if count.index not in reported:
+                    reported.add(count.index)
                     if advance is not None:
                         advance(count)
 
-        # What broke the last time is tried again.
+        # Trials that failed the last time are tried again.
         self._records = {k: c for k, c in self._records.items() if not c.is_transient}
         if self.store:
             self._records.update(self.store.records(self._id, trials))
-        tell([self._records[k] for k in sorted(self._records) if k < trials])
-        self._reuse(trials, tell)
+        report([self._records[k] for k in sorted(self._records) if k < trials])
+        self._reuse(trials, report)
         queue = _Queue(
             [k for k in range(trials) if k not in self._records], self.store, self._id, self.workers
         )
         try:
             for counts in self.workers.run(self.work, queue.take):
-                # Held first: trials that a full disk does not take are in the estimate, too.
-                # Told last: whoever interrupts when told finds them in the store.
+                # First keep them in memory: trials that do not fit on a full disk are in the
+                # estimate too.  Report them last: an interrupt then finds them in the store.
                 self._records.update((count.index, count) for count in counts)
                 if self.store:
                     self.store.add(self._id, counts)
                 queue.done(len(counts))
-                tell(counts)
+                report(counts)
         finally:
             if self.store:
-                # Claims only save double work.
+                # Claims only avoid double work.
                 with unlimited(), suppress(StoreFull):
                     self.store.release()
         if self.store:
-            # What other processes did meanwhile.
+            # Trials that other processes finished meanwhile.
             theirs = self.store.records(self._id, trials)
-            tell([c for k, c in theirs.items() if k not in told])
+            report([c for k, c in theirs.items() if k not in reported])
             self._records.update(theirs)
 
-    def _reuse(self, trials: int, tell: Callable[[Sequence[InstanceCount]], None]) -> None:
-        """Take what counts of the same trials without constraints decide."""
+    def _reuse(self, trials: int, report: Callable[[Sequence[InstanceCount]], None]) -> None:
+        """Use the records that counts of the same trials without constraints decide."""
         missing = {k for k in range(trials) if k not in self._records}
         if not missing or not self.work.problem.constraints:
             return
         if self.store is None and not self._free:
             return
-        # Loaded here: it needs the kernels that certify.
+        # Loaded here: it needs the kernels for certification.
         from numeric.studies.reuse import Reuse
 
         reuse = Reuse(self.work)
@@ -394,11 +394,11 @@ class Study:
             self._records.update((count.index, count) for count in counts)
             if self.store:
                 self.store.add(self._id, counts)
-            tell(counts)
+            report(counts)
 
 
 class _Queue:
-    """Hands out chunks of trials of about a second."""
+    """Divides trials into chunks of about a second."""
 
     def __init__(
         self, missing: list[int], store: Store | None, study: int, workers: Workers
@@ -413,9 +413,9 @@ class _Queue:
         self.passed: list[int] = []
 
     def take(self) -> list[int] | None:
-        """The next chunk; None where nothing is left."""
+        """The next chunk; None if no trials are left."""
         while self.missing:
-            # The last trials are spread over all workers.
+            # The last trials are divided among all workers.
             share = -(-len(self.missing) // (2 * self.workers.count))
             size = max(1, min(self.size, share))
             chunk, self.missing = self.missing[:size], self.missing[size:]
@@ -426,7 +426,7 @@ class _Queue:
             if free:
                 return free
         if self.passed and self.store is not None:
-            # Others were at these: take what is done, compute what is still missing.
+            # Other processes claimed these: read the finished ones, compute the others.
             done = self.store.records(self.study)
             left = [k for k in self.passed if k not in done]
             self.passed = []
@@ -436,7 +436,7 @@ class _Queue:
         return None
 
     def done(self, count: int) -> None:
-        """So many more trials are finished: chunks follow the rate."""
+        """Record that `count` more trials are finished; the size of chunks follows the rate."""
         self.finished += count
         rate = self.finished / max(time.perf_counter() - self.began, 1e-6) / self.workers.count
         self.size = int(min(max(rate, 1), 2 * self.size, LARGEST_CHUNK))

@@ -1,7 +1,7 @@
-"""Several studies side by side: whenever the work is broken off, all are about equally far.
+"""Several studies in turns: after an interrupt all have about as many trials.
 
-Each is run to the same few trials before any goes on, so that what an interrupt or a time limit
-leaves is a comparison on common instances, not one study that is done and another not begun.
+Each study runs to a common number of trials before any continues, so that an interrupt or a time
+limit leaves a comparison on common instances, not one finished study and another not begun.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numeric.counts import InstanceCount
 from numeric.statistics.estimate import Estimate
 from numeric.studies.study import Advance, Study, check_trials
 
-# The first stop, and by how much of itself each is less than the next.
+# The first number of trials, and by which share of itself each is less than the next.
 _FIRST, _GROWTH = 8, 0.25
 
 
@@ -35,17 +35,17 @@ def run_together(
     timeout : float, optional
         Seconds for all of them.
     advance : callable, optional
-        Told of each trial of each study, once.
+        Called with each trial of each study, once.
 
     Returns
     -------
     list of Estimate
-        In the order of the studies.  One interrupt ends the work of all.
+        In the order of the studies.  One interrupt ends all of them.
 
     Raises
     ------
     InputError
-        Where there are too many trials.
+        If there are too many trials.
     """
     check_trials(trials)
     end = time.monotonic() + timeout
@@ -54,13 +54,13 @@ def run_together(
     for stop in _stops(trials):
         broken_off = False
         for k, (study, teller) in enumerate(zip(studies, tellers, strict=True)):
-            # All are run to the first stop, be it for no time: each has its estimate.
+            # All studies run to the first stop, even without time: each then has its estimate.
             if broken_off and k < len(found):
                 break
             left = 1e-3 if broken_off else max(end - time.monotonic(), 1e-3)
             made = replace(study.run(stop, timeout=left, advance=teller), requested=trials)
             if broken_off:
-                # What ended the work of all, not the lack of time that followed from it.
+                # The reason that ended all, not the lack of time that followed from it.
                 made = replace(made, trouble=found[-1].trouble)
             found[k : k + 1] = [made]
             broken_off = broken_off or study.is_broken_off
@@ -78,11 +78,11 @@ def _stops(trials: int) -> Iterator[int]:
 
 
 def _once(advance: Advance) -> Callable[[InstanceCount], None]:
-    told: set[int] = set()
+    reported: set[int] = set()
 
-    def tell(count: InstanceCount) -> None:
-        if count.index not in told:
-            told.add(count.index)
+    def report(count: InstanceCount) -> None:
+        if count.index not in reported:
+            reported.add(count.index)
             advance(count)
 
-    return tell
+    return report

@@ -1,8 +1,8 @@
-"""Trials as plain work: what to compute, said so that any process computes the same.
+"""The description of trials as plain data, from which every process computes the same.
 
-A trial's record follows from the `TrialSeries` and the trial's number alone: not from the chunk it
-came in, the worker that computed it, or what was computed before.  (Time limits are the
-exception: where an engine runs into one, a faster machine may get further.  The record then
+A trial's record depends only on the `TrialSeries` and the trial's number: not on its chunk,
+the worker that computed it, or earlier computations.  (Time limits are the
+exception: if an engine reaches one, a faster machine may get further.  The record then
 says so.)  Local processes and cluster workers all call `compute`.
 """
 
@@ -25,7 +25,7 @@ from numeric.engines.base import chosen_engine
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance
 
-# Raise when the same work gives other records than before: old records are then not mixed in.
+# Increase if the same trials give other records than before: old records are then not used.
 RECORDS_VERSION = 1
 
 
@@ -41,7 +41,7 @@ class TrialSettings:
     certify : bool
         Whether verdicts settle trials.
     complete : bool
-        Whether every solution is counted, even where one decides the match.
+        Whether every solution is counted, even if one decides the match.
     root_timeout : float
         Seconds for one generic root count.
     """
@@ -80,7 +80,7 @@ class TrialSeries:
         return cls(problem, seed, TrialSettings(chosen_engine(problem.network, engine), **more))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data from which `from_dict` makes the same work."""
+        """Plain data from which `from_dict` makes the same trials."""
         return {
             "problem": self.problem.to_dict(),
             "seed": self.seed,
@@ -90,7 +90,7 @@ class TrialSeries:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> TrialSeries:
-        """The work of plain data."""
+        """The trials described by plain data."""
         if data.get("records") != RECORDS_VERSION:
             raise InputError(
                 f"records of version {data.get('records')!r}, this code makes version "
@@ -102,7 +102,7 @@ class TrialSeries:
 
     @cached_property
     def key(self) -> str:
-        """A name that is the same for equal work, over runs and machines."""
+        """A key that is the same for equal trials, on all runs and machines."""
         text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -119,12 +119,12 @@ class TrialSeries:
         )
 
 
-# Two allocations that are compared take turns.
+# Two allocations that are compared alternate.
 _MOST_KEPT = 2
 
 
 class _Kept(threading.local):
-    """The last counters of this thread: plans and start systems are worth keeping."""
+    """The last counters of this thread, with their plans and start systems."""
 
     def __init__(self) -> None:
         self.counters: dict[str, tuple[TrialSeries, InstanceCounter]] = {}
@@ -139,9 +139,9 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
     Parameters
     ----------
     data : dict
-        `TrialSeries.to_dict` of the work.
+        `TrialSeries.to_dict` of the trials.
     key : str
-        Its `TrialSeries.key`: the same key keeps plans and engines for the next call.
+        Their `TrialSeries.key`: with the same key the next call reuses plans and engines.
     indices : sequence of int
     """
     work, counter = _keep(data, key)
@@ -149,7 +149,7 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
 
 
 def kept_counter(data: dict[str, Any], key: str) -> InstanceCounter:
-    """The counter of a work, kept for the next call of this thread; see `compute`."""
+    """The counter of these trials, kept for the next call of this thread; see `compute`."""
     return _keep(data, key)[1]
 
 
@@ -157,7 +157,7 @@ def _keep(data: dict[str, Any], key: str) -> tuple[TrialSeries, InstanceCounter]
     found = _kept.counters.pop(key, None)
     if found is None:
         while len(_kept.counters) >= _MOST_KEPT:
-            # The one that was not asked for the longest time.
+            # The least recently used one.
             _kept.counters.pop(next(iter(_kept.counters)))[1].close()
         work = TrialSeries.from_dict(data)
         found = work, work.counter()
@@ -166,20 +166,20 @@ def _keep(data: dict[str, Any], key: str) -> tuple[TrialSeries, InstanceCounter]
 
 
 def forget() -> None:
-    """Close what this thread keeps."""
+    """Close the counters that this thread keeps."""
     while _kept.counters:
         _kept.counters.popitem()[1][1].close()
 
 
 def record(count: InstanceCount) -> tuple[Any, ...]:
-    """What of a count is the same whoever computed it: all but times and efforts."""
+    """The part of a count that does not depend on the process: all but times and efforts."""
     return (count.index, count.real, count.complex, count.status, count.reason, count.note)
 
 
 def contradict(one: InstanceCount, other: InstanceCount) -> bool:
-    """Whether two counts of the same trial cannot both be true; notes and efforts do not matter.
+    """Whether two counts of the same trial cannot both be true; notes and efforts are ignored.
 
-    A complete count says how many there are; an incomplete one, at least how many.  Two lower
+    A complete count gives the number of solutions, an incomplete one a lower bound.  Two lower
     bounds never contradict each other: machines differ in how far they get.
     """
     if one.status == other.status == COMPLETE:

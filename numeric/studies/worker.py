@@ -1,4 +1,4 @@
-"""A worker process, ``python -m numeric.studies.worker``, spoken to by its `workers`."""
+"""A worker process, ``python -m numeric.studies.worker``, started by `workers`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numeric.studies.workers import WorkerFailed, receive, send
 def serve() -> None:
     """Compute chunks until the input ends."""
     source = sys.stdin.buffer
-    # Answers go out on a stream of their own: whatever a library prints goes to stderr.
+    # Answers are written to a separate stream: output that a library prints goes to stderr.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while True:

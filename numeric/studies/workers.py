@@ -1,11 +1,10 @@
 """Local worker processes that compute chunks of trials.
 
-Each worker is a fresh interpreter (``python -m numeric.studies.worker``) with one BLAS thread,
-spoken
-to over its standard streams; no state of this process leaks into it, and none of ours depends
-on it.  A worker that dies is replaced and its chunk is done again.  A chunk that has killed
-three workers is given up: then something is wrong with these trials or this machine, and the
-error says with which.
+Each worker is a new interpreter (``python -m numeric.studies.worker``) with one BLAS thread,
+which receives chunks and sends records over its standard streams.  It shares no state with this
+process.  A worker that dies is replaced and its chunk is computed again.  A chunk at which
+three workers died is abandoned with an error that names its trials: then something is wrong with
+these trials or with this machine.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from numeric.counts import InstanceCount
 from numeric.studies.trials import TrialSeries
 
 _MOST_DEATHS = 3
-# Takes the next chunk to do, or None where there is none now.
+# Returns the next chunk, or None if there is none now.
 NextChunk = Callable[[], list[int] | None]
 
 
 class WorkerFailed(Unfinished):
-    """Trials that could not be computed: their workers died, or a bug met them."""
+    """Trials that could not be computed: their workers died, or raised an unexpected error."""
 
     def __str__(self) -> str:
         return f"{super().__str__()}; what is finished is kept where there is a --store"
@@ -48,7 +47,7 @@ def send(stream: IO[bytes], message: Any) -> None:
 
 
 def receive(stream: IO[bytes]) -> Any:
-    """Read one message; EOFError where the other side is gone."""
+    """Read one message; EOFError if the other end is closed."""
     head = stream.read(8)
     if len(head) < 8:
         raise EOFError
@@ -66,7 +65,7 @@ class _LocalWorker:
 
 
 class LocalWorkers:
-    """Some worker processes on this machine.
+    """Worker processes on this machine.
 
     Parameters
     ----------
@@ -91,16 +90,16 @@ class LocalWorkers:
         self.close()
 
     def close(self) -> None:
-        """End all workers now; what they were at is lost."""
+        """End all workers now; their present chunks are lost."""
         for worker in self._workers:
             worker.process.kill()
         for worker in list(self._workers):
-            self._dismiss(worker)
+            self._remove(worker)
 
     def _start(self) -> _LocalWorker:
-        # The packages may be importable only because of where this process runs.
+        # The packages may be importable only because of the current folder.
         paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
-        # A worker ends when its input does.
+        # A worker ends when its standard input is closed.
         process = start_child(
             [sys.executable, "-m", "numeric.studies.worker"],
             {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)},
@@ -110,48 +109,48 @@ class LocalWorkers:
         return _LocalWorker(process)
 
     def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
-        """Records of chunks as they are done, in any order.
+        """Records of chunks as they are finished, in any order.
 
         Parameters
         ----------
         work : TrialSeries
         take : callable
-            Gives the next chunk; asked whenever a worker is idle, until it gives None and
+            Returns the next chunk; called whenever a worker is idle, until it returns None and
             no worker is busy.
         """
         data, key = work.to_dict(), work.key
         again: list[list[int]] = []
         selector = selectors.DefaultSelector()
 
-        def employ(worker: _LocalWorker, chunk: list[int] | None = None) -> bool:
+        def assign(worker: _LocalWorker, chunk: list[int] | None = None) -> bool:
             chunk = chunk or (again.pop() if again else take())
             if not chunk:
                 return False
             worker.chunk = chunk
             assert worker.process.stdin is not None
-            # Where it has died, that is noticed at the other end.
+            # If the worker has died, reading from it will fail.
             with contextlib.suppress(OSError):
                 send(worker.process.stdin, (data, key, chunk))
             return True
 
-        def hire() -> bool:
-            # No process is started for which there is nothing to do.
+        def start_worker() -> bool:
+            # Start no process without a chunk for it.
             chunk = again.pop() if again else take()
             if not chunk:
                 return False
             worker = self._start()
             self._workers.append(worker)
-            employ(worker, chunk)
+            assign(worker, chunk)
             selector.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
             return True
 
-        # Workers of an earlier run are kept: they have the plans of this work already.
+        # Workers of an earlier run are kept: they have the plans of these trials already.
         for worker in list(self._workers):
-            if employ(worker):
+            if assign(worker):
                 selector.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
         busy = len(selector.get_map())
         for _ in range(self.count - max(busy, len(self._workers))):
-            if not hire():
+            if not start_worker():
                 break
         try:
             while selector.get_map():
@@ -163,29 +162,29 @@ class LocalWorkers:
                         counts, error = receive(worker.process.stdout)
                     except (EOFError, pickle.UnpicklingError):
                         selector.unregister(worker.process.stdout)
-                        self._dismiss(worker)
-                        self._bury(chunk)
+                        self._remove(worker)
+                        self._count_death(chunk)
                         again.append(chunk)
-                        hire()
+                        start_worker()
                         continue
                     worker.chunk = None
                     if error is not None:
                         raise error
                     yield counts
-                    if not employ(worker):
+                    if not assign(worker):
                         selector.unregister(worker.process.stdout)
         finally:
             selector.close()
-            # A worker still at something would answer the next run's question with this one's.
+            # A busy worker would send the records of this run as an answer to the next.
             for worker in [w for w in self._workers if w.chunk is not None]:
-                self._dismiss(worker)
+                self._remove(worker)
 
-    def _dismiss(self, worker: _LocalWorker) -> None:
+    def _remove(self, worker: _LocalWorker) -> None:
         if worker in self._workers:
             self._workers.remove(worker)
         end_child(worker.process)
 
-    def _bury(self, chunk: list[int]) -> None:
+    def _count_death(self, chunk: list[int]) -> None:
         name = tuple(chunk)
         self._deaths[name] = self._deaths.get(name, 0) + 1
         if self._deaths[name] >= _MOST_DEATHS:

@@ -151,7 +151,7 @@ def make_table(chain: Chain, order: int, lifted: bool = False) -> LanesTable:
     rows = {(int(kind), int(k), int(i)) for kind, k, i, _, _ in chain.cells}
     index = {row: g for g, row in enumerate(sorted(rows))}
     groups = np.array([index[int(a), int(b), int(i)] for a, b, i, _, _ in chain.cells], np.int64)
-    sizes = {
+    lengths = {
         "now": chain.size, "base": chain.size, "slope": chain.size,
         "weights": (order + 1) * r, "states": (order + 1) * states, "z": (order + 1) * z,
         "rest": states, "new_weights": r, "guess": states, "new_states": states,
@@ -162,7 +162,7 @@ def make_table(chain: Chain, order: int, lifted: bool = False) -> LanesTable:
         "units": 7 * (r + states), "gram": 49, "phi": 3,
     }  # fmt: skip
     offsets, count = {}, 0
-    for name, size in sizes.items():
+    for name, size in lengths.items():
         offsets[name] = count
         count += size
     return LanesTable(

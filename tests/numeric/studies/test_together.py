@@ -6,7 +6,7 @@ from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.studies.store import Store
-from numeric.studies.study import Here, Study
+from numeric.studies.study import InProcessWorker, Study
 from numeric.studies.together import run_together
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -17,7 +17,7 @@ def studies(**more):
     return [Study(p, engine="exact", **more) for p in (DIAGONAL, OTHER)]
 
 
-class Interrupted(Here):
+class Interrupted(InProcessWorker):
     """Ctrl-C once, after so many trials of all."""
 
     def __init__(self, after):
