@@ -1,6 +1,6 @@
 """Instances of networks with activations: solutions found in doubles and certified in balls.
 
-newton     Many Levenberg-Marquardt runs, and what of their ends is certain
-krawczyk   A solution proved and enclosed, by Krawczyk's test in ball arithmetic
+newton     Levenberg-Marquardt runs from many starts, with certified endpoints
+krawczyk   A proved enclosure of a solution, by Krawczyk's test in ball arithmetic
 pool       Certified, distinct solutions from approximate ones
 """

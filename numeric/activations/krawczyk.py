@@ -1,4 +1,4 @@
-r"""A solution proved and enclosed: Krawczyk's test for networks with activations, in balls.
+r"""A proved enclosure of a solution: Krawczyk's test for networks with activations, in balls.
 
 With f the labels minus the teacher's (a square system), x a point, C an approximate inverse of
 f'(x) and X a box around x, let

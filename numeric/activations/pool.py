@@ -1,7 +1,7 @@
 """Certified, distinct real solutions of an instance of a network with activations.
 
-The counterpart of `numeric.certification.pool` for networks that are no chains: the same fields,
-made by Krawczyk's test in ball arithmetic, polynomial or analytic activations alike.
+The counterpart of `numeric.certification.pool` for networks that are not chains: the same fields,
+from Krawczyk's test in ball arithmetic, for polynomial and analytic activations.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class EnclosedPool:
     ----------
     enclosures : tuple of SolutionBox
     roots : ndarray of complex, shape (·, r)
-        Their middles, as doubles.
+        Centres of the boxes, as doubles.
     radii : ndarray of float, shape (·, r)
-        In each weight, how far from there the solution may be: an upper bound.
+        In each weight an upper bound of the distance of the solution from the centre.
     """
 
     enclosures: tuple[SolutionBox, ...]
@@ -37,9 +37,9 @@ class EnclosedPool:
 
 
 def enclosed_pool(instance: Instance, solutions: np.ndarray) -> EnclosedPool | None:
-    """Those of some solutions (·, r) that are certified and distinct.
+    """The solutions (·, r) that are certified and distinct.
 
-    None where the system is not square: more labels than weights, or fewer.
+    None if the system is not square: more labels than weights, or fewer.
     """
     r = instance.allocation.size
     if r != instance.problem.network.outputs:

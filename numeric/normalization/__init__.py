@@ -4,7 +4,7 @@ construct      Scales and shifts in doubles that realize a target network, with 
                bound
 experiment     Appendix E of the second paper: three ways to set normalization parameters,
                compared
-goals          What each block of a frozen network is to be: a layer of the target, as it is or
+goals          The goal of each block of a frozen network: a layer of the target, possibly
                rescaled
 realize        One instance realized layer by layer, in rationals
 scales         Scales of one block in doubles: linear solves, their condition, the best

@@ -1,31 +1,31 @@
 r"""Scales and shifts in doubles that realize a target network, with a proved error bound.
 
 The construction of `algebra.normalization.scales` in floating point: a linear solve for each layer
-(least squares where the hidden width is too small, as in the paper's experiment), shifts
-that keep all hidden units active.  What is computed is then *held against the target in ball
-arithmetic* (python-flint), whatever way it was found:
+(least squares if the hidden width is too small, as in the paper's experiment), and shifts
+that keep all hidden units active.  The result is then *compared with the target in ball
+arithmetic* (python-flint), independently of how it was computed:
 
 .. math:: \|f(x) - g(x)\|_2 \le e_l \quad \text{for all } \|x\|_2 \le R,
 
     e_k = \|D_k\| (R_k + e_{k-1}) + \|c_k\| + \|W^*_k\| e_{k-1}, \qquad e_0 = 0,
 
-D_k the difference of the block's matrix and the target's, c_k that of the constants, R_k a
-bound for the norm of the target's states; σ has Lipschitz constant 1.  The shifts are chosen
+where D_k is the difference of the block's matrix and the target's, c_k that of the constants, and
+R_k a bound for the norm of the target's states; σ has Lipschitz constant 1.  The shifts are chosen
 for inputs of norm R_k + e_{k-1}, and the inequality that keeps a unit active is checked in
 balls too.
 
-This bound is for the function that the doubles define.  Evaluating it in floating point adds
+This bound is for the function that the doubles define.  Evaluation in floating point adds
 rounding, bounded a priori (`rounding_bound`) for every order of operations: a term that takes part
-in at most k operations carries a factor of relative error γ_k = k u/(1 − k u), u the unit roundoff
-(Higham [1]_, Lemma 3.1 and section 3.1).  In layer j, of c columns, a term of the result meets at
-most c operations in the sum of products and 16 in normalization (its factor and shift rounded, the
-square root and quotient of a batch normalization), so
+in at most k operations has a relative error of at most γ_k = k u/(1 − k u), u the unit roundoff
+(Higham [1]_, Lemma 3.1 and section 3.1).  In layer j, with c columns, a term of the result takes
+part in at most c operations in the sum of products and 16 in normalization (rounding of factor and
+shift, the square root and quotient of a batch normalization), so
 
 .. math:: |\hat z - z| \le γ_{c+16} (|γ_j| (|W_j| |\hat h| + 2 |o_j|) + |β_j|),
 
-o_j the biases and means that a batch normalization adds and takes away again.  Behind the hidden
-units the error passes the other half of the block; the error of the block's inputs passes the
-affine map that the block is where all units stay active.
+with o_j the biases and means that a batch normalization adds and subtracts again.  After the hidden
+units the error passes the second half of the block; the error of the block's inputs passes the
+affine map that the block is if all units stay active.
 
 References
 ----------
@@ -53,21 +53,21 @@ from numeric.normalization.scales import tune_both_scales, tune_scales
 
 # Bits of the ball arithmetic that checks the result.
 BITS = 160
-# Margin of the shifts over what keeps a unit active.
+# Margin of the shifts beyond the value that keeps a unit active.
 MARGIN = 1 + 1e-6
-# Inputs of the forward check.
+# Number of inputs of the forward check.
 CHECKED = 256
-# Operations that a term meets in a layer besides its sum of products.
+# Operations of a term in a layer besides its sum of products.
 _OPERATIONS = 16
-# Bounds are sums of products of non-negative doubles: far less than this is lost in rounding them.
+# Factor that covers the rounding of the bounds, which are sums of products of non-negative doubles.
 _SLACK = 1 + 1e-9
-# More than all that underflow can take from a sum.
+# A bound of the total effect of underflow on a sum.
 _UNDERFLOW = 1e-290
 
 
 @dataclass(frozen=True)
 class BlockReport:
-    """How one layer of the target was realized.
+    """The realization of one layer of the target.
 
     Attributes
     ----------
@@ -83,13 +83,13 @@ class BlockReport:
     residual : float
         Largest entry of the difference between the block's matrix and the target's.
     error : float
-        e_k, the proved bound behind this layer.
+        e_k, the proved bound after this layer.
     impossible : int
-        For a target of one layer: a prime that proves that the scales tuned cannot realize it
-        (`algebra.normalization.unreachable`); 0 where there is none.
+        For a target of one layer: a prime that proves that the tuned scales cannot realize it
+        (`algebra.normalization.unreachable`); 0 if there is none.
     note : str
-        For a deeper one that is not realized: what the search for an order and positive scales of
-        its hidden units came to.
+        For a deeper one that is not realized: the result of the search for an order and positive
+        scales of its hidden units.
     """
 
     layer: int
@@ -112,24 +112,24 @@ class Construction(Result):
     scales, shifts : tuple of ndarray
         Γ_1, …, Γ_2l and β_1, …, β_2l, float64.
     error : float
-        Proved bound of ‖f(x) − g(x)‖₂ on ‖x‖₂ ≤ radius; 0 where `exact` is there.
+        Proved bound of ‖f(x) − g(x)‖₂ on ‖x‖₂ ≤ radius; 0 if `exact` is given.
     radius : float
     blocks : tuple of BlockReport
     exact : NormalizedNet or None
-        The rational solution, where it was asked for; `scales` and `shifts` are it, rounded.
+        The rational solution, if it was requested; `scales` and `shifts` are its rounded values.
     frozen : tuple of ndarray
         The frozen matrices W_1, …, W_2l.
     rounding : float
-        Proved bound of what evaluating in floating point adds, in any order of operations;
-        infinite where overflow or too low a precision leaves none.  Not for `exact`, whose
-        doubles are rounded rationals: infinite there.
+        Proved bound of the error of evaluation in floating point, in any order of operations;
+        infinite if overflow or too low a precision prevents a bound, and with `exact`, whose
+        doubles are rounded rationals.
     ends_in_relu : bool
-        Whether target and frozen network both have a ReLU behind the last layer.
+        Whether target and frozen network both have a ReLU after the last layer.
     measured : float or None
         Largest ‖f(x) − g(x)‖₂ of the forward check: g in doubles, f in extended precision, at
         random inputs of the ball and of its surface.
     assumed : str
-        What was assumed of the networks because nobody said it.
+        Assumptions on the networks that were not specified.
     """
 
     scales: tuple[np.ndarray, ...] = field(repr=False)
@@ -160,7 +160,7 @@ class Construction(Result):
         return self.exact is not None
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        """Outputs of the tuned network for samples X, one a column, in doubles."""
+        """Outputs of the tuned network for samples X, one per column, in doubles."""
         last = len(self.frozen) - 1
         layers = zip(self.frozen, self.scales, self.shifts, strict=True)
         for j, (W, scale, shift) in enumerate(layers):
@@ -172,7 +172,7 @@ class Construction(Result):
     picture = "construction"
 
     def facts(self) -> dict[str, Any]:
-        """How near the target, and what is proved of that."""
+        """Distance from the target, and what is proved of it."""
         return {
             "layers": len(self.blocks),
             "exact": self.is_exact,
@@ -189,7 +189,7 @@ class Construction(Result):
         return {name: [getattr(b, name) for b in self.blocks] for name in names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for ``--json``; rationals as texts where the construction is exact."""
+        """Plain data for ``--json``; rationals as texts if the construction is exact."""
         rational: dict[str, Any] = {}
         if self.exact is not None:
             for name, vectors in (("scales", self.exact.scales), ("shifts", self.exact.shifts)):
@@ -292,13 +292,13 @@ def construct_in_doubles(
     frozen : sequence of ndarray
         W_1, …, W_2l.
     radius : float, optional
-        Of the ball of inputs.
+        Radius of the ball of inputs.
     second_scales : bool, optional
         Tune Γ_2, Γ_4, … too.
     unit : float, optional
         Unit roundoff of the arithmetic in which the tuned network will be evaluated.
     offsets : sequence of ndarray, optional
-        |biases| + |means| that each layer adds and its normalization takes away again.
+        |biases| + |means| that each layer adds and its normalization subtracts again.
 
     Returns
     -------
@@ -306,7 +306,7 @@ def construct_in_doubles(
 
     Notes
     -----
-    Where a target of two or more layers is not realized with its hidden units as they are, other
+    If a target of two or more layers is not realized with its hidden units as they are, other
     orders and positive scales of them are tried (`algebra.normalization.hidden_orders`).
 
     Examples
@@ -422,7 +422,7 @@ def rounding_bound(
     Parameters
     ----------
     weights, shifts : sequences of ndarray
-        The target's.
+        The target's weights and shifts.
     made : Construction
     unit : float, optional
         Unit roundoff.
@@ -432,14 +432,14 @@ def rounding_bound(
     Returns
     -------
     float
-        Infinite where no bound is known: γ_k needs k u < 1, and nothing may overflow.
+        Infinite if no bound is known: γ_k needs k u < 1, and nothing may overflow.
 
     Notes
     -----
-    The module's docstring has the argument.  Bounds of norms are those of the target's states,
-    R_k + e_{k-1}, of which the construction keeps its units active with a relative margin of
-    1e-6; rounding that exceeds the margin is carried through the ReLU by its Lipschitz constant
-    1 in each unit instead, with |W_2 Γ| |W_1| in the place of the block's matrix.
+    For the argument see the module's docstring.  Bounds of norms are those of the target's states,
+    R_k + e_{k-1}, for which the construction keeps its units active with a relative margin of
+    1e-6; rounding errors beyond the margin pass the ReLU by its Lipschitz constant
+    1 in each unit, with |W_2 Γ| |W_1| in place of the block's matrix.
     """
     size, delta = made.radius, 0.0
     for k, (goal, shift) in enumerate(zip(weights, shifts, strict=True)):
@@ -450,7 +450,7 @@ def rounding_bound(
             (np.abs(offsets[j]) for j in (2 * k, 2 * k + 1)) if offsets is not None else (0.0, 0.0)
         )
         first, second = (_gamma(W.shape[1] + _OPERATIONS, unit) for W in (W1, W2))
-        # The error e_{k-1} of the construction is in the inputs that the units see.
+        # The inputs of the units include the error e_{k-1} of the construction.
         before = made.blocks[k - 1].error if k else 0.0
         reach = (size + before + delta) * _SLACK
         rows = g1 * np.linalg.norm(W1, axis=1)
@@ -469,14 +469,14 @@ def rounding_bound(
 
 
 def _norm(matrix: np.ndarray) -> float:
-    """Upper bound of the 2-norm, the one of `norm` in doubles."""
+    """Upper bound of the 2-norm, as `norm`, in doubles."""
     sizes = np.abs(matrix)
     mixed = np.sqrt(sizes.sum(axis=1).max() * sizes.sum(axis=0).max())
     return float(min(np.linalg.norm(matrix), mixed)) * _SLACK
 
 
 def _gamma(operations: int, unit: float) -> float:
-    """γ_k = k u/(1 − k u) of Higham, rounded up; infinite where it is not defined."""
+    """Higham's γ_k = k u/(1 − k u), rounded up; infinite if it is not defined."""
     product = operations * unit
     return product / (1 - product) * _SLACK if product < 0.5 else float("inf")
 
@@ -484,12 +484,12 @@ def _gamma(operations: int, unit: float) -> float:
 def forward_check(
     weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray], made: Construction
 ) -> Construction:
-    """The construction with the largest error that is measured at random inputs.
+    """The construction with the largest error measured at random inputs.
 
     Raises
     ------
     AssertionError
-        Where a measured error exceeds the proved bound: a bug.
+        If a measured error exceeds the proved bound: a bug.
     """
     rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0xC4EC,)))
     m = made.frozen[0].shape[1]
@@ -520,7 +520,7 @@ def _differences(
     wanted: BlockGoal,
     reach: arb,
 ) -> tuple[arb_mat, arb_mat, bool]:
-    """Matrix and constant of the block less the target's, in balls; whether units stay active."""
+    """Matrix and constant of the block minus the target's, in balls; whether units stay active."""
     g, outer = balls(gamma[:, None]), balls(output[:, None])
     first, last = balls(W1), balls(W2)
     w, m = W1.shape

@@ -1,12 +1,13 @@
 """Appendix E of the second paper: three ways to set normalization parameters, compared.
 
-A random target g, one hidden layer of d ReLU units summed, labels Gaussian samples.  A frozen
-random network of two layers (hidden width w, then d, summed) learns it by
+The target g is random, with one hidden layer of d ReLU units that are summed; labels are its values
+at Gaussian samples.  A frozen random network of two layers (hidden width w, then d, summed) learns
+it by
 
 * ``adam``: gradient training of its scales and shifts on the samples (the paper: SGD);
 * ``target``: the construction from g's own matrix;
 * ``both``: the same with the scales of the second layer tuned too, which needs d − 1 hidden
-  units less than the paper's;
+  units fewer than the paper's;
 * ``dense``: the construction from a dense network g' of g's architecture that was trained on
   the samples (``trained``: the error of g' itself).
 
@@ -39,10 +40,10 @@ class Setting:
     density : float
         Share of nonzero frozen weights.
     seed, repeat : int
-        Everything random follows from them; the target and the samples from d too, the
-        frozen weights from all.
+        They determine all random numbers; target and samples also depend on d, the
+        frozen weights on all parameters.
     samples : int
-        For training, and again for the test.
+        Number for training, and again for the test.
     epochs : int
     """
 
@@ -56,7 +57,7 @@ class Setting:
 
 
 def frozen_matrices(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
-    """W_1 and W_2 of the frozen network: Gaussian, sparse, variance 1/(kept entries a row)."""
+    """W_1 and W_2 of the frozen network: Gaussian, sparse, variance 1/(kept entries per row)."""
     key = (setting.repeat, setting.d, setting.width, round(setting.density * 10**6))
     rng = np.random.default_rng(np.random.SeedSequence(setting.seed, spawn_key=key))
     matrices = []
@@ -84,7 +85,7 @@ def constructed(
 
 
 def _random(d: int, seed: int, repeat: int) -> np.random.Generator:
-    """What target, start and samples are drawn from, in this order."""
+    """The generator from which target, start and samples are drawn, in this order."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(repeat, d, 0xE)))
 
 
@@ -100,7 +101,7 @@ def _task(d: int, seed: int, repeat: int, samples: int) -> tuple[np.ndarray, ...
 
 @lru_cache(maxsize=64)
 def _dense(d: int, seed: int, repeat: int, samples: int, epochs: int) -> SumNet:
-    """The trained dense net: the same for every frozen network."""
+    """The trained dense network, which is the same for every frozen network."""
     rng = _random(d, seed, repeat)
     rng.standard_normal((d, d))
     start = rng.standard_normal((d, d)) / np.sqrt(d)
@@ -128,7 +129,7 @@ def run_setting(setting: Setting) -> dict[str, float]:
     """
     d = setting.d
     target, X, y, test, wanted = _task(d, setting.seed, setting.repeat, setting.samples)
-    # No Gaussian sample of dimension d is longer, but with probability e^(-18).
+    # With probability 1 − e^(-18) no Gaussian sample of dimension d is longer.
     radius = np.sqrt(d) + 6
     learned = _dense(d, setting.seed, setting.repeat, setting.samples, setting.epochs)
     W1, W2 = frozen_matrices(setting)

@@ -1,8 +1,8 @@
-"""What each block of a frozen network is to be: a layer of the target, as it is or rescaled.
+"""The goal of each block of a frozen network: a layer of the target, possibly rescaled.
 
-A target's hidden units may be taken in another order and multiplied by positive numbers
+A target's hidden units may be permuted and multiplied by positive numbers
 (`algebra.normalization.hidden_orders`).  Factors are rounded to doubles; the layers that then
-make the same function are exact products of doubles, kept as balls.
+define the same function are exact products of doubles, stored as balls.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from algebra.normalization.hidden_orders import NotRealized, align
 from algebra.normalization.hidden_scales import solution_count
 from numeric.instances import to_double
 
-# Blocks with more complex solutions for their hidden units' scales are not solved on the side.
+# Blocks with more complex solutions for their hidden units' scales are not solved.
 _MOST_SOLUTIONS = 20
 
 
 @dataclass(frozen=True)
 class BlockGoal:
-    """What a block is to be: a layer of the target, its units in some order and scale.
+    """The goal of a block: a layer of the target, its units in some order and scale.
 
-    `weight` and `shift` are the balls' middles.  `output` are the scales of the even layer, where
-    they are known before.
+    `weight` and `shift` are the balls' middles.  `output` are the scales of the even layer, if
+    they are known in advance.
     """
 
     weight: np.ndarray

@@ -17,14 +17,14 @@ def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, 
     Parameters
     ----------
     instance : Instance
-        Of a `NormNet`, allocations of whole columns of scales and shifts; its weights
-        are doubles, that is rationals.
+        For a `NormNet` with an allocation of whole columns of scales and shifts; its weights
+        are doubles, that is, rationals.
 
     Returns
     -------
     weights : dict or None
-        The student's matrices in rationals, put through the network and found to give the
-        labels exactly; None where the construction does not apply.
+        The student's matrices in rationals, for which the network's outputs were checked to be
+        the labels exactly; None if the construction does not apply.
     note : str
     """
     network = instance.problem.network

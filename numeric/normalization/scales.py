@@ -16,7 +16,7 @@ _CUT = 1e-9
 def tune_scales(
     W2: np.ndarray, W1: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, float, str]:
-    """γ with W_2 diag(γ) W_1 = target, or as near as it gets.
+    """γ with W_2 diag(γ) W_1 = target, or the best approximation.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def tune_scales(
     K = khatri_rao(W2, W1.T)
     goal = target.ravel()
     rows, w = K.shape
-    # The singular values are wanted in any case: they are the condition.
+    # The singular values are needed in any case, for the condition.
     U, s, V = np.linalg.svd(K, full_matrices=False)
     condition = float(s[0] / s[-1]) if s[-1] > 0 else float("inf")
     if w < rows or condition > _WORST:
@@ -52,7 +52,7 @@ def tune_scales(
 def tune_both_scales(
     W2: np.ndarray, W1: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float, str]:
-    """γ and γ' with diag(γ') W_2 diag(γ) W_1 = target, as near as it gets.
+    """γ and γ' with diag(γ') W_2 diag(γ) W_1 = target, or an approximation.
 
     Returns
     -------
@@ -79,13 +79,13 @@ def tune_both_scales(
         _, s, V = np.linalg.svd(system)
         null = V[n * m :]
         condition = float(s[0] / s[-1]) if s[-1] > 0 else float("inf")
-        # Of all solutions the one with inverse scales nearest to 1.  Null vectors without any
-        # (of a unit that is cut off) must not be mixed in by rounding.
+        # The solution with inverse scales nearest to 1.  Null vectors without inverse scales
+        # (of a disconnected unit) must not be mixed in by rounding.
         mix = np.linalg.lstsq(null[:, w:].T, np.ones(n), rcond=_CUT)[0]
         found = mix @ null
         gamma, delta = found[:w], found[w:]
         if condition < _WORST and np.abs(delta).min() > _CUT * np.abs(delta).max():
-            # Given δ, γ alone is solved again, to the last digit.
+            # Given δ, γ is solved again on its own, to full precision.
             wide, goal = K.astype(np.longdouble), (delta[:, None] * target).ravel()
             for _ in range(_REFINEMENTS):
                 residual = (goal - wide @ gamma.astype(np.longdouble)).astype(float)

@@ -1,16 +1,17 @@
 r"""Theorem 2's construction in doubles: depth instead of width, with a proved error bound.
 
-The blocks of `algebra.normalization.skip_blocks` solved in floating point, the last first, then
-held against the target in ball arithmetic: with no unit silent (checked) the block is affine, and
+The blocks of `algebra.normalization.skip_blocks` are solved in floating point, the last first, then
+compared with the target in ball arithmetic: if no unit is inactive (checked) the block is affine,
+and
 
 .. math:: \|f(x) - (W^* x + b^*)\|_2 \le \|D\| R + \|c\|,
 
-D and c the differences of matrices and constants.  Layers follow one another as in
+with D and c the differences of matrices and constants.  Layers follow one another as in
 `numeric.normalization.construct`.
 
 Each block's system contains the product of all later ones, so conditions multiply: with k = 1
-doubles are used up at d ≈ 10 (condition 1e14); k = 2 and more are harmless.  The condition is
-reported, and the bound is what it is.
+doubles fail at d ≈ 10 (condition 1e14); k ≥ 2 is harmless.  The condition is
+reported; the bound is valid for every condition.
 """
 
 from __future__ import annotations
@@ -69,11 +70,11 @@ class SkipConstruction:
     matrices : SkipMatrices
     scales, shifts : tuple of ndarray
     error : float
-        Proved bound of the error behind this layer of the target, before its activation.
+        Proved bound of the error after this layer of the target, before its activation.
     condition : float
-        The worst of the blocks' systems.
+        The largest condition number of the blocks' systems.
     zero_scales : int
-        Lemma 3 says none.
+        Number of zero scales; none by Lemma 3.
     """
 
     matrices: SkipMatrices = field(repr=False)
@@ -84,7 +85,7 @@ class SkipConstruction:
     zero_scales: int
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        """Outputs for samples X, one a column, in doubles."""
+        """Outputs for samples X, one per column, in doubles."""
         k = self.matrices.feeding[0].shape[1]
         padded = np.zeros((len(self.scales) * k, X.shape[1]))
         padded[: len(X)] = X
@@ -110,9 +111,9 @@ def construct_skip_block(
     shift : ndarray, d
     matrices : SkipMatrices
     radius : float, optional
-        Bound of the norm of the inputs, those of the target.
+        Bound of the norm of the inputs of this layer of the target.
     before : float, optional
-        Bound of the error that the inputs already have.
+        Bound of the error of the inputs.
 
     Returns
     -------
@@ -188,7 +189,7 @@ def _shifts_and_error(
         else:
             goal = np.linalg.lstsq(matrices.output, shift, rcond=None)[0]
         own = np.array([goal[a] - float(carried[a, 0].mid()) for a in range(width)])
-        # Rounded up: a margin on the side of activity.
+        # Rounded up, so that units stay active.
         own = np.nextafter(own, np.inf)
         shifts.append(own)
         constant = carried + balls(own[:, None])
@@ -216,14 +217,14 @@ def construct_depth(
     seed: int = 0,
     radius: float = 1.0,
 ) -> list[SkipConstruction]:
-    """Each layer of a target by random skip blocks, in doubles, errors carried on.
+    """Each layer of a target by random skip blocks, in doubles, with accumulated error bounds.
 
     Parameters
     ----------
     weights, shifts : sequences of ndarray
-        The target's.
+        The target's weights and shifts.
     k : int
-        Inputs fed to a layer.
+        Number of inputs fed to a layer.
     seed : int, optional
     radius : float, optional
 

@@ -2,14 +2,14 @@ r"""Frozen matrices with random zeros: how often scales alone still realize ever
 
 Each entry of the frozen W_1 (w×m) and W_2 (n×w) is kept with probability p (Theorem 3 of the
 second paper).  The system of Lemma 1 then has full rank for generic values of the kept
-entries exactly where its zero pattern has a matching that covers all nm rows
-(`algebra.normalization.khatri_rao`).  So the probability of success is that of a matching:
-quick to draw, without any arithmetic.
+entries if and only if its zero pattern has a matching that covers all nm rows
+(`algebra.normalization.khatri_rao`).  So the probability of success is that of a matching,
+which is sampled quickly without arithmetic.
 
-A column of the system is a_j ⊗ b_j: it is empty where hidden unit j has lost all inputs or
-all outputs.  At w = d² no column may be empty, which alone needs
-2 d² (1 − p)^d → 0, that is p ≥ (2 + o(1)) log d / d: no construction with w = d² can do with
-less, and the paper's conjecture p = Θ(log d / d) (Remark 3) asks for the same order.
+A column of the system is a_j ⊗ b_j: it is empty if hidden unit j has lost all inputs or
+all outputs.  At w = d² no column may be empty, which alone requires
+2 d² (1 − p)^d → 0, that is p ≥ (2 + o(1)) log d / d: no construction with w = d² needs
+less, and the paper's conjecture p = Θ(log d / d) (Remark 3) is of the same order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from algebra.errors import InputError, whole_number
 from algebra.normalization.khatri_rao import product_patterns, structural_ranks
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 
-# Mask entries (of the product) drawn at once.
+# Mask entries (of the product) drawn at a time.
 _AT_ONCE = 20_000_000
 
 
@@ -92,7 +92,7 @@ def sparse_success(
     good = 0
     for start in range(0, trials, step):
         masks = draw_masks(d, width, density, min(step, trials - start), rng)
-        # A row or column count decides most draws; a matching only the rest.
+        # Row and column counts decide most draws; the others need a matching.
         left = solvable_by_counting(*masks)
         patterns = product_patterns(*(mask[left] for mask in masks))
         good += int((structural_ranks(patterns) == d * d).sum())

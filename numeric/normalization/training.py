@@ -1,12 +1,12 @@
 r"""Gradient training of small ReLU networks, of weights or of scales and shifts only.
 
-The experiment of the second paper (Appendix E) trains by stochastic gradients what its
-construction solves for.  The networks are
+The experiment of the second paper (Appendix E) trains with stochastic gradients the parameters for
+which its construction solves.  The networks are
 
 .. math:: y(x) = 1^T σ(g_L ∘ (W_L h_{L-1}) + b_L), \quad h_j = σ(g_j ∘ (W_j h_{j-1}) + b_j),
 
-the outputs of the last layer summed.  Normalization is that of inference: a scale and a shift.
-Mini-batches, Adam's steps, a rate that falls to a tenth, single precision; nothing but NumPy.
+with the outputs of the last layer summed.  Normalization is that of inference: a scale and a shift.
+Mini-batches, Adam's steps, a rate that falls to a tenth, single precision, NumPy only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from algebra.errors import InputError
 from numeric.adam import Adam
 
 WEIGHTS, NORMALIZATION = "weights", "normalization"
-# Samples evaluated at once.
+# Number of samples evaluated at a time.
 _BATCH = 4096
 
 
@@ -33,7 +33,7 @@ class SumNet:
     weights : tuple of ndarray
         W_1, …, W_L.
     scales, shifts : tuple of ndarray
-        One vector a layer.
+        One vector per layer.
     """
 
     weights: tuple[np.ndarray, ...]
@@ -49,7 +49,7 @@ class SumNet:
         )
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        """Outputs for samples X, one a column, in the precision of the weights."""
+        """Outputs for samples X, one per column, in the precision of the weights."""
         parts = []
         for start in range(0, X.shape[1], _BATCH):
             h = X[:, start : start + _BATCH]
@@ -71,17 +71,17 @@ class SumNet:
 
 
 class ReusedArrays:
-    """Arrays used again from step to step.
+    """Arrays that are reused from step to step.
 
-    Arrays of units × samples that are given back to the system after each step cost as much as
-    what is computed in them.
+    Allocating and freeing arrays of units × samples in each step would cost as much as the
+    computation.
     """
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[str, int], np.ndarray] = {}
 
     def array(self, name: str, layer: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """The array of that name, its values whatever they were."""
+        """The array of that name, with arbitrary values."""
         found = self._arrays.get((name, layer))
         if found is None or found.shape != shape:
             found = self._arrays[name, layer] = np.empty(shape, dtype)
@@ -103,10 +103,10 @@ def gradients(
     X : ndarray, inputs × samples
     y : ndarray, samples
     what : {"weights", "normalization"}, optional
-        What learns besides the shifts: the gradients of the rest, a third of the work, are left
-        out (empty lists).
+        The parameters that learn besides the shifts: other gradients, a third of the work, are
+        omitted (empty lists).
     arrays : ReusedArrays, optional
-        Where intermediate results go.
+        Arrays for intermediate results.
     """
     arrays = ReusedArrays() if arrays is None else arrays
     size = X.shape[1]
@@ -117,7 +117,7 @@ def gradients(
         linear.append(np.matmul(W, states[-1], out=arrays.array("linear", j, shape, X.dtype)))
         state = np.multiply(g[:, None], linear[-1], out=arrays.array("state", j, shape, X.dtype))
         state += b[:, None]
-        # An array of zeros: with the number NumPy takes four times as long.
+        # An array of zeros: with the number 0 NumPy takes four times as long.
         states.append(np.maximum(state, zero, out=state))
     error = states[-1].sum(axis=0) - y
     back = np.broadcast_to(2 * error / len(y), states[-1].shape)
@@ -164,12 +164,12 @@ def train(
     rate : float, optional
         Adam's step size; it falls to a tenth over the epochs.
     seed : int, optional
-        Of the order of the samples.
+        Seed of the order of the samples.
 
     Returns
     -------
     SumNet
-        The one after the last epoch, in double precision.
+        The network after the last epoch, in double precision.
     """
     if what not in (WEIGHTS, NORMALIZATION):
         raise InputError(f"`what` ({what!r}) must be {WEIGHTS!r} or {NORMALIZATION!r}")

@@ -1,18 +1,18 @@
-r"""Shallow ReLU instances in floating point: trees that search, programs that bound.
+r"""Shallow ReLU instances in floating point: tree searches and linear programs.
 
-cells           The tree of activation cells of one ReLU instance, ready to be searched
+cells           The tree of activation cells of one ReLU instance
 cells_kernel    Branch and bound on activation cells, compiled: a dual simplex warm-started down
                 the tree
 classification  Structured data: which allocations let a random ReLU net classify every sample
                 (Figure 3c)
-decide          One ReLU instance decided: floating point searches, exact arithmetic answers
-decision        The answer for one ReLU instance, and what proves it
-evidence        A search for a ReLU instance that proves MP < 1: no weights match it, nor any near
-                it
+decide          Decision of one ReLU instance: floating-point search, exact proofs
+decision        The decision of one ReLU instance and its evidence
+evidence        A search for a ReLU instance that proves MP < 1: neither it nor the instances near
+                it have a match
 hull            The linear programs of a ReLU instance over convex hulls of its units' activations
 hull_simplex    A revised simplex for the hull programs of a ReLU instance, compiled
-pairs           One instance decided by branching on complementary pairs, its weights in intervals
-                or not
+pairs           One instance decided by branching on complementary pairs, also with weights in
+                intervals
 pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
                 tree
 patience        Compiled tree searches in a thread: they end at Ctrl-C and at the time limit

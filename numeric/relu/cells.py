@@ -1,4 +1,4 @@
-"""The tree of activation cells of one ReLU instance, ready to be searched."""
+"""The tree of activation cells of one ReLU instance."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from numeric.relu.patience import in_time
 from numeric.relu.refuting_rows import no_rows
 from numeric.relu.simplex import FEASIBLE, LIMIT, NO_MATCH
 
-# Leaves recorded in a first search; where there are more, it is repeated with room for all.
+# Leaves recorded in a first search; if there are more, it is repeated with enough capacity.
 _FIRST_CAPACITY = 1024
-# Exact linear programs of a leaf that resists.
+# Largest number of exact linear programs for one leaf.
 _MOST_NODES = 400
 
 
 @dataclass(frozen=True)
 class CellSearch:
-    """What a search found.
+    """The result of a search.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class CellSearch:
         `NO_MATCH` (complete), `CANDIDATE` or `LIMIT`, of `numeric.relu.cells_kernel`.
     nodes, leaves : int
     sides : ndarray of int8, L×k×m
-        Of the recorded leaves.
+        Sides of the recorded leaves.
     kinds : ndarray of int8, L
     basic, beta : ndarray
         The solution of a candidate: columns and their weights.
@@ -68,13 +68,13 @@ class Settled:
     Attributes
     ----------
     leaves : list of Leaf
-        Refuted, each with its evidence.
+        Refuted leaves, each with its evidence.
     witnesses : list of list of fmpq
         Distinct matches found in single cells.
     open : int
-        Leaves neither refuted nor known to have exactly one match.
+        Number of leaves neither refuted nor known to have exactly one match.
     doubtful : int
-        Leaves that floating point had not refuted.
+        Number of leaves that floating point had not refuted.
     """
 
     leaves: list[Leaf]
@@ -94,7 +94,7 @@ class CellTree:
     Parameters
     ----------
     instance : Instance
-        With learnable weights in W1 alone; see `numeric.relu.hull.hull_fits`.
+        An instance with learnable weights in W1 alone; see `numeric.relu.hull.hull_fits`.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -118,7 +118,7 @@ class CellTree:
 
     @cached_property
     def _start(self) -> tuple[FloatHullProgram, np.ndarray, bool]:
-        """Independent equations, a basis, and whether the others agree with them."""
+        """Independent equations, a basis, and whether the other equations follow from them."""
         hull = self.program
         rows = _independent_rows(hull.A)
         A = np.ascontiguousarray(hull.A[rows])
@@ -147,7 +147,7 @@ class CellTree:
         start : ndarray of int8, k×m, optional
             Sides to begin with.
         mode : int, optional
-            At a solution `STOP`, `KEEP` it as a doubtful leaf, or `DIVIDE` down to single cells,
+            At a solution: `STOP`, `KEEP` it as a doubtful leaf, or `DIVIDE` down to single cells,
             which are recorded.
         every : bool, optional
             Record every leaf, not only cells and leaves that rounding leaves in doubt.
@@ -157,7 +157,7 @@ class CellTree:
         k, m, d = program.outputs.shape
         begin = np.zeros((k, m), np.int8) if start is None else np.asarray(start, np.int8)
         if not consistent:
-            # The root is refuted by the equations alone, if it is at all.
+            # The root can only be refuted by the equations alone.
             kinds = np.array([DOUBTFUL], np.int8)
             return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, np.zeros(len(basic)))
         columns = len(program.unit)
@@ -174,7 +174,7 @@ class CellTree:
                 if status == LIMIT or recorded <= capacity:
                     kept = min(recorded, capacity)
                     sides, kinds = leaves.sides[:kept], leaves.kinds[:kept]
-                    # Copies: the path is large and need not stay.
+                    # Copies: the path is large and can then be freed.
                     last, values = last.copy(), values.copy()
                     return CellSearch(status, nodes, ended, sides, kinds, last, values)
                 capacity = recorded
@@ -182,14 +182,14 @@ class CellTree:
         return in_time(search, once, most_nodes)
 
     def settle(self, found: CellSearch, *, all_cells: bool = False) -> Settled:
-        """Look at the recorded leaves over Q, dividing those that resist.
+        """Decide the recorded leaves over Q, dividing those that are not refuted.
 
         Parameters
         ----------
         found : CellSearch
             A complete search.
         all_cells : bool, optional
-            Look for every match, not for one.
+            Find every match, not only one.
         """
         settled = Settled([], [], 0, 0)
         waiting = list(zip(found.sides, found.kinds, strict=True))
@@ -230,7 +230,7 @@ class CellTree:
             basis = self._basis(sides)
             found = exact.solve(sides, basis) if basis and nodes <= _MOST_NODES else None
             if found is None or (found.weights is None and found.mu is None):
-                # Given up: smaller programs may be easier.
+                # No result: smaller programs may be easier.
                 pair = self._mixed(sides) if nodes <= _MOST_NODES else None
                 if pair is None:
                     settled.open += 1
@@ -269,7 +269,7 @@ class CellTree:
         return pair
 
     def _basis(self, sides: np.ndarray) -> list[int] | None:
-        """Columns of the exact program near where floating point stops with these sides."""
+        """Columns of the exact program near the floating-point optimum with these sides."""
         program, exact = self.program, self.exact_program
         columns: Any = likely_basis(program, sides)
         if columns is None:
@@ -323,6 +323,6 @@ def _independent_rows(A: np.ndarray) -> np.ndarray:
 
 
 def _consistent(program: Hull, independent: np.ndarray) -> bool:
-    """Whether the other rows say nothing new."""
+    """Whether the other rows follow from the independent ones."""
     combination, *_ = np.linalg.lstsq(program.A[independent].T, program.A.T, rcond=None)
     return bool(np.abs(combination.T @ program.b[independent] - program.b).max() < 1e-8)

@@ -1,14 +1,14 @@
 """Branch and bound on activation cells, compiled: a dual simplex warm-started down the tree.
 
 The unknowns are convex weights of the vertices and conic weights of the extreme rays of each
-unit's arrangement (see `numeric.relu.hull`).  A node says for some pairs (unit, sample) on which
-side of the sample's hyperplane the unit's weights lie; that removes columns and nothing else, so
+unit's arrangement (see `numeric.relu.hull`).  A node fixes for some pairs (unit, sample) on which
+side of the sample's hyperplane the unit's weights lie.  This only removes columns, so
 a parent's basis stays dual feasible and a few dual simplex steps (`numeric.relu.hull_simplex`)
-solve a child.  What a child copies is the inverse of the basis and the reduced costs.
+solve a child.  A child copies the inverse of the basis and the reduced costs.
 
-Before its program is solved, a child is held against the rows that refuted other leaves
-(`numeric.relu.refuting_rows`): some refute it, others one side of a pair, which is then a leaf and
-leaves the other side to the child.
+Before its program is solved, the rows that refuted other leaves are tried on a child
+(`numeric.relu.refuting_rows`): some refute it, others refute one side of a pair, which becomes a
+leaf, and the child continues with the other side.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ STOP, KEEP, DIVIDE = 0, 1, 2
 
 # Pairs whose gains are estimated at a node.
 _CANDIDATES = 4
-# For a function that one place calls: part of its caller, not compiled by itself as well.
+# For a function with a single caller: it is inlined and not compiled on its own.
 _ONCE = {"inline": "always"}
 
 
 class Path(NamedTuple):
-    """The nodes from the root to the one in hand, one entry a depth.
+    """The nodes from the root to the current one, one entry per depth.
 
     Attributes
     ----------
     inverse, beta, basic, reduced, gone, entered : ndarray
         Of each node's basis: see `numeric.relu.hull_simplex.Basis`.
     age : ndarray of int
-        Pivots since the inverse was computed afresh.
+        Pivots since the inverse was last computed from scratch.
     sides : ndarray of int8, shape (·, k, m)
         1 inactive, 2 active, 0 either.
     waits : ndarray of int, shape (·, 3)
@@ -74,17 +74,17 @@ class Path(NamedTuple):
 
 
 class Search(NamedTuple):
-    """What is searched for.
+    """Limits and mode of a search.
 
     Attributes
     ----------
     most_nodes : ndarray of int, shape (1,)
-        Somebody may lower it meanwhile, to end the search.
+        Another thread may lower it during the search, to end it.
     mode : int
-        At a solution `STOP`, or `KEEP` it as a doubtful leaf, or `DIVIDE` down to single
+        At a solution: `STOP`, or `KEEP` it as a doubtful leaf, or `DIVIDE` down to single
         cells, which are recorded.
     every : bool
-        Whether all leaves are recorded, or only cells and what rounding leaves in doubt.
+        Whether all leaves are recorded, or only cells and doubtful leaves.
     """
 
     most_nodes: np.ndarray
@@ -121,7 +121,7 @@ def _basis(path, depth):
 
 @njit()
 def _gain(program, basis, r, buffers):
-    """Dual step where basic column r goes to 0, times its value; inf where nothing can enter."""
+    """Dual step when basic column r is driven to 0, times its value; inf if no column can enter."""
     times_columns(program, basis.inverse[r], buffers)
     ratio = np.inf
     for j in range(len(buffers.row)):
@@ -135,11 +135,11 @@ def _gain(program, basis, r, buffers):
 def _branch_pair(program, basis, sides, buffers):
     """The pair (unit, sample) to branch on.
 
-    Candidates are the few pairs for which the solution has the most on both sides; of them, the
-    one with the largest product of the two estimated gains.  Gains alone, which say little where
-    costs are arbitrary, made trees three to ten times as large.
+    Candidates are the few pairs for which the solution has the most on both sides; the one
+    with the largest product of the two estimated gains is chosen.  Choosing by gains alone, which
+    say little for arbitrary costs, made trees three to ten times as large.
 
-    Returns (unit, sample, side to try first), unit −1 where every unit lies in one cell.
+    Returns (unit, sample, side to try first), unit −1 if every unit lies in one cell.
     """
     unit, signs = program.unit, program.signs
     beta, basic = basis.beta, basis.basic
@@ -195,7 +195,7 @@ def _branch_pair(program, basis, sides, buffers):
 
 @njit()
 def _open_pair(sides):
-    """A pair (unit, sample) without a side, unit −1 where there is none."""
+    """A pair (unit, sample) without a side, unit −1 if there is none."""
     for i in range(sides.shape[0]):
         for s in range(sides.shape[1]):
             if sides[i, s] == 0:
@@ -225,7 +225,7 @@ def _solve(program, path, depth, costs, age, buffers, known):
 
 @njit(**_ONCE)
 def _solve_root(program, basic, start, path, buffers, known):
-    """The root at its optimum: feasible, in doubt, and whether a basis was found singular."""
+    """Solve the root: feasible, in doubt, and whether a basis was found to be singular."""
     copy_vector(basic, path.basic[0])
     copy_matrix(start, path.sides[0])
     path.gone[0] = False
@@ -258,7 +258,7 @@ def _solve_root(program, basic, start, path, buffers, known):
 
 @njit(**_ONCE)
 def _copy_down(program, path, source, i, s, side):
-    """The child on a side, one deeper."""
+    """Write the child on a side to the next depth."""
     depth = source + 1
     copy_matrix(path.inverse[source], path.inverse[depth])
     copy_vector(path.beta[source], path.beta[depth])
@@ -274,7 +274,7 @@ def _copy_down(program, path, source, i, s, side):
 
 @njit(**_ONCE)
 def _climb(path, depth):
-    """The depth above where a child waits, -1 where none does."""
+    """The nearest smaller depth at which a child waits, -1 if there is none."""
     depth -= 1
     while depth >= 0 and path.waits[depth, 0] < 0:
         depth -= 1
@@ -296,15 +296,15 @@ def search(program, basic, path, start, wanted, leaves, buffers, known):
         Sides of the root.
     wanted : Search
     leaves : Leaves
-        Out: leaves are recorded while there is room.
+        Output: leaves are recorded up to its capacity.
     buffers : SimplexBuffers
     known : RefutingRows
-        Empty; what refutes leaves is kept there.
+        Empty; rows that refute leaves are added.
 
     Returns
     -------
     (status, nodes, leaves, recorded, basic, beta)
-        `basic` and `beta` are the solution where the status is `CANDIDATE`.
+        `basic` and `beta` are the solution if the status is `CANDIDATE`.
     """
     nodes, ended, recorded, depth = 1, 0, 0, 0
     feasible, doubt, lost = _solve_root(program, basic, start, path, buffers, known)
@@ -322,7 +322,7 @@ def search(program, basic, path, start, wanted, leaves, buffers, known):
             if i < 0:
                 kind = CELL if wanted.mode == DIVIDE else DOUBTFUL
         if i >= 0:
-            # The sibling waits at this depth; the child goes one deeper.
+            # The sibling is kept at this depth; the child is one deeper.
             path.waits[depth, 0], path.waits[depth, 1], path.waits[depth, 2] = i, s, 3 - side
         else:
             if wanted.every or kind != REFUTED:
@@ -338,7 +338,7 @@ def search(program, basic, path, start, wanted, leaves, buffers, known):
             path.waits[depth, 0] = -1
         _copy_down(program, path, depth, i, s, side)
         depth += 1
-        # What refuted other leaves may refute this node, or one side of some pair.
+        # Rows that refuted other leaves may refute this node, or one side of some pair.
         feasible, doubt = True, False
         while True:
             what, i, s, side = look_up(program, known, path.gone[depth], path.sides[depth])

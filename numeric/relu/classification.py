@@ -1,13 +1,13 @@
 """Structured data: which allocations let a random ReLU net classify every sample (Figure 3c).
 
 A match is here arg max_o (W2 relu(W1 x_s))_o = label of s for all m samples: inequalities, not
-equations.  As in the first paper a first-order method (Adam, on the cross-entropy) looks for
-weights; what it finds is verified afterwards, so the share of matches is a lower bound.
+equations.  As in the first paper a first-order method (Adam, on the cross-entropy) searches
+weights; these are verified afterwards, so the share of matches is a lower bound.
 
 Verification: with unit roundoff u and γ_k = k u / (1 − k u), a computed product of matrices with
-inner dimension k errs by at most γ_k |A||B| in every entry (Higham, *Accuracy and Stability of
-Numerical Algorithms*, 2002, section 3.5); relu does not increase errors.  So margins above the
-bound are certain, and the few samples below it are evaluated over Q.
+inner dimension k has an error of at most γ_k |A||B| in every entry (Higham, *Accuracy and Stability
+of Numerical Algorithms*, 2002, section 3.5); relu does not increase errors.  So margins above the
+bound are certified, and the few samples below it are evaluated over Q.
 """
 
 from __future__ import annotations

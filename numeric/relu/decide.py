@@ -1,9 +1,9 @@
-"""One ReLU instance decided: floating point searches, exact arithmetic answers.
+"""Decision of one ReLU instance: floating-point search, exact proofs.
 
-A match is reported only with a rational witness that reproduces the labels through the whole
-network.  "No match" comes from a complete tree; a leaf that rounding leaves in doubt is
-refuted over Q, and where evidence is asked for, every leaf is.
-Whatever fails there is "undetermined".
+A match is reported only with a rational witness that reproduces the labels in the whole
+network.  "No match" requires a complete tree; a leaf that rounding leaves in doubt is
+refuted over Q, and if evidence is requested, every leaf is.
+If this fails the result is "undetermined".
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from numeric.relu.hull import hull_fits, learning_units
 from numeric.relu.pairs import decide_boxed, decide_pairs, is_bounded
 from numeric.relu.simplex import CANDIDATE, LIMIT
 
-# Nodes of the first tree.  One costs 6 to 60 µs there and 100 µs in the second, which needs far
-# fewer but begins with 10 ms for the units' vertices.
+# Nodes of the first tree.  A node costs 6 to 60 µs there and 100 µs in the second tree, which needs
+# far fewer, but 10 ms first for the units' vertices.
 FIRST_NODES, FIRST_NODES_WIDE = 200, 1_000
 
 
@@ -41,7 +41,7 @@ def decide(
     certify : bool, optional
         Whether "no match" comes with verified refutations of all leaves.
     most_nodes : int, optional
-        Nodes after which the instance is given up as undetermined.
+        Nodes after which the instance is abandoned as undetermined.
 
     Returns
     -------
@@ -50,13 +50,13 @@ def decide(
     Raises
     ------
     InputError
-        For another network, or where both W1 and W2 learn.
+        For another network, or if both W1 and W2 learn.
 
     Notes
     -----
-    A first, cheap tree branches on the pairs (u, v) of `numeric.relu.pairs_kernel`; where it grows
-    large, or evidence is asked for, a second one branches on cells with the tighter programs of
-    `numeric.relu.hull`, unless its columns are too many.  Under constraints the first tree alone is
+    A first, cheap tree branches on the pairs (u, v) of `numeric.relu.pairs_kernel`.  If it becomes
+    large, or evidence is requested, a second tree branches on cells with the tighter programs of
+    `numeric.relu.hull`, unless it has too many columns.  Under constraints only the first tree is
     searched, with rows for the intervals (`numeric.relu.pairs`).
     """
     began = time.perf_counter()
@@ -95,7 +95,7 @@ def decide_cells(
         witness = tree.system.solve_pattern(*tree.pattern(found))
         if witness is not None:
             return _matched(tree, witness, nodes)
-        # A solution within rounding only: go on, and look at all such leaves exactly.
+        # A solution within rounding only: continue, and decide all such leaves exactly.
         found = tree.search(mode=KEEP, every=certify, most_nodes=most_nodes)
         nodes += found.nodes
         if found.status == LIMIT:

@@ -1,4 +1,4 @@
-"""The answer for one ReLU instance, and what proves it."""
+"""The decision of one ReLU instance and its evidence."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from algebra.results import Result
 from numeric.instances import to_rational
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
-# Nodes after which an instance is given up.
+# Nodes after which an instance is abandoned.
 MOST_NODES = 2_000_000
 
 
 @dataclass(frozen=True, repr=False)
 class ReluDecision(Result):
-    """The answer for one instance.
+    """The decision of one instance.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class ReluDecision(Result):
     witness : tuple of fmpq or None
         Values of the learnable cells in the allocation's order, verified over Q.
     leaves : tuple of Leaf or None
-        The verified refutation, where it was asked for.
+        The verified refutation, if it was requested.
     system : ReluSystem or None
-        The exact equations, where they were needed.
+        The exact equations, if they were needed.
     nodes, leaf_count, doubtful : int
-        Size of the tree, and leaves that rounding left in doubt.
+        Size of the tree, and number of leaves that rounding left in doubt.
     note : str
     seconds : float
     teacher : mapping of str to ndarray, or None
@@ -57,11 +57,11 @@ class ReluDecision(Result):
 
     @property
     def is_certified(self) -> bool:
-        """Whether a witness or a verified refutation is there."""
+        """Whether there is a witness or a verified refutation."""
         return self.witness is not None or self.leaves is not None
 
     def facts(self) -> dict[str, Any]:
-        """The answer and the size of the tree it was found by."""
+        """The verdict and the size of the tree."""
         return {
             "verdict": self.verdict,
             "certified": self.is_certified,
@@ -88,7 +88,7 @@ class ReluDecision(Result):
         Raises
         ------
         InputError
-            Where there is no evidence: undetermined, or decided without asking for it.
+            If there is no evidence: undetermined, or decided without requesting it.
         """
         if self.system is None or (self.witness is None and self.leaves is None):
             raise InputError(f"there is no certificate of this decision ({self.verdict})")

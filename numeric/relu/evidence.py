@@ -1,4 +1,4 @@
-"""A search for a ReLU instance that proves MP < 1: no weights match it, nor any near it."""
+"""A search for a ReLU instance that proves MP < 1: neither it nor those near it have a match."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from numeric.instances import draw_instance, to_rational
 from numeric.relu.decide import decide_cells
 from numeric.relu.hull import hull_fits, learning_units
 
-# A smaller tree makes better evidence: larger ones are left for another instance.
+# Small trees are preferred as evidence: instances with larger ones are skipped.
 _MOST_NODES = 400
 
 
 def refuted_instance(problem: Problem, seed: int, seconds: float) -> Mapping[str, Any] | None:
-    """The evidence of one instance, or None where none is found in time.
+    """The evidence of one instance, or None if none is found in time.
 
     Parameters
     ----------
     problem : Problem
-        Of a shallow ReLU net, with a fixed allocation.
+        With a shallow ReLU net and a fixed allocation.
     seed : int
     seconds : float
-        Begun instances are finished.
+        Time limit for beginning an instance.
 
     Returns
     -------

@@ -4,9 +4,9 @@ Each learning unit contributes a point of {relu(h(w))}, a piecewise linear surfa
 convex hull is spanned by the vertices and extreme rays of the unit's arrangement (see
 `algebra.relu.arrangement`).  With their convex and conic weights as unknowns the label equations
 and one convexity row for each unit form a linear program of dm + k rows.  Choosing a side of a
-hyperplane removes columns.  This relaxation is the strongest one unit by unit: against the pairs
-(u, v) of `numeric.relu.pairs_kernel`, which only know u ≥ relu(h), it needs some forty times fewer
-nodes at n = k = 12.  Its columns grow like (m choose ρ), so it is for few samples or few
+hyperplane removes columns.  This is the strongest relaxation unit by unit: compared with the pairs
+(u, v) of `numeric.relu.pairs_kernel`, which only use u ≥ relu(h), it needs about forty times fewer
+nodes at n = k = 12.  The number of columns grows like (m choose ρ), so it is for few samples or few
 weights in a row.
 """
 
@@ -25,11 +25,11 @@ from algebra.linalg.rational import echelon
 from algebra.relu.arrangement import Refuter, allowed, arrangement_size
 from numeric.instances import Instance, to_double, to_rational
 
-# Entries of the columns times the depth of the tree: beyond, programs take too long.
+# Limit of the entries of the columns times the depth of the tree.
 _MOST_ENTRIES = 75e6
 # Bits of the integers in a refutation: short ones are tried first.
 _BITS = (12, 24, 40, 52)
-# Slack that counts as positive, of columns of norm 1.
+# Slack that counts as positive, for columns of norm 1.
 _STRICT = 1e-8
 
 
@@ -43,15 +43,15 @@ class Hull:
         Rows of size at most 1; row s·d + o is label o of sample s, then the convexity rows.
     b : ndarray, dm + k
     row_sizes : ndarray, dm + k
-        What the rows were divided by.
+        Divisors of the rows.
     unit : ndarray of int64, C
     is_ray : ndarray of bool, C
     inputs : ndarray, C×m
         The inputs h of the unit at the vertex, or the slopes of the ray.
     signs : ndarray of int8, C×m
-        Their signs; what may be 0 but for rounding is 0, which only loosens the program.
+        Their signs; 0 if the entry may be 0 up to rounding, which only relaxes the program.
     costs : ndarray, C
-        Positive; rays cost more than vertices, which made the smallest trees.
+        Positive; rays cost more than vertices, which gave the smallest trees.
     activations : ndarray, m×C
         Activations of the columns, of which A is made: row s·d + o of a column of unit i is
         `outputs[i, s, o] * activations[s]`.
@@ -73,7 +73,7 @@ class Hull:
 def learning_units(instance: Instance) -> np.ndarray:
     """Units with learnable weights in W1 and a nonzero column of W2, ascending.
 
-    The others reach no output, so their learnable weights change nothing.
+    Other units have no path from a learnable weight to an output.
     """
     mask = np.asarray(instance.allocation.masks["W1"]) != 0
     return np.flatnonzero(mask.any(axis=1) & (instance.weights["W2"] != 0).any(axis=0))
@@ -108,7 +108,7 @@ def hull(instance: Instance) -> Hull:
         is_ray.append(np.arange(len(unit[-1])) >= len(at))
     H, sign = np.concatenate(inputs), np.concatenate(signs)
     owner, ray = np.concatenate(unit).astype(np.int64), np.concatenate(is_ray)
-    # Columns of about unit size, those of far vertices and of slight rays too.
+    # Columns are scaled to about unit size, for distant vertices and small rays too.
     U = np.maximum(H, 0.0) * (sign > 0)
     scale = 1.0 / np.hypot(np.linalg.norm(U, axis=1), ~ray)
     U *= scale[:, None]
@@ -118,7 +118,7 @@ def hull(instance: Instance) -> Hull:
     b = np.concatenate([G.T.ravel(), np.ones(k)])
     sizes = np.abs(A).max(axis=1)
     sizes[sizes == 0.0] = 1.0
-    # Slightly different costs: no two reduced costs tie, so the simplex does not cycle.
+    # Slightly different costs: no two reduced costs are equal, so the simplex does not cycle.
     noise = np.random.default_rng(12345).random(len(owner))
     costs = np.where(ray, 1.0, 0.15 + 0.5 * scale) * (1.0 + 0.1 * noise)
     outputs = W2[:, units].T[:, None, :] / sizes[: d * m].reshape(m, d)
@@ -129,25 +129,25 @@ def hull(instance: Instance) -> Hull:
 
 
 def columns_left(program: Hull, sides: np.ndarray) -> np.ndarray:
-    """Which columns agree with fixings (k×m; see `algebra.relu.equations`)."""
+    """The columns that are consistent with fixings (k×m; see `algebra.relu.equations`)."""
     return allowed(program.signs, np.asarray(sides)[program.unit])
 
 
 def refutation(program: Hull, refuter: Refuter, sides: np.ndarray) -> np.ndarray | None:
-    """Integers μ that refute a leaf over Q, or None where none were found.
+    """Integers μ that refute a leaf over Q, or None if none were found.
 
     Parameters
     ----------
     program : Hull
     refuter : Refuter
-        Of the same instance; every answer has passed its exact check.
+        For the same instance; it checks every result exactly.
     sides : ndarray of int, k×m
 
     Notes
     -----
-    A linear program looks for μ with slack at every ray; then rounding to a few bits keeps it
-    right.  Where some rays cancel among themselves, their slack is 0 for every μ: a second
-    program finds which, and μ is corrected over Q to be exactly 0 on them.
+    A linear program maximizes the slack of μ at every ray, so that rounding to a few bits
+    preserves it.  If some rays cancel each other, their slack is 0 for every μ: a second
+    program finds these, and μ is corrected over Q to be exactly 0 on them.
     """
     left = np.flatnonzero(columns_left(program, sides))
     points = left[~program.is_ray[left]]
@@ -203,10 +203,10 @@ def _widest_slack(
 
 
 def likely_basis(program: Hull, sides: np.ndarray) -> list[int] | None:
-    """Columns of a basis at which the program with these sides is about optimal.
+    """Columns of a basis at which the program with these sides is nearly optimal.
 
-    Those that the optimal solution uses first, then those of least reduced cost, as far as they
-    are independent; None where floating point finds no solution.
+    First the columns of the optimal solution, then those of least reduced cost, as far as they
+    are independent; None if floating point finds no solution.
     """
     left = np.flatnonzero(columns_left(program, sides))
     A = program.A[:, left]
@@ -252,7 +252,7 @@ def _rounded(
 def _correction(
     program: Hull, refuter: Refuter, tight: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """How to change μ so that these rays have slack exactly 0."""
+    """A function that changes μ so that these rays have slack exactly 0."""
     system = refuter.system
     d, m = system.G.shape
     zero = fmpq(0)

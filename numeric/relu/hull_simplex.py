@@ -1,19 +1,20 @@
 """A revised simplex for the hull programs of a ReLU instance, compiled.
 
 Columns are products: the column of a vertex or ray of unit i with activations u (m of them) is
-W2[:, i] ⊗ u over a convexity entry.  So a row y·A of a tableau costs m + 1 products a column,
-after d·m products a unit, where a column as such has dm entries: with n = k = 12, q = m = 6, d = 4
-that is 3·10³ products for 300 columns, and a pivot on the inverse of the basis as many, against
-11·10³ for a pivot on a condensed tableau, whose copy for each child was ten times as large, too.
+W2[:, i] ⊗ u over a convexity entry.  So a row y·A of a tableau costs m + 1 products per column,
+after d·m products per unit, while an explicit column has dm entries: with n = k = 12, q = m = 6,
+d = 4 that is 3·10³ products for 300 columns, and a pivot on the inverse of the basis as many,
+compared with 11·10³ for a pivot on a condensed tableau, whose copy for each child was ten times as
+large.
 
-Every row that the dual simplex looks at is held against the units' convexity rows first.  With
+Every row that the dual simplex selects is first combined with the units' convexity rows.  With
 y·A x = y·b and Σ one·x = b over a unit's vertices,
 
     y·b ≤ Σ_units max (y·A_j / one_j) b_unit + Σ_rays (y·A_j) x_j,
 
-so y refutes where the left side is larger and no y·A_j of a ray is positive: the Lagrangian bound
-of `algebra.relu.arrangement`, which has not to wait until every single entry has the right sign.
-Rounding leaves entries of about 1e-15 where rays have 0: y refutes beyond doubt where rays with
+so y refutes if the left side is larger and no y·A_j of a ray is positive: this is the Lagrangian
+bound of `algebra.relu.arrangement`, which does not require every entry to have the right sign.
+Rounding gives entries of about 1e-15 where rays have 0: y refutes with certainty if rays with
 weights up to `FAR` do not close the gap.  Ratios follow Harris (1973), *Pivot selection methods
 of the Devex LP code*; for the product form of the inverse see Chvátal (1983), *Linear
 Programming*, chapter 7.
@@ -28,15 +29,15 @@ import numpy as np
 from numeric.kernels import njit
 from numeric.relu.simplex import FEASIBLE, NONE_YET, copy_matrix
 
-# Entries, as a share of the largest in their row, that may be pivots; after a fresh inverse.
+# Entries, relative to the largest in their row, that may be pivots; after recomputing the inverse.
 PIVOT = 1e-6
 _TINY = 1e-10
-# How far a reduced cost may fall below 0.
+# Tolerance for negative reduced costs.
 HARRIS = 1e-9
-# Pivots after which the inverse is computed afresh; how far two computations of a pivot may differ.
+# Pivots after which the inverse is recomputed; tolerance between two computations of a pivot.
 _OLD = 100
 _DRIFT = 1e-7
-# Weights of rays that cannot undo a refutation, and the gap that it has, as a share of |y|.
+# Weights of rays that cannot undo a refutation, and its gap, relative to |y|.
 FAR = 1e8
 GAP = 1e-7
 # Entries of rays up to this share of |y| may be 0.
@@ -48,7 +49,7 @@ _SUMS = {"fastmath": {"reassoc", "contract", "nsz"}}
 
 
 class FloatHullProgram(NamedTuple):
-    """Rows and columns; columns of a unit are neighbours.
+    """Rows and columns; the columns of a unit are consecutive.
 
     Attributes
     ----------
@@ -87,7 +88,7 @@ class FloatHullProgram(NamedTuple):
 
 
 class Basis(NamedTuple):
-    """A basis and what follows from it.
+    """A basis and quantities computed from it.
 
     Attributes
     ----------
@@ -138,7 +139,7 @@ def times_columns(program, y, buffers):
     k, m, d = program.outputs.shape
     for i in range(k):
         low, high = program.first[i], program.first[i + 1]
-        # Slices: indices that are surely not negative make the loops vector code.
+        # Slices: indices that are known to be non-negative allow vectorized loops.
         own, one = row[low:high], program.one[low:high]
         entry = wide[d * m + i]
         for j in range(len(own)):
@@ -165,7 +166,7 @@ def _times_inverse(inverse, vector, out):
 
 @njit()
 def invert(program, basis, costs, buffers):
-    """Inverse, values and reduced costs afresh; False where the basis is singular."""
+    """Recompute inverse, values and reduced costs; False if the basis is singular."""
     basic, both = basis.basic, buffers.both
     rows = len(basic)
     both[:] = 0.0
@@ -207,7 +208,7 @@ def invert(program, basis, costs, buffers):
 
 @njit()
 def _refutes(program, basis, y, sign, largest, buffers):
-    """1 where the row y·A x = y·b has no solution beyond doubt, 0 where rounding decides, else -1.
+    """1 if the row y·A x = y·b certainly has no solution, 0 if this depends on rounding, else -1.
 
     `buffers.row` holds y·A; `sign` makes y·b positive.
     """
@@ -239,9 +240,9 @@ def _refutes(program, basis, y, sign, largest, buffers):
 
 @njit()
 def _entering(basis, row, sign, share):
-    """Column that enters for a row, -1 where none can.
+    """Column that enters for a row, -1 if none can.
 
-    Harris' test: among the columns that hurt no reduced cost by more than a tolerance, the one
+    Harris' test: among the columns that change no reduced cost by more than a tolerance, the one
     with the largest entry.
     """
     gone, entered, reduced = basis.gone, basis.entered, basis.reduced
@@ -265,7 +266,7 @@ def _entering(basis, row, sign, share):
 
 @njit(**_SUMS)
 def _exchange(basis, r, j, row, column):
-    """Column j enters for the r-th basic one; `row` is the row's, `column` the column's."""
+    """Column j replaces the r-th basic one; `row` is the tableau's row, `column` its column."""
     inverse, beta, basic, reduced = basis.inverse, basis.beta, basis.basic, basis.reduced
     rows = len(basic)
     p = 1.0 / column[r]
@@ -295,7 +296,7 @@ def _exchange(basis, r, j, row, column):
 def dual_simplex(program, basis, costs, age, limit, buffers):
     """Make a dual feasible basis primal feasible.
 
-    `age` counts pivots since the inverse was computed afresh.
+    `age` counts pivots since the inverse was recomputed.
 
     Returns (`INFEASIBLE`, `DOUBTFUL` or `OPTIMAL`, age, the row that refutes, or -1).
     """
@@ -329,7 +330,7 @@ def dual_simplex(program, basis, costs, age, limit, buffers):
             if age > 0 and drift > _DRIFT * abs(buffers.row[j]):
                 j = -1
         if j < 0:
-            # Rounding must not decide: once more with a fresh inverse.
+            # Rounding must not decide: repeat with a recomputed inverse.
             age = _OLD + 1
             continue
         _exchange(basis, r, j, buffers.row, buffers.column)
@@ -339,7 +340,7 @@ def dual_simplex(program, basis, costs, age, limit, buffers):
 
 @njit()
 def primal_simplex(program, basis, age, limit, buffers):
-    """Lower the cost of a feasible basis; the pivots since its inverse was computed afresh."""
+    """Minimize the cost from a feasible basis; returns the age of its inverse."""
     for _ in range(limit):
         if age > _OLD:
             if not invert(program, basis, program.costs, buffers):

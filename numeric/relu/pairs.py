@@ -1,13 +1,13 @@
-"""One ReLU instance decided by branching on complementary pairs, its weights in intervals or not.
+"""One ReLU instance decided by branching on complementary pairs, also with weights in intervals.
 
 The tree is that of `numeric.relu.pairs_kernel`.  Under constraints it has more unknowns and rows: a
-bounded weight is the end of its interval and a distance p ≥ 0 from it; where both ends are there,
-p + q is the length between them.  Everything else stays: a solution must have an exact witness
-inside the intervals, and a leaf that rounding leaves in doubt, or that shall be evidence, is
-refuted by a Farkas vector over Q (`algebra.relu.equations`), found from the leaf's basis.
+bounded weight is the end of its interval plus or minus a distance p ≥ 0; if both ends are finite,
+p + q is the length of the interval.  Otherwise nothing changes: a solution must have an exact
+witness inside the intervals, and a leaf that rounding leaves in doubt, or that is used as evidence,
+is refuted by a Farkas vector over Q (`algebra.relu.equations`), found from the leaf's basis.
 
-What resists is decided over Q altogether (`algebra.relu.box_program`) under constraints; without
-them it is given up, because there is a second tree, that of `numeric.relu.cells`.
+Leaves without such a vector are decided over Q (`algebra.relu.box_program`) under constraints;
+without them the instance is left to the second tree, that of `numeric.relu.cells`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from numeric.relu.pairs_kernel import search, start_tableau
 from numeric.relu.patience import in_time
 from numeric.relu.simplex import CANDIDATE, NO_MATCH
 
-# Ends beyond are left out of the floating program, which only loosens it: rounding rules there.
+# Larger ends are omitted from the program in doubles, where rounding would dominate; it is relaxed.
 _FAR = 10_000
-# Leaves recorded at first, and doubtful ones looked at over Q: without constraints, and with them.
+# Leaves recorded at first, and doubtful ones decided over Q: without constraints, and with them.
 _ROOM, _ROOM_BOXED = 64, 256
 _DOUBTFUL, _DOUBTFUL_BOXED = 64, 2_000
 
@@ -49,7 +49,7 @@ class _Program:
     A, b : ndarray
     pairs : int
     ends : list of (cell, 1 or -1)
-        Of each column behind u and v: distance from the lower (1) or the upper end.
+        For each column after u and v: distance from the lower (1) or the upper end (-1).
     pinned : set of cell
         Weights whose interval is a point.
     """
@@ -109,7 +109,7 @@ def _matched(blank: ReluDecision, witness: Sequence[Any]) -> ReluDecision:
 
 
 def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] | None:
-    """Which of some solutions, known to doubles, obey: each is found again over Q in its cell.
+    """Which solutions, given in doubles, satisfy the constraints, by solving over Q in their cells.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] |
     Returns
     -------
     list of bool or None
-        None where one is not the only solution of its cell, or lies on the border of cells.
+        None if a solution is not the only one of its cell, or lies on the border of cells.
     """
     system = relu_system(instance.allocation, *instance.exact)
     bounds = replace(system, box=instance.box)
@@ -146,7 +146,7 @@ class _Tree:
         p = self.program
         self.start = start_tableau(p.A, p.b)
         noise = np.random.default_rng(12345).random(p.A.shape[1])
-        # u and v shall vanish; where a weight lies in its interval matters little.
+        # u and v are to vanish; the position of a weight in its interval matters little.
         size = np.where(np.arange(p.A.shape[1]) < 2 * p.pairs, 1.0, 1e-3)
         self.costs = size * (1.0 + 0.1 * noise)
 
@@ -161,10 +161,10 @@ class _Tree:
         return BoxProgram(self.system, guesses)
 
     def decide(self, certify: bool) -> ReluDecision:
-        """Search, and answer over Q."""
+        """Search in floating point, and decide over Q."""
         blank = ReluDecision(UNDETERMINED)
         if self.start[4] > 1e-9 * max(1.0, float(np.abs(self.program.b).max(initial=0.0))):
-            # Dependent equations that seem to contradict each other: only Q can say.
+            # Dependent equations that seem inconsistent: this is decided over Q only.
             if not self.is_bounded:
                 note = "the equations are dependent and seem inconsistent"
                 return replace(blank, note=note)
@@ -189,8 +189,8 @@ class _Tree:
             recorded = leaf_count if certify else doubtful
             if status == NO_MATCH and (recorded <= buffers or doubtful > most_doubtful):
                 break
-            # A solution within rounding only, or a program without an end: go on, and look at all
-            # such leaves over Q.
+            # A solution within rounding only, or a program that did not finish: continue, and
+            # decide all such leaves over Q.
             keep, buffers = keep or status != NO_MATCH, max(buffers, recorded)
         blank = replace(blank, leaf_count=leaf_count, doubtful=doubtful)
         if doubtful > most_doubtful:
@@ -218,7 +218,7 @@ class _Tree:
     def _over_q(
         self, blank: ReluDecision, sides: list[np.ndarray], hints: list[Any], certify: bool
     ) -> ReluDecision:
-        """Look at leaves over Q; without `certify` these are the doubtful ones alone."""
+        """Decide leaves over Q; without `certify` only the doubtful ones are given."""
         if sides:
             blank = replace(blank, system=self.system)
         leaves: list[Leaf] = []
@@ -275,7 +275,7 @@ class _Tree:
         return self.system.solve_pattern(active, ~(u_basic | v_basic), held)
 
     def _leaf(self, fixed: np.ndarray, basis: np.ndarray, row: int) -> Leaf | None:
-        """The Farkas vector of a basis whose row shows that there is no solution, if it is one."""
+        """The Farkas vector of a basis whose row shows infeasibility, if it is one over Q."""
         p = self.program
         u_basic, v_basic, basic = self._basic(basis)
         leaving, sign = int(basis[abs(row) - 1]), 1 if row > 0 else -1
@@ -304,7 +304,7 @@ class _Tree:
 
 
 def _floating(instance: Instance, units: np.ndarray) -> _Program:
-    """The program in doubles; weights without an end that counts are eliminated."""
+    """The program in doubles; weights without a relevant end are eliminated."""
     network = instance.problem.network
     W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
     m = network.m
@@ -331,7 +331,7 @@ def _floating(instance: Instance, units: np.ndarray) -> _Program:
                     pinned.add(cell)
                     c = c + low * X[j]
                     continue
-                # Distances of short intervals in units of their length.
+                # Distances in short intervals are scaled by their length.
                 unit = min(1.0, high - low) or 1.0
                 c = c + low * X[j]
                 bounded.append((len(ends), unit * X[j]))
@@ -376,14 +376,14 @@ def _floating(instance: Instance, units: np.ndarray) -> _Program:
 
 
 def _columns(bounded: list[tuple[int, np.ndarray]], null: np.ndarray) -> np.ndarray:
-    """First the numbers of the distances, then their entries in each row of a unit."""
+    """First the indices of the distances, then their entries in each row of a unit."""
     numbers = np.array([[float(at) for at, _ in bounded]])
     entries = np.array([null @ x for _, x in bounded]).reshape(len(bounded), len(null)).T
     return np.concatenate([numbers.reshape(1, -1), entries])
 
 
 def _near(end: Any) -> float | None:
-    """An end as a double; None where there is none, or one so far that rounding would rule."""
+    """An end as a double; None if it is infinite, or so large that rounding would dominate."""
     if end is None or abs(end) > _FAR:
         return None
     return nearest_double(end)

@@ -1,9 +1,9 @@
 """Branch and bound on complementarity, compiled: dual simplex warm-started down the tree.
 
 A node fixes u = 0 or v = 0 for some pairs; its linear program minimizes Σ (u + v), which
-pulls towards u·v = 0.  Fixing only tightens bounds, so a parent's basis stays dual feasible
+favours u·v = 0.  Fixing only tightens bounds, so a parent's basis stays dual feasible
 and a few dual simplex steps solve a child.  Tableaux are condensed (non-basic columns only)
-and copied on the way down, which also keeps rounding from growing with the tree.
+and copied on the way down, which also limits the growth of rounding errors.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _noise(T, r):
 
 @njit()
 def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
-    """0 feasible, 1 infeasible, 2 step limit; the row; 1 where the refutation is doubtful."""
+    """0 feasible, 1 infeasible, 2 step limit; the row; 1 if the refutation is doubtful."""
     rows, columns = T.shape
     for _ in range(limit):
         r, worst = NONE_YET, FEASIBLE
@@ -124,7 +124,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
         if j < 0:
             if not doubt and worst >= 1e-7:
                 return 1, r, 0
-            # Another row may refute beyond doubt.
+            # Another row may refute with certainty.
             for i in range(rows):
                 clean = beta[i] < -1e-7 or (fixed[basic[i]] and beta[i] > 1e-7)
                 side = 1.0 if beta[i] > 0 else -1.0
@@ -143,7 +143,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
 
 @njit()
 def _increase(T, cost, other, fixed, r, value):
-    """First dual step where basic unknown r goes to 0; inf where nothing can enter."""
+    """First dual step when basic unknown r is driven to 0; inf if no column can enter."""
     ratio = np.inf
     for k in range(T.shape[1]):
         a = T[r, k]
@@ -163,21 +163,21 @@ def search(
     Parameters
     ----------
     T0, beta0, basic0, other0
-        From `start_tableau`; unknown t < pairs is u, t + pairs its v; others, at least 0 too, may
-        follow (distances of weights from the ends of their intervals).
+        From `start_tableau`; unknown t < pairs is u, t + pairs its v; further non-negative unknowns
+        may follow (distances of weights from the ends of their intervals).
     pairs : int
     weights : float64[unknowns]
         Cost of each unknown, positive.
     most_nodes : int64[1]
-        Somebody may lower it meanwhile, to end the search.
+        Another thread may lower it during the search, to end it.
     every : bool
         Whether all leaves are recorded, or only those that rounding leaves in doubt.
     keep : bool
-        Whether a solution, or a program without an end, is recorded as a leaf in doubt and the
-        search goes on; else it ends.
+        Whether a solution, or a program that did not finish, is recorded as a doubtful leaf and
+        the search continues; otherwise the search ends.
     fixes, bases, rows_out : int8[L, pairs], int64[L, rows], int64[L]
-        Leaves are recorded while there is room; row + 1 with the sign of the refutation, 0
-        where there is none.
+        Leaves are recorded up to its capacity; row + 1 with the sign of the refutation, 0
+        if there is none.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def search(
             first, then = pair, pair + pairs
             if left > right:
                 first, then = then, first
-            # The sibling waits at this depth; the child goes one deeper.
+            # The sibling is kept at this depth; the child is one deeper.
             second[depth] = then
             source, new = depth, first
             depth += 1

@@ -1,10 +1,10 @@
-"""Compiled tree searches that end when they are told to.
+"""Compiled tree searches that can be interrupted.
 
-A compiled function sees neither Ctrl-C nor the alarm of a time limit: Python looks at signals only
-between its own instructions.  So a search runs in a thread of its own, without Python's lock
-(``nogil``), and asks at each node how many nodes it may visit, in an array of one number.  The
-calling thread waits, where signals and limits reach it, and takes the nodes away when the work
-shall end.  Nothing is searched twice, and what is found does not depend on the time it took.
+A compiled function notices neither Ctrl-C nor a time limit: Python handles signals only
+between its own instructions.  So a search runs in its own thread, without Python's lock
+(``nogil``), and reads at each node the number of nodes it may visit, from an array of one number.
+The calling thread waits, can be interrupted, and sets this number to 0 if the search
+must end.  Nothing is searched twice, and the result does not depend on the time it took.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from algebra.time_limits import check_time, time_left
 
 Found = TypeVar("Found")
 
-# Seconds between two looks at the clock.
+# Seconds between two checks of the time limit.
 _LOOK = 0.1
-# Searches of so few nodes need no thread.
+# Searches with at most this number of nodes need no thread.
 _SHORT = 8
 
 
 def in_time(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int) -> Found:
-    """What a search finds within its nodes and the call's time.
+    """The result of a search within its nodes and the call's time.
 
     Parameters
     ----------
     kernel : numba dispatcher
-        What `search` calls.  If it has not been called yet, it is compiled (or read from the
+        Called by `search`.  If it has not been called yet, it is compiled (or read from the
         cache) by a first search of one node in the calling thread, where that can be interrupted.
     search : callable
-        From the most nodes it may visit, an int64[1] that may fall while it runs, to what it
-        finds.
+        From the number of nodes it may visit, an int64[1] that may be lowered during the search,
+        to its result.
     most_nodes : int
 
     Raises
     ------
     OutOfTime
-        Where the time limit of the call is over first.
+        If the time limit of the call is reached first.
     """
     check_time()
     if most_nodes <= _SHORT:
@@ -65,7 +65,7 @@ def in_time(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int)
             if not outcome:
                 check_time()
     finally:
-        # Whatever ended the waiting, the thread comes to its end.
+        # Whatever ended the wait, join the thread.
         budget[0] = -1
         if thread.ident is not None:
             thread.join()

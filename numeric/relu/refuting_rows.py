@@ -1,19 +1,19 @@
 """Rows that refuted leaves, tried on other nodes: bounds shared across the tree, compiled.
 
 A row y·A x = y·b of any tableau holds at every node.  By the units' convexity rows it refutes a
-node where no ray that the node allows has a positive entry and
+node if no ray that the node allows has a positive entry and
 
     Σ_units max (y·A_j / one_j) b_unit < y·b,
 
-the maxima over the vertices that the node allows (see `numeric.relu.hull_simplex`).  So the y that
-refuted one leaf may refute the next without a simplex step; and where what stands against that,
-rays and vertices of one unit alone, lies on one side of a hyperplane, y refutes the *other* side:
-the pair is decided without a branch.  That is what a learnt clause with one open literal does in a
-satisfiability solver (Marques-Silva and Sakallah 1999, *GRASP*), and cutting planes from infeasible
-nodes in integer programming (Achterberg 2007, *Conflict analysis in mixed integer programming*;
-Witzig, Berthold, Heinz 2017 for the dual rays themselves, propagated as constraints).
+with the maxima over the vertices that the node allows (see `numeric.relu.hull_simplex`).  So the y
+that refuted one leaf may refute the next without a simplex step.  And if all columns that prevent
+this (rays and vertices of one unit) lie on one side of a hyperplane, y refutes the *other* side:
+the pair is decided without a branch.  A learnt clause with one open literal has the same effect in
+a satisfiability solver (Marques-Silva and Sakallah 1999, *GRASP*), as have cutting planes from
+infeasible nodes in integer programming (Achterberg 2007, *Conflict analysis in mixed integer
+programming*; Witzig, Berthold, Heinz 2017 for the dual rays themselves, propagated as constraints).
 
-The rows are few; the one that was of no use for longest is given up for a new one.
+The number of rows is fixed; a new row replaces the least recently useful one.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from numeric.kernels import njit
 from numeric.relu.hull_simplex import FAR, GAP, NOISE, FloatHullProgram
 
 NOTHING, NODE, SIDE = 0, 1, 2
-# Samples that fit the bits of a mask; pairs of later ones are not looked at.
+# Number of samples in the bits of a mask; pairs of later samples are not considered.
 _BITS = 62
 _ROWS = 16
 
 
 class RefutingRows(NamedTuple):
-    """The rows.
+    """Rows that refuted leaves.
 
     Attributes
     ----------
     most : ndarray of float, shape (N, C)
-        What a unit that is all in one vertex adds to y·A x; 1 for rays with a positive entry, −1
-        for other rays.
+        Contribution to y·A x of a unit whose weight is all in one vertex; 1 for rays with a
+        positive entry, −1 for other rays.
     values : ndarray of float, shape (N, 2)
-        y·b, and the gap that is needed beyond rounding.
+        y·b, and the gap that rounding requires.
     used : ndarray of int, shape (N,)
-        When a row was of use last.
+        The time at which a row was last useful.
     clock : ndarray of int, shape (2,)
-        The time, and how many rows there are.
+        The current time, and the number of rows.
     positive, negative : ndarray of int, shape (C,)
         Bits of the samples on whose positive (negative) side a column lies.
     """
@@ -105,7 +105,7 @@ def keep_row(program, basis, r, buffers, known):
 
 @njit()
 def _one_side(program, known, gone, sides, most, i, threshold):
-    """A side (sample, side) of unit i without offending columns that is not empty, or (−1, 0).
+    """A non-empty side (sample, side) of unit i without offending columns, or (−1, 0).
 
     Offending are rays with a positive entry and vertices from `threshold` on.
     """
@@ -127,7 +127,7 @@ def _one_side(program, known, gone, sides, most, i, threshold):
     if not others:
         return -1, 0
     for s in range(min(sides.shape[1], _BITS)):
-        # All that offends lies on one side: the other one is refuted.
+        # All offending columns lie on one side: the other one is refuted.
         side = 1 if (positive >> s) & 1 else 2 if (negative >> s) & 1 else 0
         if side == 0 or sides[i, s] != 0:
             continue
@@ -140,7 +140,7 @@ def _one_side(program, known, gone, sides, most, i, threshold):
 
 @njit()
 def look_up(program, known, gone, sides):
-    """What some row refutes: (NODE, …), (SIDE, unit, sample, side), or (NOTHING, …).
+    """A refutation by some row: (NODE, …), (SIDE, unit, sample, side), or (NOTHING, …).
 
     Parameters
     ----------

@@ -11,21 +11,21 @@ import numpy as np
 
 from numeric.kernels import njit
 
-# How a search over such programs ended.
+# Status of a search over such programs.
 NO_MATCH, CANDIDATE, LIMIT = 0, 1, 2
 
 FEASIBLE = 1e-9
-# No index yet.  Typed: where a variable begins as a literal, numba compiles what is called with it
-# once for that number as well.
+# No index yet.  Typed, because numba compiles functions once more for a variable that begins as a
+# literal.
 NONE_YET: Any = np.int64(-1)
 
 
 @njit()
 def copy_vector(source, target):
-    """Entry by entry, as all kernels here do: an array assigned to a slice takes numba two seconds.
+    """Copy entry by entry: an array assignment to a slice costs numba two seconds of compilation.
 
-    For the words of the error where the shapes differ it compiles a good part of its strings, anew
-    for each kernel.
+    For the error message about different shapes it compiles a large part of its string functions,
+    again for each kernel.
     """
     for k in range(len(source)):
         target[k] = source[k]
@@ -33,7 +33,7 @@ def copy_vector(source, target):
 
 @njit()
 def copy_matrix(source, target):
-    """The entries of a matrix into those of another."""
+    """Copy the entries of a matrix to another."""
     for i in range(source.shape[0]):
         for k in range(source.shape[1]):
             target[i, k] = source[i, k]
@@ -63,7 +63,7 @@ def pivot(T, beta, cost, basic, other, width, r, j):
 
 @njit()
 def primal_simplex(T, beta, cost, basic, other, width, limit):
-    """Lower the cost of a feasible tableau."""
+    """Minimize the cost from a feasible tableau."""
     rows = T.shape[0]
     for _ in range(limit):
         j, least = NONE_YET, -1e-9
