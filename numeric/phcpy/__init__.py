@@ -1,9 +1,9 @@
-r"""PHCpack behind phcpy, in a worker process.
+r"""PHCpack through phcpy, in a worker process.
 
 floating_core  A core system in floating point: coefficients for solvers, weights from their roots
-install        Where phcpy is, how a worker is started, and what to do where it is not
+install        The Python with phcpy, the start of a worker, and errors if phcpy is missing
 process        phcpy in a worker process: the blackbox solver and the path tracker of PHCpack
-solutions      Solutions as PHCpack writes them, and which of them to believe
-systems        Polynomial systems as PHCpack reads them
-worker         The worker process: phcpy behind two pipes, one JSON object a line
+solutions      Solutions in PHCpack's format, and which of them to accept
+systems        Polynomial systems in PHCpack's format
+worker         The worker process: phcpy with two pipes, one JSON object per line
 """

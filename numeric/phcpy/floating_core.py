@@ -69,14 +69,14 @@ class FloatingCore:
         Returns
         -------
         ndarray or None
-            In the allocation's order; None where a deferred block is singular.
+            In the allocation's order; None if a deferred block is singular.
         """
         point = np.asarray(root)
         values = np.zeros(len(self.core.stage_unknowns), dtype=complex)
         for k, image in zip(self.core.kept, self._core_images, strict=True):
             values[k] = image(point)
         for own, equations in self._deferred:
-            # The block is affine in its own unknowns: read it off at 0 and unit vectors.
+            # The block is affine in its own unknowns: evaluate it at 0 and at unit vectors.
             values[own] = 0
             constant = np.array([e(values) for e in equations])
             matrix = np.empty((len(equations), len(own)), dtype=complex)

@@ -1,4 +1,4 @@
-"""Where phcpy is, and what to do where it is not."""
+"""The Python with phcpy, and errors if phcpy is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INSTALL = "apt-get install python3-phcpy phcpack"
 
 _IMPORT_TIMEOUT = 60.0
 _WORKER = Path(__file__).with_name("worker.py")
-# These are for our own Python.
+# Variables for our own Python, not for the worker's.
 _HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 
 
@@ -30,9 +30,9 @@ class PhcpyInstallation:
     ----------
     interpreter : str
     version : str
-        Of phcpy, such as "1.1.2".
+        Version of phcpy, such as "1.1.2".
     phcpack : str
-        Of the library behind it.
+        Version of PHCpack.
     """
 
     interpreter: str
@@ -41,18 +41,18 @@ class PhcpyInstallation:
 
 
 def start_worker(interpreter: str) -> Child:
-    """A worker, run with that Python; `greeting` says when it is ready."""
+    """A worker, run with that Python; `greeting` waits until it is ready."""
     environment = {name: text for name, text in os.environ.items() if name not in _HIDDEN}
     return Child("the phcpy process", [interpreter, str(_WORKER)], environment)
 
 
 def greeting(child: Child, interpreter: str, timeout: float) -> PhcpyInstallation:
-    """What a worker says of itself when it is ready, its first answer.
+    """The installation that a worker reports in its first answer, when it is ready.
 
     Raises
     ------
     ChildTimeout, ChildCrashed
-        As for `Child.receive`; also where the interpreter cannot import phcpy.
+        As for `Child.receive`; also if the interpreter cannot import phcpy.
     """
     hello = child.receive(timeout)
     if hello.get("ready") is not True:
@@ -62,16 +62,16 @@ def greeting(child: Child, interpreter: str, timeout: float) -> PhcpyInstallatio
 
 
 def find_phcpy() -> PhcpyInstallation:
-    """The Python that phcpy is run with.
+    """The Python that runs phcpy.
 
-    That of the environment variable ``MATCHPROB_PHCPY_PYTHON`` where it is set, else the
+    The one named by the environment variable ``MATCHPROB_PHCPY_PYTHON`` if it is set, else the
     first of the system's interpreters, those on PATH and the running one that can import
-    phcpy.  What is found is remembered.
+    phcpy.  The result is cached.
 
     Raises
     ------
     InputError
-        Where there is none; the message, one line, holds the command that installs it.
+        If there is none; the message, one line, contains the command that installs it.
     """
     return _find(os.environ.get(ENVIRONMENT, ""), os.environ.get("PATH", os.defpath))
 

@@ -1,9 +1,9 @@
 """phcpy in a worker process: the blackbox solver and the path tracker of PHCpack.
 
-PHCpack is GPL, prints, leaks, is not thread-safe and sometimes ends the process that
-calls it; Debian's phcpy can be imported by the system's Python only.  So it lives in a
-process of its own (`numeric.phcpy.worker`), which is started when first needed, killed
-when it does not answer in time, and replaced when it is gone.
+PHCpack is GPL, prints, leaks memory, is not thread-safe and sometimes ends the process that
+calls it; Debian's phcpy can be imported by the system's Python only.  So it runs in a
+separate process (`numeric.phcpy.worker`), which is started when first needed, killed
+if it does not answer in time, and replaced when it has ended.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ class PhcpyProcess:
     installation : PhcpyInstallation, optional
         By default that of `find_phcpy`.
     memory_limit : int, optional
-        MiB. PHCpack leaks some 10 KB a system, in higher precision more; a worker that
-        holds more than this is replaced after its call.
+        MiB. PHCpack leaks about 10 KB per system, in higher precision more; a worker that
+        uses more than this is replaced after its call.
     start_timeout : float, optional
-        Seconds the worker has to import phcpy.
+        Seconds in which the worker must import phcpy.
 
     Notes
     -----
     Calls from several threads wait for each other; for parallel work use one object for
-    each worker.  After a fork the child starts a worker of its own.
+    each worker.  After a fork the child starts its own worker.
 
     A call with the same system, precision and seed gives the same result, digit for digit,
-    in whatever order calls are made: PHCpack's random numbers (start systems, gamma
-    constants, liftings) are seeded anew in each.
+    independently of earlier calls: PHCpack's random numbers (start systems, gamma
+    constants, liftings) are seeded again in each.
 
-    PHCpack loses a root now and then, without a sign: on 2,000 lifted systems of the
+    PHCpack sometimes loses a root without indication: on 2,000 lifted systems of the
     smallest linear RNN one in precision "d" and six in "dd".  Compare the number of
-    `PhcpyResult.accepted` with the generic root count, and try another seed where they
+    `PhcpyResult.accepted` with the generic root count, and try another seed if they
     differ.
 
     Examples
@@ -99,13 +99,13 @@ class PhcpyProcess:
         ----------
         polynomials : sequence of mapping
             Exponents to coefficients; see `PhcSystem.read`. Equations are scaled; constant
-            ones are settled here.
+            ones are handled here.
         variables : sequence of str, optional
             Names of the unknowns; by default ``x0, x1, …``.
         timeout : float
             Seconds; then the worker is killed.
         seed : int, optional
-            Of PHCpack's random choices.
+            Seed of PHCpack's random choices.
         precision : {"d", "dd", "qd"}, optional
             Double, double-double or quad-double arithmetic.
         newton : int, optional
@@ -149,7 +149,7 @@ class PhcpyProcess:
         seed: int = 0,
         scale: bool = True,
     ) -> PhcpyResult:
-        """Follow paths from known solutions of one system to those of another, in doubles.
+        """Track paths from known solutions of one system to those of another, in doubles.
 
         The homotopy is ``γ (1 - t)² start + t² target``, t from 0 to 1, with a random γ of
         modulus 1 from the seed.
@@ -164,7 +164,7 @@ class PhcpyProcess:
             As for `solve`; by default the unknowns are those of both systems.
         scale : bool, optional
             Whether each equation of each system is divided by a power of two of its own.
-            Not where equations share coefficients that must move alike.
+            Not if equations share coefficients that must move together.
 
         Returns
         -------
@@ -178,7 +178,7 @@ class PhcpyProcess:
 
         Notes
         -----
-        Coefficients move on straight lines.  Where those of a family depend on its
+        Coefficients move on straight lines.  If those of a family depend on its
         parameters in another way, the line leaves the family: a start system with the
         family's generic number of solutions then need not lead to all of the target's.
         """
@@ -210,14 +210,14 @@ class PhcpyProcess:
         return self._ask(goal, request, seed, timeout)
 
     def start(self) -> PhcpyInstallation:
-        """Start the worker if none is running, and say what it runs.
+        """Start the worker if none is running; returns its installation.
 
         Raises
         ------
         InputError
-            Where phcpy is not installed.
+            If phcpy is not installed.
         PhcpyCrashed, PhcpyTimeout
-            Where the worker does not come up.
+            If the worker does not start.
         """
         with self._lock:
             self._running()
@@ -226,7 +226,7 @@ class PhcpyProcess:
 
     @property
     def pid(self) -> int | None:
-        """Process number of the worker, None where none is running."""
+        """Process id of the worker, None if none is running."""
         return self._child.pid if self._child else None
 
     def close(self) -> None:
@@ -264,9 +264,9 @@ class PhcpyProcess:
     def _ask(
         self, system: PhcSystem, request: dict[str, Any], seed: int, timeout: float
     ) -> PhcpyResult:
-        """The result of one request; the worker is replaced where it did not answer.
+        """The result of one request; a worker that does not answer is replaced.
 
-        `system` is the one whose solutions the answer will hold.
+        `system` is the one whose solutions the answer contains.
         """
         if not timeout > 0:
             raise InputError(f"`timeout` ({timeout}) must be a positive number of seconds")
@@ -282,18 +282,18 @@ class PhcpyProcess:
             self._discard()
         if system.status != "square":
             return result(system.status, ())
-        if not system.variables:  # nothing asked of nothing: the empty point
+        if not system.variables:  # no unknowns: the solution is the empty point
             return result("solved", (PhcpySolution((), 1, 0.0, 1.0, 0.0, 1, 0.0),))
         with self._lock:
             child = self._running()
             number = next(self._numbers)
             try:
-                # A seed beyond 2^31 - 1 ends the process; 0 is kept out as "no seed".
+                # A seed beyond 2^31 - 1 ends the process; 0 would mean "no seed".
                 child.post({"id": number, "seed": 1 + seed % MAX_SEED, **request})
                 answer = child.receive(timeout)
                 if answer.get("id") != number:
                     raise PhcpyCrashed(f"the phcpy process answered {str(answer)[:200]}")
-            except BaseException:  # a half-read answer must not be taken for the next
+            except BaseException:  # a late answer could be taken for the next one
                 self._discard()
                 raise
             if answer.get("memory", 0) > 1024 * self._memory_limit:

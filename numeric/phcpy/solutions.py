@@ -1,7 +1,7 @@
-"""Solutions as PHCpack writes them, and which of them to believe.
+"""Solutions in PHCpack's format, and which of them to accept.
 
-PHCpack returns the end of every path, also of those that failed: a solution string by
-itself means nothing.  Its numbers do: ``t`` (how far the path came), ``err`` (last Newton
+PHCpack returns the end of every path, including failed ones: a solution string by
+itself means nothing.  Its numbers do: ``t`` (position on the path), ``err`` (last Newton
 update), ``rco`` (estimated inverse condition number) and ``res`` (residual).
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from numeric.phcpy.systems import PhcSystem
 
-# Accepted roots closer than this, relative to their size, are one root found twice.
+# Accepted roots within this distance, relative to their size, are one root found twice.
 SAME_ROOT = 1e-9
 
 _PAIR = re.compile(r"^ *(\S+) *: *(\S+) +(\S+) *$", re.MULTILINE)
@@ -32,9 +32,9 @@ class PhcpySolution:
     Attributes
     ----------
     values : tuple of complex
-        In the order of the unknowns asked for.
+        In the order of the requested unknowns.
     t : complex
-        Where the path ended. 1 is its end; the solvers that follow no path (one unknown,
+        Where the path stopped; 1 is its end.  Solvers that track no path (one unknown,
         triangular and linear systems) leave 0.
     err : float
         Size of the last Newton update (sum of moduli, absolute).
@@ -47,8 +47,8 @@ class PhcpySolution:
         As PHCpack reports it. Often 0 at regular roots of size 100 and more, so it is no
         reason to reject one.
     backward : float
-        Backward error computed here, see `PhcSystem.backward_errors`: it depends on nothing
-        that PHCpack says.
+        Backward error computed here (`PhcSystem.backward_errors`), independently of
+        PHCpack's numbers.
     tracked : bool
         Whether it is the end of a path from a given start; then only t = 1 is an end.
     """
@@ -75,14 +75,14 @@ class PhcpySolution:
 def accepted(solution: PhcpySolution) -> bool:
     """Whether the end of a path is a regular root.
 
-    It came to t = 1 (exactly 0 is let pass where PHCpack may have followed no path, see
-    `PhcpySolution`), the last Newton update is small relative to the largest coordinate, and so is
-    the backward error, which is the residual relative to the terms it consists of; and the inverse
+    The conditions: t = 1 (or exactly 0 where PHCpack may have tracked no path, see
+    `PhcpySolution`); the last Newton update is small relative to the largest coordinate; so is
+    the backward error, the residual relative to its terms; and the inverse
     condition number is not so small that the root is multiple, not isolated or at infinity.
 
     Notes
     -----
-    Absolute bounds on ``err`` and ``res`` would be wrong on both sides: at a good root of
+    Absolute bounds on ``err`` and ``res`` would fail in both directions: at a good root of
     size 10^4 PHCpack reports residuals of 1e-8, and at a false one of size 1e-300 none.
     """
     return (
@@ -96,20 +96,20 @@ def accepted(solution: PhcpySolution) -> bool:
 
 @dataclass(frozen=True)
 class PhcpyResult:
-    """What one call came back with.
+    """The result of one call.
 
     Attributes
     ----------
     variables : tuple of str
         Order of the coordinates.
     solutions : tuple of PhcpySolution
-        One for each path, good or bad.
+        One for each path, accepted or not.
     status : str
-        "solved": PHCpack ran to its end; whether it found every root is not known.
+        "solved": PHCpack finished; whether it found every root is not known.
         "inconsistent": an equation reads c = 0, there is no root (proved).
         "underdetermined": fewer equations than unknowns, no root is isolated.
     seed : int
-        The seed that gives this very result again.
+        The seed that reproduces this result.
     precision : str
         "d", "dd" or "qd".
     seconds : float
@@ -127,7 +127,7 @@ class PhcpyResult:
     def accepted(self) -> tuple[PhcpySolution, ...]:
         """The distinct regular roots: those that pass `accepted`, each counted once.
 
-        Two paths may end in the same root; then another root was missed.  Compare the
+        If two paths end in the same root another root was missed.  Compare the
         number with the generic root count.
         """
         kept: list[PhcpySolution] = []
@@ -138,7 +138,7 @@ class PhcpyResult:
 
     @property
     def failed(self) -> int:
-        """Number of path ends that are no root, or a root found before."""
+        """Number of path ends that are not roots, or roots found before."""
         return len(self.solutions) - len(self.accepted)
 
     @cached_property
@@ -175,13 +175,13 @@ def read_solutions(
 ) -> tuple[PhcpySolution, ...]:
     """Solution strings as solutions of a system, its unknowns in order.
 
-    Where several paths end in one point phcpy writes all but one of them as "X": such a
-    text is a failed path, its numbers nan.
+    If several paths end in one point phcpy writes all but one of them as "X": such a
+    text is a failed path, its numbers are nan.
 
     Raises
     ------
     ValueError
-        Where a text is not a solution string in the system's unknowns.
+        If a text is not a solution string in the system's unknowns.
     """
     parsed = [_parse(text, len(system.variables)) for text in texts]
     points = np.array([values for values, *_ in parsed], dtype=complex)

@@ -1,12 +1,12 @@
-"""Polynomial systems as PHCpack reads them.
+"""Polynomial systems in PHCpack's format.
 
 A system is normalised before it is sent: the unknowns are renamed ``x0, x1, …`` (PHCpack
 reserves ``i``, ``I``, ``e`` and ``E``), like monomials are collected, each equation is
-divided by a power of two near its largest coefficient, trivial equations are settled
+divided by a power of two near its largest coefficient, trivial equations are handled
 here, and the order of the unknowns is fixed by a prefix ``x0-x0+x1-x1+…`` of the first
-polynomial.  Without that prefix PHCpack takes the order in which unknowns appear, which
-may differ between the start and the target of a homotopy: it then exchanges coordinates
-silently.
+polynomial.  Without that prefix PHCpack uses the order in which unknowns appear, which
+may differ between the start and the target of a homotopy: it then silently exchanges
+coordinates.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Terms = Mapping[tuple[int, ...], complex]
 """A polynomial: exponents of the unknowns to coefficient."""
 
 PRECISIONS = {"d": 17, "dd": 35, "qd": 68}
-"""Precisions of PHCpack, with the decimals in which a double is written for them."""
+"""Precisions of PHCpack, with the number of decimals in which a double is written for them."""
 
 RESERVED = frozenset({"i", "I", "j", "J", "e", "E"})
 MAX_EXPONENT = 1000
@@ -33,9 +33,9 @@ MAX_EXPONENT = 1000
 
 @dataclass(frozen=True)
 class PhcSystem:
-    """A normalised square system, or the answer where none is needed.
+    """A normalised square system, or the answer if none is needed.
 
-    Make one with `PhcSystem.read`.
+    Created by `PhcSystem.read`.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class PhcSystem:
     status : str
         "square": to be solved. "inconsistent": an equation reads c = 0 with c ≠ 0.
         "underdetermined": fewer equations than unknowns are left without those that read
-        0 = 0, or an unknown occurs nowhere; any solutions are not isolated.
+        0 = 0, or an unknown does not occur; solutions, if any, are not isolated.
     """
 
     variables: tuple[str, ...]
@@ -78,7 +78,7 @@ class PhcSystem:
         Raises
         ------
         InputError
-            Where exponents are of another number or negative, a coefficient is not finite, a
+            If the number of exponents is wrong or one is negative, a coefficient is not finite, a
             name is reserved or given twice, or there are more equations than unknowns.
         """
         names = cls.names(polynomials) if variables is None else tuple(variables)
@@ -111,12 +111,12 @@ class PhcSystem:
 
     @staticmethod
     def names(polynomials: Sequence[Terms]) -> tuple[str, ...]:
-        """The unknowns of some polynomials where they are not given."""
+        """The unknowns of some polynomials if they are not given."""
         width = max((len(e) for p in polynomials for e in p), default=0)
         return tuple(f"x{k}" for k in range(width))
 
     def lines(self, precision: str = "d") -> list[str]:
-        """The polynomials as PHCpack reads them."""
+        """The polynomials in PHCpack's format."""
         digits = PRECISIONS[precision]
         lines = []
         for exponents, coefficients in zip(self.exponents, self.coefficients, strict=True):
@@ -132,7 +132,7 @@ class PhcSystem:
         return lines
 
     def backward_errors(self, points: np.ndarray) -> np.ndarray:
-        """How badly points miss the equations, on a scale where rounding is about 1e-16.
+        """Backward errors of points, on a scale where rounding is about 1e-16.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class PhcSystem:
 
 
 def backward_errors(polynomials: Sequence[Terms], points: np.ndarray) -> np.ndarray:
-    """`PhcSystem.backward_errors` of any polynomials, more of them than unknowns, say."""
+    """`PhcSystem.backward_errors` for any polynomials, for instance more than unknowns."""
     points = np.asarray(points, complex)
     rows = [_arrays(_checked(p, points.shape[1]), True) for p in polynomials]
     return _backward_errors(rows, points)
@@ -186,13 +186,13 @@ def _checked(terms: Terms, size: int) -> dict[tuple[int, ...], complex]:
 
 
 def _arrays(terms: Mapping[tuple[int, ...], complex], scale: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Exponents and coefficients; scaled by a power of two, which rounds nothing."""
+    """Exponents and coefficients, scaled by a power of two, which causes no rounding."""
     order = sorted(terms, reverse=True)
     values = [complex(terms[a]) for a in order]
     largest = max(max(abs(v.real), abs(v.imag)) for v in values)
     shift = -math.frexp(largest)[1] if scale else 0
     scaled = [complex(math.ldexp(v.real, shift), math.ldexp(v.imag, shift)) for v in values]
-    kept = [k for k, v in enumerate(scaled) if v != 0]  # 1e-320 beside 1e300 is lost
+    kept = [k for k, v in enumerate(scaled) if v != 0]  # 1e-320 next to 1e300 is lost
     return np.array(order, dtype=np.int64)[kept], np.array(scaled)[kept]
 
 

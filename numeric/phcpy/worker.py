@@ -1,30 +1,30 @@
-"""The worker process: phcpy behind two pipes, one JSON object a line.
+"""The worker process: phcpy with two pipes, one JSON object per line.
 
 This script is run by a Python that can import phcpy (the system's; see
-`numeric.phcpy.process`), so it uses nothing but that Python's standard library and
-phcpy itself.  It is never imported by the package.
+`numeric.phcpy.process`), so it uses only that Python's standard library and
+phcpy.  The package never imports it.
 
-Protocol.  The first line it writes says what was found::
+Protocol.  The first line it writes reports the installation::
 
     {"ready": true, "version": "1.1.2", "phcpack": "PHCv2.4.86 …", "api": "verbose"}
 
-Then each line read is a request, answered by one line with the same ``id``::
+Each line read is a request, answered by one line with the same ``id``::
 
     {"id": 7, "operation": "solve", "polynomials": ["x0^2-2;"], "precision": "d",
      "seed": 1, "newton": 2}
     {"id": 7, "solutions": ["t : 1.0 …"], "seconds": 0.0004, "memory": 33000}
 
-``memory`` is what the process holds, in KiB: PHCpack leaks, the parent decides when that
-is enough.  A call that phcpy refuses is answered ``{"id": 7, "error": "…"}``.  It ends at
-the end of its input.
+``memory`` is the resident memory in KiB: PHCpack leaks, and the parent decides when the worker
+is replaced.  If phcpy rejects a call the answer is ``{"id": 7, "error": "…"}``.  The process ends
+at the end of its input.
 
 phcpy prints: on import, root counts at each call, and from compiled code.  All of it
 goes to file descriptors 0-2 of the process; the protocol therefore runs over private
 duplicates of 0 and 1, which themselves point to the null device.
 """
 
-# Not the package's directory but the standard library comes first: a file there called
-# like a standard module must not replace it.  Nothing may be imported before this.
+# The standard library comes before the package's directory: a file there with the name of a
+# standard module must not replace it.  Nothing may be imported before this.
 from __future__ import annotations
 
 import sys
@@ -53,11 +53,11 @@ _NEWTON = {
 
 
 class Refused(Exception):
-    """phcpy returned nothing: it could not read the system or does not take it."""
+    """phcpy returned nothing: it could not read the system or does not accept it."""
 
 
 class Phcpy:
-    """The few functions used, under one signature for both generations of phcpy.
+    """The functions used, with one signature for both generations of phcpy.
 
     phcpy 1.1.2 (PHCpack 2.4.86, Debian 12) has ``verbose=`` and returns solutions;
     later ones have ``vrblvl=`` and their trackers return ``(gamma, solutions)``.
@@ -84,7 +84,7 @@ class Phcpy:
         self.phcpack = str(phcpack()).strip()
 
     def solve(self, request: Request) -> Texts:
-        """Blackbox solver, then some Newton steps: its own end at a loose tolerance."""
+        """Blackbox solver, then some Newton steps, because the solver's tolerance is loose."""
         found = self._solver.solve(
             request["polynomials"], precision=request["precision"], **self._loud
         )
@@ -94,8 +94,8 @@ class Phcpy:
     def _refine(self, request: Request) -> Texts:
         """Newton steps on given solutions, singular or not.
 
-        A solution that phcpy cannot read back or spoils stays as it was: fields that
-        overflow are printed as stars, and path ends that coincide as the text "X".
+        A solution that phcpy cannot read back, or damages, is kept unchanged: overflowing
+        fields are printed as stars, and coinciding path ends as the text "X".
         """
         found = list(request["solutions"])
         for _ in range(request["newton"]):
@@ -147,22 +147,22 @@ def _readable(text: str) -> bool:
     return "the solution for t" in text and "*" not in text
 
 
-def end_with_parent(leash: int) -> None:
-    """Arrange that this process ends when the other end of the pipe `leash` is closed.
+def end_with_parent(lifeline: int) -> None:
+    """Make this process end when the other end of the pipe `lifeline` is closed.
 
     A solve may take hours inside compiled code, where no Python runs.  The kernel sends
-    SIGIO, whose default action is to end the process, as soon as the parent is gone.
+    SIGIO, whose default action is to end the process, as soon as the parent has ended.
     """
     if hasattr(os, "O_ASYNC"):
         signal.signal(signal.SIGIO, signal.SIG_DFL)
-        fcntl.fcntl(leash, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(leash, fcntl.F_SETFL, fcntl.fcntl(leash, fcntl.F_GETFL) | os.O_ASYNC)
-    if select.select([leash], [], [], 0)[0]:  # it was gone before we came here
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([lifeline], [], [], 0)[0]:  # it was closed before this call
         sys.exit(1)
 
 
 def memory() -> int:
-    """Resident memory in KiB; its peak where the present value cannot be had."""
+    """Resident memory in KiB; its peak if the present value is not available."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * resource.getpagesize() // 1024

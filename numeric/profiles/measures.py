@@ -1,4 +1,4 @@
-"""What a match may cost, enclosed: the measures by which match probabilities are profiled."""
+"""Costs of a match, enclosed in intervals: the measures of profiles."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from algebra.time_limits import check_time
 from numeric.conditions import conditions
 from numeric.instances import Instance
 
-# Many times what a few rounded operations on doubles can be off by.
+# A multiple of the error of a few rounded operations on doubles.
 _SLACK = 4e-15
 
-# From an instance, certified centres (·, r) and radii (·, r) to lower and upper ends of costs.
+# From an instance, certified centres (·, r) and radii (·, r) to lower and upper bounds of costs.
 _Costs = Callable[[Instance, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A cost that matches are bounded by.
+    """A cost of matches that a profile bounds.
 
     Attributes
     ----------
     name, title : str
     constraint : str or None
-        The constraint of a problem file that bounds it.
+        The constraint of a problem file that bounds it, if there is one.
     costs : callable
     is_slow : bool
-        Whether it takes much longer than counting may have taken.
+        Whether it may take much longer than the counts.
     """
 
     name: str

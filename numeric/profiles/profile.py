@@ -1,4 +1,4 @@
-"""The match probability as a function of a bound, with intervals; where rankings cross."""
+"""The match probability as a function of a bound, with intervals; crossings of rankings."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from numeric.statistics.intervals import (
     proportion_interval,
 )
 
-# Points of a profile where no bounds are given.
+# Largest number of points of a profile without given bounds.
 MOST_POINTS = 60
-# Bounds at which trials are asked again where none are given.
+# Default bounds under which trials are counted again.
 COARSE = tuple(2.0**k for k in range(-2, 6))
-# Bounds at which rankings are compared where none are given: half octaves from 1/16 to 1024.
+# Default bounds at which rankings are compared: half octaves from 1/16 to 1024.
 GRID = tuple(2.0 ** (k / 2) for k in range(-8, 21))
 
 
 def check_bounds(bounds: Sequence[float]) -> tuple[float, ...]:
-    """Bounds in increasing order, once each.
+    """Bounds in increasing order, without repetitions.
 
     Raises
     ------
     InputError
-        Where one is negative, NaN or no number, or there are none.
+        If a bound is negative, NaN or not a number, or if there are none.
     """
     if isinstance(bounds, (str, bytes)) or not len(bounds):
         raise InputError(f"`bounds` ({shown(bounds)}) must be numbers, one at least")
@@ -62,11 +62,11 @@ class ProfilePoint:
     bound : float
     matched, unmatched, undetermined : int
     estimate : float or None
-        Matched share of the decided trials; None where it would be a lower bound only.
+        Matched share of the decided trials; None if it is only a lower bound.
     interval : ConfidenceInterval
-        Clopper and Pearson's, for this bound alone.
+        The Clopper–Pearson interval, for this bound alone.
     band : ConfidenceInterval
-        Of the band that holds at all bounds at once.
+        The band that holds at all bounds simultaneously.
     """
 
     bound: float
@@ -102,7 +102,7 @@ class Profile:
     thresholds : tuple of Threshold
         One for each trial, in order.
     bounds : tuple of float
-        Where points are wanted; empty for the steps themselves.
+        Bounds of the points; empty for the steps themselves.
     confidence : float
     name : str
     """
@@ -127,9 +127,9 @@ class Profile:
         return low, np.sort([t.high for t in self.thresholds])
 
     def at(self, bound: float) -> ProfilePoint:
-        """The match probability under a bound; infinity for none."""
+        """The match probability under a bound; infinity means no bound."""
         low, high = self._ends
-        # Infinite thresholds are those of no match, which no bound helps; open ones are open.
+        # An infinite threshold means no match under any bound; undecided trials stay undecided.
         matched = int(np.searchsorted(high, bound, "right")) if bound < math.inf else 0
         unmatched = len(low) - int(np.searchsorted(low, bound, "right"))
         if bound == math.inf:
@@ -149,7 +149,7 @@ class Profile:
         )
 
     def _only_below(self, bound: float, undetermined: int) -> bool:
-        """Whether the matched share of the decided trials would say too much.
+        """Whether the matched share of the decided trials would be biased upwards.
 
         As `numeric.statistics.estimate.Estimate.is_lower_bound`.
         """
@@ -169,7 +169,7 @@ class Profile:
 
     @property
     def points(self) -> list[ProfilePoint]:
-        """The profile at the bounds asked for; else at its steps, at most `MOST_POINTS` of them."""
+        """The profile at the given bounds; else at its steps, at most `MOST_POINTS` of them."""
         bounds = self.bounds
         if not bounds:
             steps = self.steps
@@ -196,7 +196,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Between two bounds the ranking of two problems turns over.
+    """Two bounds between which the ranking of two problems is reversed.
 
     Attributes
     ----------
@@ -224,12 +224,12 @@ class ProfileResult(Result):
     by : str
     seed : int
     profiles : tuple of Profile
-        Of several problems: on common instances, trial by trial.
+        For several problems: on common instances, trial by trial.
     requested : int
-        Trials asked for; more than done where the work was interrupted.
+        Trials requested; more than finished if the work was interrupted.
     confidence : float
     trouble : str
-        What ended the work early, if it was not an interrupt.
+        Why the work ended early, other than by an interrupt.
     """
 
     by: str
@@ -243,22 +243,22 @@ class ProfileResult(Result):
 
     @property
     def trials(self) -> int:
-        """Trials done for every problem."""
+        """Number of trials finished for every problem."""
         return min(p.trials for p in self.profiles)
 
     @property
     def is_partial(self) -> bool:
-        """Whether the work ended before all trials asked for were done."""
+        """Whether the work ended before all requested trials."""
         return self.trials < self.requested
 
     @property
     def points(self) -> list[ProfilePoint]:
-        """Those of the first profile."""
+        """The points of the first profile."""
         return self.profiles[0].points
 
     @cached_property
     def crossings(self) -> list[Crossing]:
-        """Where rankings cross, for certain; see `signs`."""
+        """Certified crossings of rankings; see `signs`."""
         bounds = self.profiles[0].bounds or GRID
         out = []
         for a, b in combinations(range(len(self.profiles)), 2):
@@ -271,10 +271,10 @@ class ProfileResult(Result):
         return out
 
     def signs(self, first: int, second: int, bounds: Sequence[float]) -> list[int]:
-        """Which of two problems is ahead at each bound, for certain: 1, -1, or 0 for neither.
+        """Which of two problems is certainly ahead at each bound: 1, -1, or 0 for neither.
 
-        By Tango's paired intervals, at all these bounds together with the confidence of the
-        result (Bonferroni); the bounds must not have been chosen after a look at the trials.
+        By Tango's paired intervals, simultaneously at all these bounds with the confidence of the
+        result (Bonferroni); the bounds must not depend on the outcomes of the trials.
         """
         level = 1 - (1 - self.confidence) / max(1, len(bounds))
         out = []
@@ -292,7 +292,7 @@ class ProfileResult(Result):
         return out
 
     def facts(self) -> dict[str, Any]:
-        """Trials, and each profile without a bound."""
+        """Number of trials, and each profile's value without a bound."""
         done = done_of(self.trials, self.requested)
         out: dict[str, Any] = {"by": self.by, "trials": done}
         for k, profile in enumerate(self.profiles):

@@ -28,11 +28,11 @@ class Threshold:
     ----------
     index : int
     low, high : float
-        Between these it lies; both infinite where there is no match.
+        Bounds of the least cost; both infinite if there is no match.
     counted : bool
         Whether all solutions are known.
     searched : bool
-        Whether the count came from a search that cannot show that there is none.
+        Whether the count came from a search that cannot prove that there is none.
     """
 
     index: int
@@ -42,18 +42,18 @@ class Threshold:
     searched: bool = False
 
     def outcome(self, bound: float) -> bool | None:
-        """Whether the trial is matched under a bound; None where that is undetermined."""
+        """Whether the trial is matched under a bound; None if undetermined."""
         if self.high <= bound:
             return True
         return False if self.low > bound else None
 
     def narrowed(self, bound: float, outcome: str) -> Threshold:
-        """The same threshold, when the trial was decided under a bound.
+        """The same threshold after the trial was decided under a bound.
 
         Raises
         ------
         ArithmeticError
-            Where that contradicts what is known.
+            If this contradicts earlier results.
         """
         low, high = self.low, self.high
         if outcome == "matched":
@@ -71,7 +71,7 @@ class Thresholds:
     Parameters
     ----------
     problem : Problem
-        Whose constraints the counted solutions obey.
+        Its constraints are satisfied by the counted solutions.
     seed : int
     measure : Measure
     """
@@ -95,7 +95,7 @@ class Thresholds:
         if found is None or not len(found[0]):
             return Threshold(count.index, 0.0, math.inf, counted, searched)
         low, high = self.measure.costs(instance, *found)
-        # A solution that is not certain here may cost anything.
+        # The cost of a solution that is not certified here is unknown.
         whole = counted and len(found[0]) == count.real
         return Threshold(
             count.index, float(low.min()) if whole else 0.0, float(high.min()), counted, searched
@@ -104,7 +104,7 @@ class Thresholds:
     def _discs(
         self, instance: Instance, solutions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Centres and radii of polydiscs with one solution each; None where there are none."""
+        """Centres and radii of polydiscs with one solution each; None if there are none."""
         network = self.problem.network
         if network.chain() is None and not network.equations_are:
             # Exact witnesses, rounded.
@@ -114,14 +114,14 @@ class Thresholds:
 
 
 def merged(bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]) -> list[Threshold]:
-    """Thresholds of trials that were asked again under each bound.
+    """Thresholds of trials that were counted under each bound.
 
     Parameters
     ----------
     bounds : sequence of float
         In increasing order.
     counts : sequence of sequence of InstanceCount
-        For each bound those of trials 0, 1, …; trials that all have are taken.
+        For each bound the counts of trials 0, 1, …; only trials counted under all bounds are used.
     """
     out = []
     for trial in zip(*counts, strict=False):
@@ -131,7 +131,7 @@ def merged(bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]) -
         for bound, count in zip(bounds, trial, strict=True):
             one = one.narrowed(bound, count.outcome)
         if all(c.is_settled and c.outcome == "unmatched" for c in trial):
-            # Minimal: no bound helps.
+            # Minimal: no bound changes that.
             one = replace(one, low=math.inf)
         out.append(one)
     return out

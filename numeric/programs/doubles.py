@@ -1,7 +1,7 @@
-"""The values of a program in machine numbers, the whole batch at once.
+"""The values of a program in doubles, for a whole batch.
 
-Real or complex: with a step of 10⁻²⁰⁰ i in a direction, the imaginary part of an analytic program's
-value is its derivative, without cancellation [1]_.
+The values may be real or complex: with a step of 10⁻²⁰⁰ i in a direction, the imaginary part of an
+analytic program's value is its derivative, without cancellation [1]_.
 
 References
 ----------
@@ -42,7 +42,7 @@ FUNCTIONS = {
 
 
 class Doubles:
-    """Arrays with the batch axis last; of size 1 where a value does not depend on the sample."""
+    """Arrays with the batch axis last, of size 1 if a value does not depend on the sample."""
 
     def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
         """The nearest doubles."""
@@ -81,7 +81,7 @@ class Doubles:
         return found[..., None] if plain else found
 
     def index(self, node: Node, where: np.ndarray, *parts: np.ndarray) -> np.ndarray:
-        """Entries put together."""
+        """Assemble entries of several arrays."""
         m = max(part.shape[-1] for part in parts)
         rows = [
             np.broadcast_to(part.reshape(-1, part.shape[-1]), (part[..., 0].size, m))
@@ -109,7 +109,7 @@ class Doubles:
     def choose(
         self, node: Node, sign: np.ndarray, positive: np.ndarray, other: np.ndarray
     ) -> np.ndarray:
-        """By the sign of the real part."""
+        """Select by the sign of the real part."""
         return np.where(np.real(sign) > 0, positive, other)
 
 
@@ -128,7 +128,7 @@ def labels(
     Returns
     -------
     ndarray
-        Of the output's shape, with the batch axis last.
+        In the output's shape, with the batch axis last.
     """
     blocks = {name: value[..., None] for name, value in weights.items()} | dict(samples)
     m = next(iter(samples.values())).shape[-1]
@@ -150,7 +150,7 @@ def jacobian(
     weights, samples : mapping of str to ndarray
         As for `labels`.
     learnable : mapping of str to ndarray of bool
-        Which entries.
+        Masks of the entries.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Activation patterns of a program: the signs that it chooses by, at a drawn real point."""
+"""Activation patterns of a program: the signs of its choices at a random real point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numeric.programs.doubles import Doubles
 
 
 class _Recorder(Doubles):
-    """Machine numbers that keep the signs, by the number of the node."""
+    """Doubles that record the signs, by the number of the node."""
 
     def __init__(self, program: Program) -> None:
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
@@ -45,21 +45,21 @@ def drawn_patterns(
     values: Mapping[str, tuple[np.ndarray, int]] | None = None,
     seed: int = 0,
 ) -> Patterns:
-    """Patterns at Gaussian samples, and at Gaussian weights where these have no values.
+    """Patterns at Gaussian samples, and at Gaussian weights where none are given.
 
     Parameters
     ----------
     program : Program
     tokens : mapping of str to int, optional
-        Samples that are rows of one 1 and zeros: their sizes.
+        Samples that are one-hot rows: their sizes.
     values : mapping of str to (ndarray of int, int), optional
-        Weights that are given.
+        Given weights.
     seed : int, optional
 
     Returns
     -------
     callable
-        Takes the number of samples; gives the signs, by the numbers of the nodes that choose.
+        From the number of samples to the signs, by the numbers of the choosing nodes.
     """
     rng = np.random.default_rng([seed, zlib.crc32(b"pattern")])
     weights = {}

@@ -1,9 +1,9 @@
-r"""From trials to statements: intervals, confidence sequences, comparisons.
+r"""Statistics of trials: intervals, confidence sequences, comparisons.
 
 approximate           Approximate matches: the share of instances whose loss gets below a bound
 bands                 Simultaneous confidence bands for a distribution function
 comparison            Two allocations compared on common random instances
-confidence_sequences  A confidence sequence for a match probability: right at every moment at once
-estimate              Match probability estimated: trials counted, an interval that is right
+confidence_sequences  A confidence sequence for a match probability, valid at all times at once
+estimate              Estimated match probability: counts of trials and a valid interval
 intervals             Confidence intervals for a match probability, and for the difference of two
 """

@@ -1,17 +1,17 @@
 r"""Simultaneous confidence bands for a distribution function.
 
-The match probability under a bound b is F(b) = P(τ ≤ b), τ the smallest bound at which a random
-instance is matched (infinite where it has no match).  Of n trials let F̂ be the empirical
+The match probability under a bound b is F(b) = P(τ ≤ b), where τ is the smallest bound at which a
+random instance is matched (infinite if it has no match).  For n trials let F̂ be the empirical
 distribution function; then
 
     P( sup_b |F̂(b) − F(b)| > ε ) ≤ 2 exp(−2 n ε²)
 
-for every F, continuous or not, and for n fixed [1]_, [2]_: with ε = sqrt(ln(2/α) / 2n) all of F
+for every F, continuous or not, and for fixed n [1]_, [2]_: with ε = sqrt(ln(2/α) / 2n) all of F
 lies within F̂ ± ε with probability at least 1 − α.
 
 Some τ are known only to lie in an interval.  The empirical function lies between that of the upper
-ends and that of the lower ends, at every b and whatever the τ are; so F lies between the
-first less ε and the second plus ε with at least the same probability.
+ends and that of the lower ends, at every b and for all values of τ; so F lies between the
+first minus ε and the second plus ε with at least the same probability.
 
 References
 ----------
@@ -30,7 +30,7 @@ from numeric.statistics.intervals import ConfidenceInterval, count_of, tail_of
 
 
 def band_half_width(trials: int, confidence: float = 0.95) -> float:
-    """ε of the band, at most 1.
+    """Half-width ε of the band, at most 1.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def band_half_width(trials: int, confidence: float = 0.95) -> float:
 def band_at(
     matched: int, unmatched: int, undetermined: int = 0, *, confidence: float = 0.95
 ) -> ConfidenceInterval:
-    """The band at one bound; it holds at all bounds at once.
+    """The band at one bound; it holds at all bounds simultaneously.
 
     Parameters
     ----------
     matched, unmatched, undetermined : int
-        Trials at that bound.
+        Numbers of trials at that bound.
     confidence : float, optional
 
     Examples

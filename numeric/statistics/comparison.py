@@ -37,7 +37,7 @@ class Comparison(Result):
 
     @property
     def trials(self) -> int:
-        """Instances that both have."""
+        """Number of common instances."""
         return min(self.first.trials, self.second.trials)
 
     @property
@@ -48,10 +48,10 @@ class Comparison(Result):
 
     @property
     def difference(self) -> float | None:
-        """Matched share of the first less that of the second, over pairs decided in both.
+        """Matched share of the first minus that of the second, over pairs decided in both.
 
-        None where either estimate is: where one is a lower bound so is its share, and a
-        difference of bounds bounds nothing.
+        None if either estimate is None: then a share is only a lower bound, and the
+        difference of two such bounds bounds nothing.
         """
         if self.first.estimate is None or self.second.estimate is None:
             return None
@@ -64,7 +64,7 @@ class Comparison(Result):
     def interval(self) -> ConfidenceInterval:
         """Confidence interval of the difference.
 
-        Tango's score interval; where one of the two is certified, that of the other moved by it.
+        Tango's score interval; if one of the two is certified, the other's interval is shifted.
         """
         if self.first.certified is not None or self.second.certified is not None:
             a, b = self.first.interval(), self.second.interval()
@@ -73,7 +73,7 @@ class Comparison(Result):
 
     @property
     def summary(self) -> str:
-        """What the interval says, in one line."""
+        """The result in one line."""
         interval = self.interval()
         value = "undecided" if self.difference is None else f"{self.difference:+.4f}"
         verdict = "no difference is shown"
@@ -94,7 +94,7 @@ class Comparison(Result):
 
     @property
     def is_partial(self) -> bool:
-        """Whether either of the two ended before all trials asked for."""
+        """Whether one of the two ended before all requested trials."""
         return self.first.is_partial or self.second.is_partial
 
     def facts(self) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""A confidence sequence for a match probability: right at every moment at once.
+"""A confidence sequence for a match probability, valid at all times at once.
 
-A confidence interval is right for a number of trials fixed beforehand.  Who looks after
-every trial and stops when the interval is short enough is misled by it.  The intervals
+A confidence interval is valid for a number of trials fixed in advance.  Looking after
+every trial and stopping when the interval is short enough invalidates it.  The intervals
 here contain the probability at all times simultaneously with the given confidence, so one
-may stop whenever one likes, for whatever reason.
+may stop at any time, for any reason.
 
-Why.  Let K_n be the number of matches among the first n trials and
+Proof.  Let K_n be the number of matches among the first n trials and
 
     M_n(p) = B(a + K_n, a + n - K_n) / (B(a, a) p^K_n (1 - p)^(n - K_n)),
 
@@ -16,11 +16,11 @@ sets {p : M_n(p) < 1/α}, and their intersection over all n so far, contain p fo
 with probability at least 1 - α.  This is exact for every n, not a limit.  M_n is convex
 in log-likelihood with its minimum at K_n / n, so the sets are intervals.
 
-Undetermined trials.  The lower limit takes them as unmatched, the upper one as matched.
+Undetermined trials.  The lower limit counts them as unmatched, the upper one as matched.
 Going from K to K + 1 matches multiplies M_n(p) by (a + K) (1 - p) / ((a + n - K - 1) p),
 which is at least 1 for p ≤ (a + K) / (2a + n - 1).  With a = 1/2 that bound is
-(K + 1/2) / n, so no p below K / n that was excluded comes back: the lower limit does not
-decrease in K, nor by symmetry the upper one.  Hence the interval printed contains that of
+(K + 1/2) / n, so no p below K / n that was excluded is included again: the lower limit does not
+decrease in K, nor by symmetry the upper one.  Hence the interval contains that of
 the complete data at each time, whatever made trials undetermined.
 
 References
@@ -48,8 +48,8 @@ from scipy.special import betaln
 from algebra.errors import InputError
 from numeric.statistics.intervals import ConfidenceInterval, count_of, tail_of
 
-# Jeffreys' law.  The argument for undetermined trials holds for a from 1/2 to 1; 1/2
-# gives the shorter intervals for probabilities near 0 and 1.
+# The parameter of Jeffreys' prior.  The argument for undetermined trials holds for a from 1/2
+# to 1; 1/2 gives the shorter intervals for probabilities near 0 and 1.
 _PRIOR = 0.5
 
 
@@ -60,12 +60,12 @@ def confidence_sequence(
     *,
     confidence: float = 0.95,
 ) -> ConfidenceInterval:
-    """The interval of the confidence sequence at one moment.
+    """The interval of the confidence sequence at one time.
 
     Parameters
     ----------
     matched, unmatched, undetermined : int
-        Trials so far.
+        Numbers of trials so far.
     confidence : float
         Probability, between 0 and 1, that all intervals of the sequence contain the truth.
 
@@ -80,8 +80,8 @@ def confidence_sequence(
 
     See Also
     --------
-    RunningInterval : keeps the intersection of all moments, which covers as well.
-    numeric.statistics.intervals.proportion_interval : for a number of trials fixed beforehand.
+    RunningInterval : the intersection over all times, with the same coverage.
+    numeric.statistics.intervals.proportion_interval : for a number of trials fixed in advance.
 
     Notes
     -----
@@ -100,7 +100,7 @@ def confidence_sequence(
 
 
 def _lower(k: int, n: int, level: float) -> float:
-    """The p below k / n at which log M_n(p) is `level`."""
+    """The p below k / n with log M_n(p) = `level`."""
     if k == 0:
         return 0.0
     constant = float(betaln(_PRIOR + k, _PRIOR + n - k) - betaln(_PRIOR, _PRIOR)) - level
@@ -117,7 +117,7 @@ def _lower(k: int, n: int, level: float) -> float:
 
 
 class RunningInterval:
-    """The intersection of a confidence sequence over the moments it was looked at.
+    """The intersection of a confidence sequence over the times at which it was computed.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class RunningInterval:
 
     Notes
     -----
-    The intersection is empty with probability at most 1 - confidence.  Should it happen,
+    The intersection is empty with probability at most 1 - confidence.  In that case
     it is replaced by the point of the old interval nearest to the new one, and stays
     there.
 
@@ -156,18 +156,18 @@ class RunningInterval:
     def update(
         self, matched: SupportsIndex, unmatched: SupportsIndex, undetermined: SupportsIndex = 0
     ) -> ConfidenceInterval:
-        """Take in the counts of all trials so far, and return the intersection.
+        """Add the counts of all trials so far, and return the intersection.
 
         Parameters
         ----------
         matched, unmatched, undetermined : int
-            Totals, not additions.  Trials may move from undetermined to another count,
-            none may vanish.
+            Totals, not increments.  Trials may move from undetermined to another count;
+            none may disappear.
 
         Raises
         ------
         InputError
-            Where a count is bad or less than before.
+            If a count is invalid or smaller than before.
         """
         now = confidence_sequence(matched, unmatched, undetermined, confidence=self.confidence)
         counts = (count_of(matched, "matched"), count_of(unmatched, "unmatched"))
@@ -183,7 +183,7 @@ class RunningInterval:
         low = max(self.interval.low, now.low)
         high = min(self.interval.high, now.high)
         if low > high:
-            # One of the two is an end of the old interval; that end faces the new one.
+            # One of the two is an end of the old interval, namely the end nearest to the new one.
             point = high if now.low > self.interval.high else low
             low = high = point
         self.interval = ConfidenceInterval(low, high)

@@ -1,7 +1,7 @@
-"""Match probability estimated: trials counted, an interval that is right.
+"""Estimated match probability: counts of trials and a valid interval.
 
-A trial is *matched* where a real solution is certain, *unmatched* where a complete count
-shows none, *undetermined* otherwise; undetermined trials widen the interval on both
+A trial is *matched* if a real solution is certified, *unmatched* if a complete count
+shows that there is none, *undetermined* otherwise; undetermined trials widen the interval on both
 sides and are never dropped.
 """
 
@@ -27,13 +27,13 @@ class Estimate(Result):
     engine : str
     seed : int
     counts : tuple of InstanceCount
-        One for each trial done, in order.
+        One for each finished trial, in order.
     requested : int
-        Trials asked for; more than done where the work was interrupted.
+        Trials requested; more than finished if the work was interrupted.
     confidence : float
     running : ConfidenceInterval or None
-        Where the number of trials depended on the outcomes: the confidence sequence that was
-        watched, the only interval that is then valid.
+        If the number of trials depended on the outcomes: the confidence sequence that was
+        used, the only interval that is then valid.
     trouble : str
         What ended the work early, if it was not an interrupt: a full disk.
     approximate : ApproximateShare or None
@@ -60,7 +60,7 @@ class Estimate(Result):
 
     @property
     def matched(self) -> int:
-        """Trials with a certain real solution."""
+        """Trials with a certified real solution."""
         return self._tally("matched")
 
     @property
@@ -70,14 +70,14 @@ class Estimate(Result):
 
     @property
     def undetermined(self) -> int:
-        """Trials that could not be decided."""
+        """Number of undecided trials."""
         return self._tally("undetermined")
 
     @property
     def estimate(self) -> float | None:
-        """Matched share of the decided trials; None where none is decided.
+        """Matched share of the decided trials; None if none is decided.
 
-        None too where it would be a lower bound only (`is_lower_bound`).
+        Also None if it is only a lower bound (`is_lower_bound`).
         """
         if self.certified is not None:
             return self.certified
@@ -88,7 +88,7 @@ class Estimate(Result):
 
     @property
     def certified(self) -> float | None:
-        """1 or 0 where a verdict on the one allocation settles every trial; else None.
+        """1 or 0 if a verdict on the allocation settles every trial; else None.
 
         An allocation that is drawn anew for each trial has no verdict: the share of draws that
         are certified maximal is a share in a sample.
@@ -103,12 +103,12 @@ class Estimate(Result):
 
     @property
     def is_lower_bound(self) -> bool:
-        """Whether the matched share of the decided trials would say too much.
+        """Whether the matched share of the decided trials would be biased upwards.
 
-        So it is where trials are open and some matches rest on a solution that was found, not
-        on a count: such a trial might be open too, had it no solution, so those left open are more
-        often without one.  So it is too where a search left some open that cannot show "no match".
-        What is known is `at_least`.
+        This holds if trials are undecided and some matches were decided by a solution that was
+        found, not by a count: without a solution such a trial might be undecided too, so the
+        undecided ones are more often without one.  It also holds if undecided trials come from
+        a search that cannot prove "no match".  `at_least` is then the known bound.
         """
         if not self.undetermined:
             return False
@@ -120,12 +120,12 @@ class Estimate(Result):
 
     @property
     def at_least(self) -> float | None:
-        """Matched share of all trials: with the open ones unmatched."""
+        """Matched share of all trials, with the undecided ones counted as unmatched."""
         return self.matched / self.trials if self.trials else None
 
     @property
     def value_text(self) -> str:
-        """The match probability in words: certified, estimated, at least, or undecided."""
+        """The match probability as text: certified, estimated, at least, or undecided."""
         if self.certified is not None:
             return f"{self.certified:.0f}, certified"
         if self.estimate is not None:
@@ -134,27 +134,28 @@ class Estimate(Result):
 
     @property
     def by_trace_test(self) -> int:
-        """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
+        """Unmatched trials that depend on a root count by a trace test (a match does not)."""
         return sum(
             c.reason is Reason.COUNTED_BY_TRACE and c.outcome == "unmatched" for c in self.counts
         )
 
     @property
     def method(self) -> str:
-        """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
+        """Name of the valid interval: Clopper–Pearson for a fixed number of trials."""
         if self.certified is not None:
             return "certified"
         return "clopper-pearson" if self.running is None else "confidence sequence"
 
     def interval(self, method: str | None = None) -> ConfidenceInterval:
-        """Confidence interval; undetermined trials count as unmatched below, matched above.
+        """Confidence interval of the match probability.
 
+        Undetermined trials count as unmatched for the lower limit, matched for the upper.
         A certified value is its own interval.
 
         Parameters
         ----------
         method : {"clopper-pearson", "wilson"}, optional
-            By default the interval of `method`.
+            Default: the interval of `method`.
         """
         if method is None:
             if self.certified is not None:
@@ -199,11 +200,11 @@ class Estimate(Result):
 
     @property
     def is_partial(self) -> bool:
-        """Whether the work ended before all trials asked for, and before it was precise enough."""
+        """Whether the work ended before all requested trials and before the requested precision."""
         return self.trials < self.requested
 
     def facts(self) -> dict[str, Any]:
-        """The match probability, its interval, and what it rests on."""
+        """The match probability, its interval, and its evidence."""
         interval = self.interval()
         done = done_of(self.trials, self.requested)
         return {
@@ -230,7 +231,7 @@ class Estimate(Result):
 
 
 def settled(count: InstanceCount) -> bool | None:
-    """What a verdict on the allocation says of a trial: matched, unmatched, or None: nothing."""
+    """The outcome that a verdict on the allocation gives: matched, unmatched, or None."""
     if count.reason is Reason.SETTLED_MAXIMAL:
         return True
     return False if count.reason is Reason.SETTLED_MINIMAL else None

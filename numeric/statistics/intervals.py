@@ -1,14 +1,14 @@
 """Confidence intervals for a match probability, and for the difference of two.
 
 Some trials may stay undetermined: the instance has an answer, but it was not found.  They
-are never dropped.  The lower limit takes each of them as it lowers the limit most, the
-upper limit as it raises it most.
+are never dropped.  For the lower limit each of them counts as it lowers the limit most, for
+the upper limit as it raises it most.
 
-Why the coverage holds.  Let K be the number of matches that all the n trials would show,
-so matched ≤ K ≤ matched + undetermined, however the undetermined ones came about (they
-may well depend on the outcome).  For n fixed, the limits L(K) and U(K) of the methods
-below do not decrease in K.  So [L(matched), U(matched + undetermined)] contains the
-interval [L(K), U(K)] of the complete data, always, and covers at least as often.
+Proof of coverage.  Let K be the number of matches that all the n trials would show,
+so matched ≤ K ≤ matched + undetermined, whatever made trials undetermined (this
+may depend on the outcome).  For fixed n, the limits L(K) and U(K) of the methods
+below do not decrease in K.  So [L(matched), U(matched + undetermined)] always contains the
+interval [L(K), U(K)] of the complete data, and covers at least as often.
 
 References
 ----------
@@ -85,13 +85,13 @@ def proportion_interval(
     confidence: float = 0.95,
     method: str = "clopper-pearson",
 ) -> ConfidenceInterval:
-    """Confidence interval for a probability of which some trials are undetermined.
+    """Confidence interval for a probability if some trials are undetermined.
 
     Parameters
     ----------
     matched, unmatched, undetermined : int
-        Numbers of trials; the number of trials must have been fixed beforehand (where it
-        was not, see `numeric.statistics.confidence_sequences`).
+        Numbers of trials.  The number of trials must have been fixed in advance (otherwise
+        see `numeric.statistics.confidence_sequences`).
     confidence : float
         Between 0 and 1.
     method : str
@@ -101,7 +101,7 @@ def proportion_interval(
     Returns
     -------
     ConfidenceInterval
-        [0, 1] where there are no trials.
+        [0, 1] if there are no trials.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def proportion_interval(
     if method not in METHODS:
         raise InputError(f"`method` ({method!r}) must be one of {', '.join(METHODS)}")
     lower = _clopper_pearson_lower if method == "clopper-pearson" else _wilson_lower
-    # The upper limit for the matches is one minus the lower limit for the others.
+    # The upper limit for the matches is one minus the lower limit for the non-matches.
     return ConfidenceInterval(lower(k, n, tail), 1.0 - lower(m, n, tail))
 
 
@@ -198,12 +198,12 @@ def paired_interval(
     of n, the limits are the Δ at which (b - c - nΔ) / sqrt(n (2q + Δ (1 - Δ))) = ±z, where
     q is the probability of a c-trial under Δ that fits best, the larger root of
     2n q² + ((2n - b + c) Δ - b - c) q - c Δ (1 - Δ) = 0.  This is an asymptotic interval
-    that [4]_ recommends for every n; pairing removes what the instances have in common.
+    that [4]_ recommends for every n; pairing removes the variation common to both allocations.
 
     An undetermined outcome can turn a trial into a b-trial, a c-trial or neither.  The
     limits do not decrease in b and do not increase in c (n fixed; checked without an
-    exception for all tables up to n = 30 at five levels), so the lower limit takes the
-    fewest b and the most c that can be, which some completion has at once, and the upper
+    exception for all tables up to n = 30 at five levels), so the lower limit uses the
+    smallest b and the largest c, which some completion attains simultaneously, and the upper
     limit the reverse.
 
     Examples
@@ -218,8 +218,8 @@ def paired_interval(
         return ConfidenceInterval(-1.0, 1.0)
     z = -float(ndtri(tail))
     first_only, second_only = int(counts[0, 1]), int(counts[1, 0])
-    # Beside a match of the first, an undetermined second can make the trial one of the
-    # first's, not of the second's; beside a failure of the first, the reverse.
+    # With a match of the first, an undetermined second can make the trial one of the
+    # first's, not of the second's; with a failure of the first, the reverse.
     could_be_first = int(counts[0, 2] + counts[2, 1] + counts[2, 2])
     could_be_second = int(counts[2, 0] + counts[1, 2] + counts[2, 2])
     return ConfidenceInterval(
@@ -264,7 +264,7 @@ def count_of(value: Any, name: str) -> int:
 
 
 def tail_of(confidence: float) -> float:
-    """Half of what is left beside a confidence level, which is checked."""
+    """Half of one minus a confidence level, which is checked."""
     try:
         inside = 0 < confidence < 1
     except TypeError:

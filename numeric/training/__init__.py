@@ -1,9 +1,9 @@
-r"""Does training find the match: gradient methods on batches of students, their ends certified.
+r"""Training experiments: how often gradient methods find a match, certified.
 
 approximate  The least loss that a search finds for an instance, whatever its kind
 arrival     Whether a run ended at a match: Newton's basin of a certified solution, or a witness
 descent     Gradient descent, Adam and Levenberg–Marquardt for a batch of students
-experiment  Training beside complete counts: what is found of what exists
+experiment  Training and complete counts: which of the existing matches are found
 students    A batch of students at their starts: weights, samples, labels, starts
-losses      Mean squared errors of a batch, their slopes and Jacobians, by reverse mode
+losses      Mean squared errors of a batch, their gradients and Jacobians, by reverse mode
 """

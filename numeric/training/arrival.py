@@ -1,25 +1,26 @@
 r"""Whether a run ended at a match, decided by certification and not by a small error.
 
-**Chains of matrices.**  The run arrived where Newton's method, started at its end, converges at
-once to a certified solution ζ: the end is an approximate zero in Smale's sense,
+**Chains of matrices.**  A run has found a match if Newton's method, started at its end, converges
+at once to a certified solution ζ: the end is an approximate zero in Smale's sense,
 
     ‖x_k − ζ‖ ≤ (1/2)^(2^k − 1) ‖x_0 − ζ‖   for k = 1, 2, …
 
-[1]_.  The inequalities are checked in doubles for the first five steps, down to the floor of
-rounding; that ζ is a solution, real and the only one in its disc, is proved (Krawczyk's test, in
-balls where doubles do not suffice).  So the match is the merit of the run, not of Newton's method:
-from a point far from ζ the first steps do not shrink the distance so.  (Equations that are linear
-in what learns are the exception: Newton's first step solves them from everywhere, and every run
-arrives.)
+[1]_.  The inequalities are checked in doubles for the first five steps, down to rounding error;
+that ζ is a solution, real and the only one in its disc, is proved (Krawczyk's test, in
+balls where doubles do not suffice).  So the match was found by the run, not by Newton's method:
+from a point far from ζ the first steps do not reduce the distance at this rate.  (Equations that
+are linear in the learnable weights are an exception: Newton's first step solves them from every
+point, and every run counts as successful.)
 
-With more weights than equations matches are not isolated: the surplus weights are kept as they are
-at the end, and the others must lie in Newton's basin of a certified solution of what is left.
+With more weights than equations matches are not isolated: the surplus weights are fixed at their
+final values, and the others must lie in Newton's basin of a certified solution of the remaining
+system.
 
-**Shallow ReLU nets.**  The run arrived where the activation pattern of its end has an exact
-witness: rational weights in the closure of that cell that reproduce the labels.  (Where a pattern
-leaves weights free one solution of its equations is tried, so that a witness may be overlooked.)
+**Shallow ReLU nets.**  A run has found a match if the activation pattern of its end has an exact
+witness: rational weights in the closure of that cell that reproduce the labels.  (If a pattern
+leaves weights free one solution of its equations is tried, so that a witness may be missed.)
 
-Training does not know of constraints on the weights: a match that breaks them is none.
+Training does not use constraints on the weights; a match that violates them does not count.
 
 References
 ----------
@@ -46,9 +47,9 @@ from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount
 from numeric.instances import Instance
 
-# Newton steps from an end, and those whose speed is checked.
+# Newton steps from an end, and the number of steps whose convergence is checked.
 _NEWTON, _CHECKED = 12, 5
-# Distances relative to the size of a solution that rounding hides.
+# Distances relative to the size of a solution that are rounding error.
 _FLOOR = 1e-9
 _MOST_BITS = 256
 
@@ -60,9 +61,9 @@ class Arrival:
     Attributes
     ----------
     weights : ndarray of float, shape (r,)
-        Of the match, rounded.
+        The match, rounded.
     number : int or None
-        Which of the instance's listed solutions it is; None where they are not all known.
+        Its index among the instance's listed solutions; None if these are not all known.
     """
 
     weights: np.ndarray
@@ -70,20 +71,20 @@ class Arrival:
 
 
 class ChainArrivals:
-    """Arrivals of one allocation's runs, for networks that are chains.
+    """Tests of the runs of one allocation, for networks that are chains.
 
     Parameters
     ----------
     allocation : Allocation
-        All that learns.
+        All learnable weights.
     part : Allocation
-        What is solved for: a part of it of full rank, with as many weights as equations.
+        The part that is solved for: of full rank, with as many weights as equations.
     support : mapping of str to ndarray
 
     Raises
     ------
     InputError
-        Where the part leads to no square system: the allocation is minimal.
+        If the part gives no square system: the allocation is minimal.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class ChainArrivals:
         self._is_whole = part.size == allocation.size
 
     def known(self, instance: Instance, solutions: Sequence[Sequence[float]]) -> RootPool | None:
-        """The certified ones of an instance's solutions, to be handed to `arrival`."""
+        """The certified solutions of an instance, an argument of `arrival`."""
         if not self._is_whole or not len(solutions):
             return None
         try:
@@ -144,7 +145,7 @@ class ChainArrivals:
         return Arrival(weights, number)
 
     def _obeys(self, instance: Instance, pool: RootPool) -> bool:
-        """Whether a match that is not listed certainly obeys the constraints."""
+        """Whether a match that is not listed certainly satisfies the constraints."""
         one = InstanceCount(
             instance.index, 1, None, UNDETERMINED, solutions=(tuple(pool.roots[0].real),)
         )
@@ -154,7 +155,7 @@ class ChainArrivals:
         return bool(rules.obeying(one, part, box).real)
 
     def _newton(self, parameters: np.ndarray, end: np.ndarray) -> np.ndarray | None:
-        """Where Newton's method converges to from a point, if it does so at once."""
+        """The limit of Newton's method from a point, if it converges at once."""
         path = [end]
         with np.errstate(over="ignore", invalid="ignore"):
             for _ in range(_NEWTON):
@@ -179,7 +180,7 @@ class ChainArrivals:
 
 
 class ReluArrivals:
-    """Arrivals of runs of shallow ReLU nets."""
+    """Tests of runs of shallow ReLU nets."""
 
     def known(self, instance: Instance, solutions: Sequence[Sequence[float]]) -> None:
         """No list of their matches is used."""

@@ -1,12 +1,12 @@
 """Gradient descent, Adam and Levenberg–Marquardt for a batch of students.
 
-Every run ends where the root of its mean squared error is 1e-10 of the root mean square of its
-labels, where it is no longer finite, or after the steps it is given (Levenberg–Marquardt also where
-no step helps, however much it is damped).  Runs do not know of each
-other: a run in a batch ends where it would alone.
+A run ends when the root of its mean squared error is 1e-10 of the root mean square of its
+labels, when it is no longer finite, or after the given number of steps (Levenberg–Marquardt also
+when no step reduces the error at the largest damping).  Runs are independent: the result of a run
+does not depend on the batch.
 
-Rates are those of one step for gradient descent; Adam's falls to a hundredth by a half cosine over
-the steps given; Levenberg–Marquardt has none, its damping follows success and failure.
+The rate is constant for gradient descent; for Adam it falls to a hundredth by half a cosine over
+the given steps; Levenberg–Marquardt has none, its damping adapts to success and failure.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from numeric.adam import Adam, half_cosine
 from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
 from numeric.training.losses import Loss
 
-# A run is done where its error is so small, relative to the labels.
+# A run is done when its error is this small, relative to the labels.
 ENOUGH = 1e-10
-# Steps after which runs that are done leave the batch.
+# Number of steps after which finished runs are removed from the batch.
 _SWEEP = 25
 
 
 @dataclass(frozen=True)
 class Descent:
-    """Where the runs of a batch ended.
+    """Endpoints of the runs of a batch.
 
     Attributes
     ----------
     ends : ndarray, shape (runs, r)
     mse : ndarray, shape (runs,)
-        Mean squared errors there; infinite or NaN where a run diverged.
+        Mean squared errors there; infinite or NaN if a run diverged.
     steps : ndarray of int, shape (runs,)
     """
 
@@ -48,15 +48,15 @@ class Descent:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """A way to train.
+    """A training method.
 
     Attributes
     ----------
     name, summary : str
     steps : int
-        Steps of a run where nobody says otherwise.
+        Default number of steps of a run.
     rate : float or None
-        Size of its steps where nobody says otherwise; None where it has none.
+        Default step size; None if the method has none.
     descend : callable
         From a loss, starts (runs, r), steps and rate to a `Descent`.
     """
@@ -68,12 +68,12 @@ class Optimizer:
     descend: Callable[[Loss, np.ndarray, int, float], Descent]
 
 
-# From slopes (runs, r), the number of the step and the rows they stand for, to steps (runs, r).
+# From gradients (runs, r), the number of the step and their rows in the batch to steps (runs, r).
 _Rule = Callable[[np.ndarray, int, np.ndarray], np.ndarray]
 
 
 def gradient_descent(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
-    """Full-batch gradient descent with steps of one size.
+    """Full-batch gradient descent with a constant rate.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def gradient_descent(loss: Loss, starts: np.ndarray, steps: int, rate: float) ->
     starts : ndarray, shape (runs, r)
     steps : int
     rate : float
-        Steps are so many times the slope of the mean squared error.
+        Factor of the gradient of the mean squared error.
     """
     return _descend(loss, starts, steps, lambda slope, t, rows: rate * slope)
 
 
 def adam(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
-    """Adam, full batch, the rate falling to a hundredth by a half cosine.
+    """Adam, full batch, the rate falling to a hundredth by half a cosine.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def adam(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
 def damped_gauss_newton(
     loss: Loss, starts: np.ndarray, steps: int, rate: float = math.nan
 ) -> Descent:
-    """Levenberg–Marquardt; see `gradient_descent`, the rate means nothing.
+    """Levenberg–Marquardt; see `gradient_descent`; the rate is ignored.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _descend(loss: Loss, starts: np.ndarray, steps: int, rule: _Rule) -> Descent
     count = len(ends)
     mse, taken = np.full(count, np.nan), np.full(count, steps)
     enough = _enough(loss.students.Y)
-    # The runs that are under way, by number; `kept` are their places among those of before.
+    # Indices of the unfinished runs; `kept` are their positions among the previous ones.
     rows, kept, w = np.arange(count), np.arange(count), ends.copy()
     with np.errstate(over="ignore", invalid="ignore"):
         for t in range(steps + 1):

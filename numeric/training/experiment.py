@@ -1,15 +1,15 @@
-r"""Training beside complete counts: of the matches that exist, which are found.
+r"""Training and complete counts: which of the existing matches are found.
 
-A trial is one random instance.  Whether a match exists is known from its count; the student is
-then trained on it, from its own weights and from as many restarts as are asked for, and each end
-is held against the instance's certified matches (`numeric.training.arrival`).
+A trial is one random instance.  Its count shows whether a match exists; the student is
+then trained on it, from its own weights and from the requested number of restarts, and each end
+is compared with the instance's certified matches (`numeric.training.arrival`).
 
-**The share that is found** is a probability given that a match exists, so trials in which that is
-open are carried along: the lower limit takes each of them as one whose match was missed, the upper
-limit as one without a match.  With e trials in which a match is certain, f of them found and u
-open, the limits are those of Clopper and Pearson for f of e + u, and for f of e.  (The number E of
-trials with a match lies between e and e + u; given E the found ones are binomial, the lower limit
-falls and the upper limit falls with E at fixed f.)
+**The share that is found** is a probability given that a match exists, so undecided trials are
+included: for the lower limit each of them counts as one whose match was missed, for the upper
+limit as one without a match.  With e trials in which a match is certified, f of them found and u
+undecided, the limits are those of Clopper and Pearson for f of e + u, and for f of e.  (The number
+E of trials with a match lies between e and e + u; given E the number found is binomial, and at
+fixed f both limits decrease in E.)
 
 The condition of a match is its relative condition number (`numeric.conditions`).
 """
@@ -42,24 +42,24 @@ from numeric.training.students import Students, starts_of
 
 # The first paper's criterion of a match (its Appendix E.1).
 MSE = 1e-2
-# Numbers in the arrays of a batch.
+# Largest number of entries in the arrays of a batch.
 _MOST_NUMBERS = 1 << 23
 _QUARTERS = 4
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How students are trained.
+    """The training method of an experiment.
 
     Attributes
     ----------
     optimizer : str
     steps : int
-        Most steps of a run; 0 for the optimizer's own number.
+        Largest number of steps of a run; 0 for the optimizer's default.
     rate : float or None
-        None for the optimizer's own.
+        None for the optimizer's default.
     restarts : int
-        Runs from weights drawn again, after that from the student's own.
+        Further runs from newly drawn weights, after the run from the student's own.
     """
 
     optimizer: str = "adam"
@@ -92,7 +92,7 @@ class Trained:
     ----------
     index : int
     exists : bool or None
-        Whether a match exists; None where that is open.
+        Whether a match exists; None if undecided.
     found : bool
         Whether some run ended at a match.
     start : int or None
@@ -100,19 +100,19 @@ class Trained:
     steps : int
         Steps of that run; without one, of the run with the smallest error.
     mse : float
-        Its mean squared error at the end; infinite where it diverged.
+        Its mean squared error at the end; infinite if it diverged.
     error : float
         Root of it, relative to the root mean square of the labels.
     least_mse : float
-        The smallest of all runs: what the papers' criterion asks for.
+        The smallest of all runs, to which the papers' criterion applies.
     matches : int or None
-        Real solutions, where all are known.
+        Number of real solutions, if all are known.
     is_smallest, is_nearest : bool or None
         Whether the match that was found has the least largest weight of all, and whether it is
-        the nearest to the weights before learning; None where not all are known.
+        the nearest to the weights before learning; None if not all are known.
     size, distance, condition : float or None
         Over all matches the least largest weight and the least distance from the weights before
-        learning, and the condition of the match with the least largest weight; None where not all
+        learning, and the condition of the match with the least largest weight; None if not all
         are known.
     """
 
@@ -133,11 +133,11 @@ class Trained:
 
     @property
     def is_below(self) -> bool:
-        """Whether the papers would call it a match."""
+        """Whether the papers' criterion counts it as a match."""
         return self.least_mse < MSE
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; None for what is infinite."""
+        """Plain data; None for infinite numbers."""
         data = asdict(self)
         return {
             key: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -147,14 +147,14 @@ class Trained:
 
 @dataclass(frozen=True)
 class Share:
-    """How many matches of some trials were found.
+    """The share of existing matches that were found, for some trials.
 
     Attributes
     ----------
     exists, found : int
     interval : ConfidenceInterval
     low, high : float or None
-        Of what the trials were sorted by.
+        Range of the quantity by which the trials were sorted.
     """
 
     exists: int
@@ -165,7 +165,7 @@ class Share:
 
     @property
     def estimate(self) -> float | None:
-        """Found share; None where no match exists."""
+        """Share found; None if no match exists."""
         return self.found / self.exists if self.exists else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class Share:
 
 @dataclass(frozen=True, repr=False)
 class TrainResult(Result):
-    """What training found of the matches that exist.
+    """Result of training: which of the existing matches were found.
 
     Attributes
     ----------
@@ -190,10 +190,10 @@ class TrainResult(Result):
     seed : int
     trained : tuple of Trained
     requested : int
-        Trials asked for; more than there are where the work was interrupted.
+        Trials requested; more than finished if the work was interrupted.
     confidence : float
     trouble : str
-        What ended the work early, if it was not an interrupt.
+        Why the work ended early, other than by an interrupt.
     """
 
     problem: Problem
@@ -208,22 +208,22 @@ class TrainResult(Result):
 
     @property
     def trials(self) -> int:
-        """Trials that were trained."""
+        """Number of trained trials."""
         return len(self.trained)
 
     @property
     def is_partial(self) -> bool:
-        """Whether the work ended before all trials asked for were trained."""
+        """Whether the work ended before all requested trials were trained."""
         return self.trials < self.requested
 
     @property
     def exists(self) -> int:
-        """Trials in which a match is certain."""
+        """Trials with a certified match."""
         return sum(t.exists is True for t in self.trained)
 
     @property
     def undetermined(self) -> int:
-        """Trials in which it is open whether a match exists."""
+        """Trials in which it is undecided whether a match exists."""
         return sum(t.exists is None for t in self.trained)
 
     @property
@@ -233,27 +233,27 @@ class TrainResult(Result):
 
     @property
     def from_own_weights(self) -> int:
-        """Of these, by the run from the student's own weights."""
+        """Number of these found by the run from the student's own weights."""
         return sum(t.start == 0 for t in self.trained)
 
     @property
     def below_criterion(self) -> int:
-        """Trials that the papers would call matched: MSE < 1e-2."""
+        """Trials that the papers' criterion counts as matched: MSE < 1e-2."""
         return sum(t.is_below for t in self.trained)
 
     @property
     def false_matches(self) -> int:
-        """Of these, trials without a match."""
+        """Number of these without a match."""
         return sum(t.is_below and t.exists is False for t in self.trained)
 
     @property
     def missed_matches(self) -> int:
-        """Trials with a match that the papers would call unmatched."""
+        """Trials with a match that the papers' criterion counts as unmatched."""
         return sum(not t.is_below and t.exists is True for t in self.trained)
 
     @property
     def found_given_exists(self) -> Share:
-        """The share of existing matches that is found; see the module's text."""
+        """The share of existing matches that is found; see the module's docstring."""
         return self._share(self.trained)
 
     def _share(
@@ -273,7 +273,7 @@ class TrainResult(Result):
         Parameters
         ----------
         key : {"condition", "size", "distance"}
-            What they are sorted by.
+            The quantity by which they are sorted.
         """
         known = [(getattr(t, key), t) for t in self.trained if t.exists]
         values = sorted((v, t.index, t) for v, t in known if v is not None)
@@ -286,30 +286,30 @@ class TrainResult(Result):
         return out
 
     def quantiles(self, key: str, *, found: bool) -> list[float] | None:
-        """Tenth, half and nine tenths of `steps` or `error`, of runs that found a match or not."""
+        """Quantiles 0.1, 0.5, 0.9 of `steps` or `error`, of runs that found a match or not."""
         values = [getattr(t, key) for t in self.trained if t.found is found]
         if not values:
             return None
         return [float(np.quantile(values, q, method="inverted_cdf")) for q in (0.1, 0.5, 0.9)]
 
     def _of_several(self, key: str) -> tuple[int, int]:
-        """Trials whose found match is the smallest or nearest, of those with a choice."""
+        """Trials whose found match is the smallest or nearest, among those with several."""
         chosen = [t for t in self.trained if t.found and (t.matches or 0) > 1]
         values = [getattr(t, key) for t in chosen]
         return sum(v is True for v in values), sum(v is not None for v in values)
 
     @property
     def smallest(self) -> tuple[int, int]:
-        """Of trials with several matches, those in which the smallest was found; and these."""
+        """Among trials with several matches: those in which the smallest was found; all of them."""
         return self._of_several("is_smallest")
 
     @property
     def nearest(self) -> tuple[int, int]:
-        """Of trials with several matches, those in which the nearest was found; and these."""
+        """Among trials with several matches: those in which the nearest was found; all of them."""
         return self._of_several("is_nearest")
 
     def facts(self) -> dict[str, Any]:
-        """What exists, what was found, and what the papers' criterion says."""
+        """Existing matches, those found, and the result of the papers' criterion."""
         share = self.found_given_exists
         done = done_of(self.trials, self.requested)
         value = "–" if share.estimate is None else f"{share.estimate:.4f}"
@@ -382,7 +382,7 @@ class Experiment:
     Raises
     ------
     InputError
-        For a network that no loss is written for.
+        For a network without an implemented loss.
     """
 
     def __init__(self, problem: Problem, seed: int, settings: TrainingSettings) -> None:
@@ -396,14 +396,14 @@ class Experiment:
     def run(
         self, counts: Sequence[InstanceCount], advance: Callable[[Trained], None] | None = None
     ) -> Iterator[Trained]:
-        """Trials trained, in order, as their batches are done.
+        """Trained trials, in order, as their batches are finished.
 
         Parameters
         ----------
         counts : sequence of InstanceCount
-            Of the trials to train.
+            The counts of the trials to train.
         advance : callable, optional
-            Told of each.
+            Called with each trained trial.
         """
         for some in self._batches(counts):
             instances = [draw_instance(self.problem, self.seed, c.index) for c in some]
@@ -423,7 +423,7 @@ class Experiment:
 
     def _batches(self, counts: Sequence[InstanceCount]) -> Iterator[Sequence[InstanceCount]]:
         network = self.problem.network
-        # Largest of all arrays: derivatives of every label by every weight.
+        # The largest array: derivatives of every label by every weight.
         weights = sum(rows * columns for rows, columns in network.shapes.values())
         numbers = self.starts * network.d * network.columns * weights
         size = max(1, min(256, _MOST_NUMBERS // numbers))
@@ -431,7 +431,7 @@ class Experiment:
             yield counts[at : at + size]
 
     def _arriving(self, instance: Instance) -> ChainArrivals | ReluArrivals | None:
-        """Who says whether runs of an instance arrived; None where no match can be isolated."""
+        """The test of an instance's runs; None if no match can be isolated."""
         allocation = instance.allocation
         if allocation not in self._arrivals:
             if self.problem.network.chain() is None:
@@ -497,7 +497,7 @@ class Experiment:
         known: RootPool | None,
         arrival: Arrival | None,
     ) -> dict[str, Any]:
-        """What is said of a trial whose matches are all known."""
+        """The attributes of a trial whose matches are all known."""
         if count.status != COMPLETE:
             return {}
         if known is None or len(known) != len(listed):
@@ -518,6 +518,6 @@ class Experiment:
 
 
 def _condition(instance: Instance, solution: np.ndarray) -> float:
-    """The relative condition number of a match, to a per cent; infinite where it is singular."""
+    """The relative condition number of a match, to one per cent; infinite if it is singular."""
     found = conditions(instance, solution.tolist())[1]
     return math.inf if found is None else found.low

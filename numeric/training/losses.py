@@ -1,7 +1,7 @@
-r"""Mean squared errors of a batch of students, their slopes and Jacobians.
+r"""Mean squared errors of a batch of students, their gradients and Jacobians.
 
-The loss of a run is the mean of the squared errors of its d × columns labels.  Slopes are taken by
-reverse mode: with G the derivative by the labels,
+The loss of a run is the mean of the squared errors of its d × columns labels.  Gradients are
+computed by reverse mode; G is the derivative with respect to the labels:
 
 - a chain of matrices, state S_k = M_k S_{k-1} and Y = D S_K: the derivative by D is ``G S_Kᵀ``, by
   M_k ``g_k S_{k-1}ᵀ``, where g_K = Dᵀ G and g_{k-1} = M_kᵀ g_k;
@@ -10,7 +10,7 @@ reverse mode: with G the derivative by the labels,
   ``Σ g_t p_tᵀ`` and ``Σ g_{t-1} U_tᵀ``, which is backpropagation through time;
 - a shallow ReLU net, away from its kinks: ``g = W2ᵀ G`` where a unit is active, 0 elsewhere.
 
-Jacobians are the same with the d rows of the output's matrix for G.
+Jacobians are computed in the same way, with the d rows of the output's matrix for G.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from algebra.networks.base import Network
 from algebra.networks.chain import need_chain
 from numeric.training.students import Students
 
-# Derivatives of a linear map of the outputs, by matrix: a batch of them for each run.
+# Derivatives of a linear map of the outputs, by matrix: one array for each, the batch first.
 _Parts = dict[str, np.ndarray]
 
 
@@ -58,7 +58,7 @@ class ChainLoss:
     ----------
     students : Students
     drive : ndarray, shape (runs, inputs, columns), optional
-        What drives the chains; found where it is not given.
+        Inputs of the chains; computed if not given.
     """
 
     def __init__(self, students: Students, drive: np.ndarray | None = None) -> None:
@@ -77,7 +77,7 @@ class ChainLoss:
         return ChainLoss(self.students.take(rows), self._drive[rows])
 
     def _forward(self, w: np.ndarray) -> tuple[_Parts, list[np.ndarray], np.ndarray]:
-        """Matrices, what each step is multiplied to, and the errors."""
+        """Matrices, the factors to the right of each matrix, and the errors."""
         M, chain = self.students.matrices(w), self._chain
         seen: list[np.ndarray] = []
         state = self._drive
@@ -91,7 +91,7 @@ class ChainLoss:
         return M, seen, M[chain.output] @ state - self.students.Y
 
     def _backward(self, M: _Parts, seen: list[np.ndarray], G: np.ndarray, outer: bool) -> _Parts:
-        """Derivatives by whole matrices of a combination G of the outputs.
+        """Derivatives with respect to whole matrices of a combination G of the outputs.
 
         With `outer` G (runs, d, d) are combinations of the outputs of every column, kept apart:
         entries are (runs, d, columns, rows, columns of the matrix).
@@ -201,7 +201,7 @@ def loss_of(students: Students) -> Loss:
 
 
 def check_trainable(network: Network) -> None:
-    """Refuse networks that no loss is written for.
+    """Reject networks without an implemented loss.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""A batch of students at their starts: everything a loss needs, one row a run.
+"""A batch of students at their starts: the input of a loss, one row per run.
 
-All weights of a student are one flat vector, its matrices behind one another; its learnable
-weights are entries of it.  Students of several instances, with allocations of their own where
-these are drawn, thus stand in one array.  Run number k is start k % starts of instance
+All weights of a student are one flat vector, its matrices concatenated; its learnable
+weights are entries of it.  Thus students of several instances, with different allocations
+if these are drawn, fit into one array.  Run number k is start k % starts of instance
 k // starts.
 """
 
@@ -30,9 +30,9 @@ class Students:
     learning : frozenset of str
         Matrices in which some student learns.
     fixed : ndarray, shape (runs, parameters)
-        All weights; those of learnable cells are not read.
+        All weights; those of learnable cells are ignored.
     cells : ndarray of int, shape (runs, r)
-        Where in it the learnable weights stand.
+        Positions of the learnable weights in a row.
     X : ndarray, shape (runs, …)
         Samples.
     Y : ndarray, shape (runs, d, columns)
@@ -48,7 +48,7 @@ class Students:
 
     @classmethod
     def of(cls, instances: Sequence[Instance], starts: int = 1) -> Students:
-        """Students of some instances of one problem, so many runs each."""
+        """Students of some instances of one problem, `starts` runs each."""
         network = instances[0].problem.network
         offsets = matrix_offsets(network)
         shapes = network.shapes
@@ -115,7 +115,7 @@ class Students:
 
 
 def matrix_offsets(network: Network) -> dict[str, int]:
-    """Where each matrix of a network begins in a vector of all weights."""
+    """Offset of each matrix of a network in a vector of all weights."""
     out, at = {}, 0
     for name, (rows, columns) in network.shapes.items():
         out[name] = at
@@ -124,19 +124,19 @@ def matrix_offsets(network: Network) -> dict[str, int]:
 
 
 def starts_of(instance: Instance, starts: int) -> np.ndarray:
-    """Where the runs of an instance start.
+    """Start points of the runs of an instance.
 
     Parameters
     ----------
     instance : Instance
     starts : int
-        The first is the student as it was drawn; the others draw its learnable weights again
+        The first is the student as drawn; for the others its learnable weights are drawn again
         from the same law.
 
     Returns
     -------
     ndarray, shape (starts, r)
-        The first k are the same however many there are.
+        The first k starts do not depend on their number.
     """
     key = (instance.index, _STARTS)
     rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))

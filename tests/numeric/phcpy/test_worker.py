@@ -115,9 +115,9 @@ def test_starred_fields_are_not_refined(fake_phcpy):
     assert answers[1]["solutions"] == [starred]
 
 
-def test_ends_when_the_leash_is_let_go(fake_phcpy):
-    """A worker inside a long call ends as soon as the other end of its leash is closed."""
-    held, leash = os.pipe()
+def test_ends_when_the_lifeline_is_closed(fake_phcpy):
+    """A worker inside a long call ends as soon as the other end of its lifeline is closed."""
+    held, lifeline = os.pipe()
     with subprocess.Popen(
         [fake_phcpy("old"), str(WORKER), str(held)],
         stdin=subprocess.PIPE,
@@ -131,7 +131,7 @@ def test_ends_when_the_leash_is_let_go(fake_phcpy):
         process.stdin.flush()
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.5)
-        os.close(leash)
+        os.close(lifeline)
         assert process.wait(10) != 0
 
 
