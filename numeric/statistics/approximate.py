@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from algebra.networks.limits import plural
-from numeric.statistics.intervals import Interval, proportion_interval
+from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class ApproximateShare:
         return self.reached / self.trials if self.trials else None
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> ConfidenceInterval:
         """Of the share; open instances count on both sides."""
         if self.certified:
-            return Interval(1.0, 1.0)
+            return ConfidenceInterval(1.0, 1.0)
         return proportion_interval(
             self.reached, 0, self.open, confidence=self.confidence, method="clopper-pearson"
         )

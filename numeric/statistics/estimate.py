@@ -14,7 +14,7 @@ from algebra.problems.problem import Problem
 from algebra.results import Result, done_of, named
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
 from numeric.statistics.approximate import ApproximateShare
-from numeric.statistics.intervals import Interval, proportion_interval
+from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 
 
 @dataclass(frozen=True, repr=False)
