@@ -159,7 +159,7 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
     return outputs
 
 
-class _Checker(Checker):
+class _ActivationChecker(Checker):
     """The checks of one claim; what is not of a polynomial system."""
 
     def __init__(
