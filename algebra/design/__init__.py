@@ -3,7 +3,8 @@ r"""Allocations chosen for a purpose, with proofs that nothing is better.
 goals       The goals a design may have: the registry that the verb, its help and its page use
 demand      What is asked of a design: which weights may learn, which must, costs, caps, how many
 result      A chosen allocation, how good it is, and how far that is proved
-cheapest    Goal "cheapest": matroid intersection, or branch and bound
+cheapest    Goals "cheapest" and "rank", the largest within a cost budget: matroid intersection, or
+            branch and bound
 spread      Goal "spread": the least cap that a design can keep
 neurons     Goal "neurons": a branch and bound over rows (or columns), with a bound under caps
 maximal     Goal "maximal": root counts in the order of cost
@@ -15,9 +16,4 @@ proof       The proof file: what each goal claims
 verify      The proof of a design checked, from the file alone
 repair      The fewest weights to move so that MP > 0, or that MP = 1 is certified
 robustness  How many learnable weights may be lost before the match probability drops to 0
-evidence    What proves a design's bounds: frozen, of exact types, written to a file and read from
-            it
-goals       The goals a design may have, each in one place: its search, its proof, a line of help
-result      A chosen allocation, how good it is, and how far that is proved
-verify      The proof of a design checked, from the file alone
 """

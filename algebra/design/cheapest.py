@@ -1,4 +1,4 @@
-r"""The cheapest allocation that is not minimal.
+r"""The cheapest allocation that is not minimal; or of the largest rank that a cost budget allows.
 
 An allocation is not minimal exactly where its columns of the generic Jacobian have the rank ρ of
 the whole network's (`algebra.ranks.jacobian`): the non-minimal allocations of ρ weights are the
@@ -14,18 +14,28 @@ Unless B is dependent there, which happens with a probability below `deficit_err
 found at this point costs no more than B.  With k independent points, of which the cheapest
 design is taken, the bound is its k-th power.  At the second point nothing is searched anew where
 the first one's dual solution (a weight splitting, or the leaves of a tree) holds there too.
+
+**A cost budget.**  A design of rank k is k independent weights (and the ones that must learn but
+depend on each other).  The cheapest of them, of cost f(k), is found in the same way, for sets of k
+columns in the place of bases: intersection and dual solutions bound sets of every size.  f grows
+with k, for a part of an independent set keeps the caps and costs no more (costs are not negative).
+So the largest k with f(k) within the budget is found by bisection; f(k + 1) above the budget, or no
+k + 1 under the caps, proves it.  With the rank of the whole network MP > 0; with less, MP = 0.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from algebra.design.demand import Demand, NoDesign, SearchUnfinished
-from algebra.design.evidence import CostEvidence
+from algebra.design.evidence import CostEvidence, RankEvidence
 from algebra.design.goals import SearchOptions
 from algebra.design.reasons import crossing_text, shortage_text
 from algebra.design.result import Design, allocation_of, design_of
+from algebra.errors import InputError
 from algebra.matroids.branch_and_bound import Tree
+from algebra.matroids.capped import Dual
 from algebra.matroids.intersection import Shortage
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
 
@@ -88,6 +98,98 @@ def cheapest(
     )  # fmt: skip
 
 
+def of_rank(asked: Demand, rank: int) -> Demand:
+    """The demand for a design of this rank in the place of the network's."""
+    return replace(asked, size=rank + asked.extra, equations=rank)
+
+
+def largest_rank(
+    asked: Demand,
+    relaxation: RelaxationMaker | None = None,
+    seconds: float | None = None,
+) -> Design:
+    """The cheapest of the allocations of the largest rank within the cost budget.
+
+    Parameters
+    ----------
+    asked : Demand
+        With a cost budget, and as many weights as equations.
+    relaxation, seconds
+        As for `algebra.design.cheapest.cheapest`; `seconds` for each rank tried.
+
+    Raises
+    ------
+    NoDesign
+        Where not even one more than what must learn is within the budget.
+
+    Examples
+    --------
+    >>> from algebra.design.demand import demand
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> asked = demand(LinearEstimator(q=3, d=2, m=2), cost_budget=3)
+    >>> largest_rank(asked).value
+    Fraction(3, 1)
+    """
+    budget = asked.cost_budget
+    if budget is None:
+        raise InputError("goal 'rank' needs a cost budget: give --cost-budget")
+    if any(price < 0 for price in asked.prices.values()):
+        raise InputError("`costs` must not be negative where a cost budget is kept")
+    least = len(asked.must) - asked.extra
+    spent = asked.cost(sorted(asked.must))
+    if spent > budget:
+        raise NoDesign(f"what must learn costs {spent}, more than the cost budget of {budget}")
+
+    def within_budget(rank: int) -> tuple[Design | None, Dual | None, bool]:
+        """A design of this rank, what refutes one, and whether it does."""
+        try:
+            found = cheapest(of_rank(asked, rank), relaxation, seconds, goal="rank")
+        except NoDesign as none:
+            return None, none.dual, True
+        except SearchUnfinished:
+            return None, None, False
+        if found.cost <= budget:
+            return found, None, False
+        assert isinstance(found.evidence, CostEvidence)
+        return None, found.evidence.dual, found.cost_bound > budget
+
+    best: Design | None = None
+    low, high = least, asked.equations + 1
+    refutations: dict[int, Dual | None] = {high: None}
+    while high - low > 1:
+        middle = (low + high) // 2
+        found, dual, is_refuted = within_budget(middle)
+        if found is not None:
+            best, low = found, middle
+        else:
+            high = middle
+            if is_refuted:
+                refutations[middle] = dual
+    if best is None:
+        raise NoDesign(
+            f"within the cost budget of {budget} no weight more than what must learn (cost "
+            f"{spent}) adds to the rank"
+        )
+    # Ranks that no search refuted may still be reached.
+    bound = min(refutations) - 1
+    proof = f"a rank of {low + 1} costs more than {budget}, or breaks a cap"
+    # Each refutation is wrong with a probability below the target.
+    error = best.error + TARGET
+    if low == asked.equations:
+        proof, error = f"the network's own rank is {low}", best.error
+    return replace(
+        best, error=error, value=Fraction(low), bound=Fraction(bound), proof=proof,
+        measure="independent weights", evidence=_evidence(best, refutations.get(low + 1)),
+    )  # fmt: skip
+
+
+def _evidence(best: Design, refutation: Dual | None) -> RankEvidence:
+    assert isinstance(best.evidence, CostEvidence)
+    return RankEvidence(best.evidence.dual, refutation)
+
+
 def search(asked: Demand, options: SearchOptions) -> Design:
-    """The search of goal "cheapest"."""
+    """The search of goals "cheapest" and, within a cost budget, "rank"."""
+    if asked.cost_budget is not None:
+        return largest_rank(asked, options.relaxation, options.seconds)
     return cheapest(asked, options.relaxation, options.seconds)

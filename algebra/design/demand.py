@@ -103,6 +103,8 @@ class Demand:
         Generic rank ρ of the whole network's Jacobian.
     support : mapping of str to mask
     seed : int
+    cost_budget : Fraction or None
+        What all weights may cost together, of goal "rank".
     """
 
     network: Network
@@ -114,6 +116,7 @@ class Demand:
     equations: int
     support: Mapping[str, np.ndarray] = field(default_factory=dict)
     seed: int = 0
+    cost_budget: Fraction | None = None
 
     @cached_property
     def free(self) -> tuple[Cell, ...]:
@@ -205,6 +208,7 @@ def demand(
     costs: Mapping[Cell, Fraction | float | str] | None = None,
     caps: Mapping[str, int] | None = None,
     budget: int | None = None,
+    cost_budget: object = None,
     support: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
 ) -> Demand:
@@ -227,6 +231,8 @@ def demand(
     budget : int, optional
         Number of weights.  By default the number ρ of independent equations, and one more for
         each weight that must learn and depends on others of them.
+    cost_budget : number, optional
+        Exact, as a price: what all weights may cost together (goal "rank").
     support : mapping of str to mask, optional
     seed : int, optional
 
@@ -280,7 +286,7 @@ def demand(
                 )
     return Demand(
         network, tuple(cells), prices, frozenset(fixed), limits, size, whole,
-        dict(support or {}), seed,
+        dict(support or {}), seed, None if cost_budget is None else exact_price(cost_budget),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ checks what it proves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +38,31 @@ class CostEvidence(Evidence):
     dual: Dual = field(repr=False, metadata=written("cost", dual_to_dict, dual_from_dict))
 
 
+def _optional_dual(place: str) -> Mapping[str, Any]:
+    """A dual solution that may be missing, under this name."""
+    return written(
+        place,
+        lambda dual: None if dual is None else dual_to_dict(dual),
+        lambda data, at: None if data is None else dual_from_dict(data, at),
+    )
+
+
+@dataclass(frozen=True)
+class RankEvidence(Evidence):
+    """Goal "rank": nothing of this rank costs less, and no larger rank is within the budget.
+
+    Attributes
+    ----------
+    dual : Splitting or Tree
+        Of the cost, for this rank.
+    refutation : Shortage, Splitting, Tree or None
+        A rank of one more costs more than the budget, or breaks a cap; None for the network's own.
+    """
+
+    dual: Dual = field(repr=False, metadata=written("cost", dual_to_dict, dual_from_dict))
+    refutation: Dual | None = field(repr=False, metadata=_optional_dual("one_more"))
+
+
 @dataclass(frozen=True)
 class SpreadEvidence(Evidence):
     """Goal "spread": nothing as spread costs less, and nothing is more spread.
@@ -50,14 +76,7 @@ class SpreadEvidence(Evidence):
     """
 
     dual: Dual = field(repr=False, metadata=written("cost", dual_to_dict, dual_from_dict))
-    refutation: Dual | None = field(
-        repr=False,
-        metadata=written(
-            "one_less",
-            lambda dual: None if dual is None else dual_to_dict(dual),
-            lambda data, place: None if data is None else dual_from_dict(data, place),
-        ),
-    )
+    refutation: Dual | None = field(repr=False, metadata=_optional_dual("one_less"))
 
 
 @dataclass(frozen=True)

@@ -53,12 +53,13 @@ class Goal:
     module : str
         Its function ``search(asked, options)`` returns the `Design`.
     proof : str
-        What its proof file shows; empty where there is none.  The method ``check_GOAL`` of
-        `algebra.design.verify` checks it.
+        What its proof file shows; empty where there is none.  `algebra.design.verify` checks it.
     evidence : str
         What the proof rests on: a class of `algebra.design.evidence`.
     lines : tuple of str
         Lines that the goal may speak of; empty where it speaks of none.
+    needs_cost_budget : bool
+        Whether it is about what a cost budget allows; others have no use for one.
     """
 
     help: str
@@ -66,6 +67,7 @@ class Goal:
     proof: str = ""
     evidence: str = ""
     lines: tuple[str, ...] = ()
+    needs_cost_budget: bool = False
 
     def search(self, asked: Demand, options: Any) -> Design:
         """The best design."""
@@ -85,6 +87,13 @@ GOALS: dict[str, Goal] = {
         "algebra.design.cheapest",
         "nothing costs less",
         "CostEvidence",
+    ),
+    "rank": Goal(
+        "the largest rank within --cost-budget, then least cost",
+        "algebra.design.cheapest",
+        "no larger rank is within the budget, and nothing of this rank costs less",
+        "RankEvidence",
+        needs_cost_budget=True,
     ),
     "spread": Goal(
         "the fullest line as empty as can be, then least cost",

@@ -9,6 +9,8 @@ spread    none has a smaller fullest line than `value`; of those of this value n
           than `cost_bound`
 neurons   none touches fewer neurons than `value`; of those of this value none costs less than
           `cost_bound`
+rank      no allocation within `cost_budget` has a larger rank than `value`; of those of this
+          rank none costs less than `cost_bound`
 maximal   the design has an odd root count, so that its MP = 1; none that costs less than `cost`
           has an odd root count
 ========  =======================================================================================
@@ -69,6 +71,8 @@ class DesignProof:
     design : tuple of cells
     cost, value, cost_bound : Fraction
     evidence : Evidence
+    cost_budget : Fraction or None
+        Of goal "rank".
     searched_anew : bool
         Of version 1: that nothing is more spread has to be found without evidence.
     """
@@ -85,6 +89,7 @@ class DesignProof:
     value: Fraction
     cost_bound: Fraction
     evidence: Evidence
+    cost_budget: Fraction | None = None
     searched_anew: bool = False
 
     def demand(self, seed: int) -> Demand:
@@ -94,7 +99,8 @@ class DesignProof:
         asked = demand(
             choice.network, allowed=names, must=self.must,
             costs=dict(zip(names, self.prices, strict=True)), caps=dict(self.caps),
-            budget=self.size, support=self.problem.support, seed=seed,
+            budget=None if self.cost_budget is not None else self.size,
+            cost_budget=self.cost_budget, support=self.problem.support, seed=seed,
         )  # fmt: skip
         return replace(asked, caps=self.caps)
 
@@ -107,6 +113,7 @@ class DesignProof:
             **named(self, "problem", "must", "prices"),
             "caps": dict(self.caps),
             **named(self, *names),
+            **({} if self.cost_budget is None else named(self, "cost_budget")),
         }
 
 
@@ -139,9 +146,9 @@ def proof_of(asked: Demand, found: Design) -> DesignProof:
     everything = Allocation.from_cells(asked.network, asked.cells)
     return DesignProof(
         by_updates(Problem.of(everything, support=asked.support)), tuple(sorted(asked.must)),
-        tuple(asked.prices[cell] for cell in asked.cells), found.caps, asked.size, found.goal,
-        found.line, found.allocation.cells, found.cost, found.value, found.cost_bound,
-        found.evidence,
+        tuple(asked.prices[cell] for cell in asked.cells), found.caps, found.allocation.size,
+        found.goal, found.line, found.allocation.cells, found.cost, found.value, found.cost_bound,
+        found.evidence, asked.cost_budget,
     )  # fmt: skip
 
 
@@ -160,6 +167,7 @@ def read_proof(data: object) -> DesignProof:
     CheckFailed
         Where a field is not of its form, with its place.
     """
+    cost_budget = None
     version = read_version(data, FORMAT, (1, VERSION), "the proof of a design")
     fields = proof_fields(data)
     problem = fixed_problem(fields.raw("problem"))
@@ -197,11 +205,13 @@ def read_proof(data: object) -> DesignProof:
             raise CheckFailed("line", f"is {shown(line)}, for goal {goal!r}")
         value = read_price(fields.raw("value"), "value")
         cost_bound = read_price(fields.raw("cost_bound"), "cost_bound")
+        if known.needs_cost_budget:
+            cost_budget = read_price(fields.raw("cost_budget"), "cost_budget")
         evidence = known.read_evidence(fields.raw("evidence"))
     fields.finish()
     if goal == "spread" and line not in dict(caps):
         raise CheckFailed("caps", f"has no cap of a {line}, the value of goal 'spread'")
     return DesignProof(
         problem, must, prices, caps, size, goal, line, design, cost, value, cost_bound, evidence,
-        searched_anew=version == 1,
+        cost_budget, searched_anew=version == 1,
     )  # fmt: skip

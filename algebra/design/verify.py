@@ -14,6 +14,9 @@ What each goal claims stands in `algebra.design.proof`.  Checked are, in this or
 *spread*
     With a cap of one less there is no design: the same with a dual solution whose bound is
     "none"; or what must learn, or a single weight, needs as much alone.
+*rank*
+    The design has the rank `value` and costs no more than `cost_budget`; a rank of one more has, by
+    its dual solution, a bound above the budget, or "none".
 *neurons*
     The leaves of the search cover all sets of neurons, and the bound of each one, found again at
     points of the check's own, is not below (value, cost_bound)
@@ -46,12 +49,14 @@ from algebra.certificates.checks import (
     weakest,
 )
 from algebra.certificates.duals import over_points, refused_at
+from algebra.design.cheapest import of_rank
 from algebra.design.demand import Demand, SearchUnfinished
 from algebra.design.evidence import (
     CostEvidence,
     CountedRoots,
     MaximalEvidence,
     NeuronEvidence,
+    RankEvidence,
     SpreadEvidence,
 )
 from algebra.design.neurons import neuron_bound, neuron_of
@@ -132,23 +137,67 @@ class _Checker:
         proof = self.proof
         with refused_at("demand"):
             asked = proof.demand(self.seed)
+        if proof.cost_budget is not None:
+            asked = self.within_budget(asked)
         self.meets(asked)
-        check: Callable[[Demand, Any], None] = getattr(self, f"check_{proof.goal}")
-        check(asked, proof.evidence)
+        # The evidence was read as that of the goal.
+        match proof.evidence:
+            case CostEvidence(dual):
+                self.costs_least(asked, dual)
+            case RankEvidence(dual, refutation):
+                self.costs_least(asked, dual)
+                self.largest_rank(asked, refutation)
+            case SpreadEvidence(dual, refutation):
+                self.costs_least(asked, dual)
+                self.most_spread(asked, refutation)
+            case NeuronEvidence() as evidence:
+                self.fewest_neurons(asked, evidence)
+            case MaximalEvidence() as evidence:
+                self.is_maximal(asked, evidence.roots)
+                self.cheaper_are_even(asked, evidence)
+            case evidence:
+                raise CheckFailed("evidence", f"is of no known kind: {type(evidence).__name__}")
 
-    def check_cheapest(self, asked: Demand, evidence: CostEvidence) -> None:
-        """Nothing costs less."""
-        self.costs_least(asked, evidence.dual)
+    def within_budget(self, asked: Demand) -> Demand:
+        """The demand for the rank that goal "rank" claims, which must be possible."""
+        rank, size = self.proof.value, self.proof.size
+        if rank.denominator != 1 or not 0 < rank <= asked.equations:
+            raise CheckFailed("value", f"a rank of {rank}, of {asked.equations}")
+        if size != rank + asked.extra:
+            raise CheckFailed("size", f"{size} weights for a rank of {rank}")
+        assert self.proof.cost_budget is not None
+        if self.proof.cost > self.proof.cost_budget:
+            raise CheckFailed("cost", f"{self.proof.cost} is more than {self.proof.cost_budget}")
+        return of_rank(asked, int(rank))
 
-    def check_spread(self, asked: Demand, evidence: SpreadEvidence) -> None:
-        """Nothing is more spread, and nothing as spread costs less."""
-        self.costs_least(asked, evidence.dual)
-        self.most_spread(asked, evidence.refutation)
+    def largest_rank(self, asked: Demand, refutation: Dual | None) -> None:
+        """A rank of one more is not within the budget."""
+        whole = network_rank(asked.network, asked.support, self.seed)
+        if asked.equations == whole.rank:
+            status = PROVED if whole.is_proved else PROBABLE
+            self.say("rank", status, f"the network's own rank is {whole.rank}")
+            return
+        more = of_rank(asked, asked.equations + 1)
+        budget = self.proof.cost_budget
+        assert budget is not None
+        units = (budget - asked.cost(sorted(asked.must))) * asked.unit
+        if refutation is None:
+            raise CheckFailed("evidence", f"nothing shows that a rank of {more.equations} is not")
 
-    def check_maximal(self, asked: Demand, evidence: MaximalEvidence) -> None:
-        """The root count is odd, that of everything cheaper even."""
-        self.is_maximal(asked, evidence.roots)
-        self.cheaper_are_even(asked, evidence)
+        def check(p: int, number: int) -> Fraction:
+            with refused_at("evidence"):
+                bound = refutation.bound(more.problem(p, number))
+            if bound is not None and bound <= units:
+                text = f"that a rank of {more.equations} costs more than {budget} is not shown"
+                raise CheckFailed("evidence", text)
+            return more.point_error
+
+        error, count = self.over_points(more, check)
+        self.say(
+            "rank", PROBABLE,
+            f"a rank of {more.equations} costs more than {budget}, or breaks a cap: {count} new "
+            f"points, error at most {error}",
+        )  # fmt: skip
 
     def meets(self, asked: Demand) -> None:
         """The design meets the demand, and is what the file says."""
@@ -173,17 +222,24 @@ class _Checker:
             value = Fraction(fullest(chosen, proof.line))
             if value != dict(asked.caps)[proof.line]:
                 raise CheckFailed("caps", f"the cap of a {proof.line} is not the value {value}")
+        elif proof.goal == "rank":
+            value = Fraction(asked.equations)
         elif proof.goal == "neurons":
             value = Fraction(
                 len({neuron_of(asked.network, cell, proof.line) for cell in proof.design})
             )
         if value != proof.value:
             raise CheckFailed("value", f"says {proof.value}, it is {value}")
-        if proof.cost_bound > cost or (not proof.line and proof.cost_bound < cost):
+        is_lower = bool(proof.line) or proof.goal == "rank"
+        if proof.cost_bound > cost or (not is_lower and proof.cost_bound < cost):
             raise CheckFailed("cost_bound", f"says {proof.cost_bound}, the design costs {cost}")
         rank = allocation_rank(chosen, asked.support, asked.equations, self.seed)
         if rank.rank < asked.equations:
-            raise CheckFailed("design", f"is minimal: rank {rank.rank} of {asked.equations}")
+            what = "has" if proof.goal == "rank" else "is minimal:"
+            raise CheckFailed("design", f"{what} rank {rank.rank} of {asked.equations}")
+        if proof.goal == "rank":
+            self.say("design", PROVED, f"meets the demand at cost {cost}, of rank {rank.rank}")
+            return
         whole = network_rank(asked.network, asked.support, self.seed)
         self.say(
             "design",
@@ -215,6 +271,8 @@ class _Checker:
         error, count = self.over_points(asked, check)
         under = f" as spread costs less than {self.proof.cost_bound}"
         what = under if self.proof.line else " is cheaper"
+        if self.proof.goal == "rank":
+            what = f" of rank {asked.equations} costs less than {self.proof.cost_bound}"
         self.say("evidence", PROBABLE, f"nothing{what}: {count} new points, error at most {error}")
 
     def most_spread(self, asked: Demand, refutation: Dual | None) -> None:
@@ -252,7 +310,7 @@ class _Checker:
             f"no design with {number - 1} in a {line}: {count} new points, error at most {error}",
         )  # fmt: skip
 
-    def check_neurons(self, asked: Demand, evidence: NeuronEvidence) -> None:
+    def fewest_neurons(self, asked: Demand, evidence: NeuronEvidence) -> None:
         """No design touches fewer neurons, and none of as many costs less than `cost_bound`."""
         value, units = int(self.proof.value), self.units(asked)
 

@@ -107,11 +107,19 @@ class SearchOptions(Options):
 def design(
     problem: NetworkFile,
     goal: Annotated[
-        str,
+        str | None,
         typer.Option(help=goals_text(GOALS)),
-    ] = "cheapest",
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(help="Weights that learn; as many as equations by default.")
+    ] = None,
+    cost_budget: Annotated[
+        str | None,
+        typer.Option(
+            "--cost-budget",
+            metavar="C",
+            help="All weights cost this at most: the largest rank within it (goal rank).",
+        ),
     ] = None,
     *,
     among: Annotated[
@@ -143,7 +151,8 @@ def design(
     from matchprob.report.design import print_design
 
     files.check_outputs([problem, *demand.files], write, out, proof, plot=shown.plot)
-    if proof and goal in GOALS and not GOALS[goal].proof:
+    goal = designs.chosen_goal(goal, budget, cost_budget)
+    if proof and not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
     began = time.monotonic()
     question = network_of(problem)
@@ -153,6 +162,7 @@ def design(
         among=among,
         goal=goal,
         budget=budget,
+        cost_budget=cost_budget,
         line=by,
         candidates=candidates,
         trials=trials,

@@ -23,6 +23,8 @@ def explain_design(found: DesignResult, file: str = "P.toml") -> Explanation:
         How commands are to name the problem.
     """
     made = found.design
+    if made.goal == "rank" and made.rank.rank < found.network_rank:
+        return _of_lower_rank(found, file)
     known = [
         f"Not minimal: the {made.allocation.size} weights reach all {made.rank.rank} independent "
         f"equations, proved modulo {made.rank.p}. So MP > 0."
@@ -33,14 +35,16 @@ def explain_design(found: DesignResult, file: str = "P.toml") -> Explanation:
     if isinstance(made, ProbableDesign):
         return _probable(made, known, again)
     what = made.measure or "cost"
-    if made.certificate:
+    if made.goal == "rank":
+        known.append(f"Nothing that is not minimal costs less than {made.cost_bound}.")
+    elif made.certificate:
         known.append(f"MP = 1: {made.certificate}.")
-    if made.is_optimal:
+    if made.is_optimal and made.goal != "rank":
         known.append(
             f"Nothing is better: no allocation that keeps the caps has {what} below {made.bound} "
             f"({made.proof}); that is wrong with probability at most {float_text(made.error)}."
         )
-    else:
+    elif not made.is_optimal:
         words = (
             f"whether it is the best: {what} {made.value} was found, and only below {made.bound} "
             "is nothing possible"
@@ -64,6 +68,29 @@ def explain_design(found: DesignResult, file: str = "P.toml") -> Explanation:
             purpose = "a design with MP = 1, with the same options"
             commands.append((f"matchprob design {file} --goal maximal", purpose))
     return Explanation(tuple(known), words, decided, tuple(commands))
+
+
+def _of_lower_rank(found: DesignResult, file: str) -> Explanation:
+    made, whole = found.design, found.network_rank
+    known = [
+        f"The {plural(made.allocation.size, f'{made.allocation.size} weight')} reach "
+        f"{made.rank.rank} of the {whole} independent equations, proved modulo {made.rank.p}: "
+        "minimal, MP = 0."
+    ]
+    words = ""
+    if made.is_optimal:
+        known.append(
+            f"No allocation within the cost budget reaches more ({made.proof}), and none of this "
+            f"rank costs less than {made.cost}; that is wrong with probability at most "
+            f"{float_text(made.error)}."
+        )
+    else:
+        words = (
+            f"whether a rank above {made.rank.rank} is within the budget; above {made.bound} none "
+            "is"
+        )
+    least = (f"matchprob design {file}", "what MP > 0 costs at least")
+    return Explanation(tuple(known), words, "a longer search" if words else "", (least,))
 
 
 def _probable(made: ProbableDesign, known: list[str], again: str) -> Explanation:

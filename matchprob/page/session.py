@@ -252,6 +252,7 @@ class Session:
                 "goals": {
                     name: {"help": goal.help, "lines": list(goal.lines)}
                     for name, goal in GOALS.items()
+                    if not goal.needs_cost_budget
                 },
                 "largest": LARGEST,
                 "store": self.studies.store.name if self.studies.store else None,

@@ -24,7 +24,8 @@ def print_design(out: Console, found: Design) -> None:
     out.print(Text(title, style="bold"))
     print_masks(out, allocation)
     out.print(f"\n  weights      {listed(allocation.cells)}")
-    out.print(f"  not minimal  proved: rank {found.rank.rank} modulo {found.rank.p}")
+    word = "rank       " if found.goal == "rank" else "not minimal"
+    out.print(f"  {word}  proved: rank {found.rank.rank} modulo {found.rank.p}")
     what = found.measure or "cost"
     if isinstance(found, ProbableDesign):
         _print_race(out, found)

@@ -12,7 +12,7 @@ from typing import Any
 from algebra.design.demand import Demand, demand
 from algebra.design.proof import proof_of
 from algebra.design.result import Design
-from algebra.errors import InputError, given_list, given_mapping, whole_number
+from algebra.errors import InputError, given_list, given_mapping, shown, whole_number
 from algebra.problems.allocation import Allocation, Cell, check_cell
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
@@ -73,6 +73,11 @@ class DesignResult(Result):
     def is_optimal(self) -> bool:
         """Whether value and bound meet."""
         return self.design.is_optimal
+
+    @property
+    def network_rank(self) -> int:
+        """Number of independent equations: designs of this rank are not minimal."""
+        return self.asked.equations
 
     @property
     def names(self) -> Names:
@@ -166,6 +171,7 @@ class DemandOptions:
         Only these may learn; all where empty.
     caps : mapping of str to int
     budget : int or None
+    cost_budget : number or None
     """
 
     costs: Mapping[Cell, Fraction | float | str]
@@ -174,6 +180,7 @@ class DemandOptions:
     matrices: Sequence[str] = ()
     caps: Mapping[str, int] | None = None
     budget: int | None = None
+    cost_budget: Fraction | float | str | None = None
 
     def demand(self, problem: Problem, allowed: Sequence[Cell], seed: int, **more: Any) -> Demand:
         """The checked demand on a problem's network."""
@@ -200,18 +207,47 @@ class DemandOptions:
             "costs": costs,
             "caps": given_mapping(self.caps, "caps", '{"row": 3}'),
             "budget": budget,
+            "cost_budget": self.cost_budget,
             "support": problem.support,
             "seed": seed,
         }
         return demand(network, **{**options, **more})
 
 
+def chosen_goal(goal: str | None, budget: object = None, cost_budget: object = None) -> str:
+    """The goal, by default the one that fits the budget.
+
+    Examples
+    --------
+    >>> chosen_goal(None), chosen_goal(None, cost_budget=3)
+    ('cheapest', 'rank')
+    """
+    if goal is None:
+        goal = "cheapest" if cost_budget is None else "rank"
+    if goal not in GOALS:
+        raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
+    if GOALS[goal].needs_cost_budget == (cost_budget is None):
+        if cost_budget is None:
+            raise InputError(f"goal {goal!r} needs a cost budget: give `cost_budget`")
+        raise InputError(
+            f"`cost_budget` ({shown(cost_budget)}) is for goal 'rank', the largest rank within it; "
+            f"goal {goal!r} finds the least cost itself"
+        )
+    if cost_budget is not None and budget is not None:
+        raise InputError(
+            f"`budget` ({shown(budget)}) and `cost_budget` do not go together: within a cost "
+            "budget the number of weights is found"
+        )
+    return goal
+
+
 def design(
     question: Problem | str | Path,
     *,
     among: str = "learnable",
-    goal: str = "cheapest",
+    goal: str | None = None,
     budget: int | None = None,
+    cost_budget: Fraction | float | str | None = None,
     costs: Mapping[Cell, Fraction | float | str] | None = None,
     must: Sequence[Cell] = (),
     forbidden: Sequence[Cell] = (),
@@ -237,9 +273,12 @@ def design(
     among : {"learnable", "all"}, optional
         "all": every weight that exists, whatever [learnable] says.
     goal : str, optional
-        One of `matchprob.api.designs.goals.GOALS`, which says what each is.
+        One of `matchprob.api.designs.goals.GOALS`, which says what each is; "cheapest" by default,
+        "rank" where there is a cost budget.
     budget : int, optional
         Number of weights; that of the independent equations by default.
+    cost_budget : number, optional
+        What all weights may cost together: goal "rank" finds the largest rank that it allows.
     costs : mapping of cell to number, optional
         Exact: a Fraction, int, float or text such as "5/2"; 1 for each weight not named.
     must, forbidden : sequence of cells, optional
@@ -272,8 +311,7 @@ def design(
     DesignResult(goal='cheapest', cost=4, optimal=True, learnable=4)
     """
     problem = by_parameters(network_of(question), singly="design")
-    if goal not in GOALS:
-        raise InputError(f"`goal` ({goal!r}) must be one of " + ", ".join(GOALS))
+    goal = chosen_goal(goal, budget, cost_budget)
     if goal in COUNTED and isinstance(problem.network, Parametrized):
         raise InputError(
             f"goal {goal!r} counts solutions or draws instances, which single cells are needed "
@@ -282,7 +320,9 @@ def design(
         )
     if line not in ("row", "column"):
         raise InputError(f"`line` ({line!r}) must be row or column")
-    options = DemandOptions({} if costs is None else costs, must, forbidden, matrices, caps, budget)
+    options = DemandOptions(
+        {} if costs is None else costs, must, forbidden, matrices, caps, budget, cost_budget
+    )
     search = RaceOptions(
         line, seconds, count_timeout, relaxation,
         root_counter(count_timeout), problem=problem,

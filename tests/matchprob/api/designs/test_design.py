@@ -134,6 +134,21 @@ def test_bad_tables(net, capsys):
     assert call("design", net, "--must", f"W={net.parent}/none.csv") == 2
 
 
+def test_a_cost_budget(net, tmp_path, capsys):
+    """--cost-budget finds the largest rank; its proof verifies; with another goal it is refused."""
+    proof = tmp_path / "proof.json"
+    assert call("design", net, "--cost-budget", "2", "--proof", proof, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["goal"], found["value"], found["optimal"]) == ("rank", "2", True)
+    assert call("verify", proof) == 0
+    capsys.readouterr()
+    for more in (("--goal", "spread"), ("--budget", 4)):
+        assert call("design", net, "--cost-budget", "2", *more) == 2
+        assert "cost_budget" in capsys.readouterr().err
+    assert call("design", net, "--goal", "rank") == 2
+    assert "needs a cost budget" in capsys.readouterr().err
+
+
 def test_goals_are_listed_once(capsys):
     """The command line's help and the page's table are those of the registry."""
     assert call("design", "--help") == 0
@@ -155,7 +170,7 @@ def test_from_python(net):
     assert verify(found.proof()).holds
     with pytest.raises(FrozenInstanceError):
         found.asked = None
-    with pytest.raises(InputError, match="must be one of cheapest, spread"):
+    with pytest.raises(InputError, match="must be one of cheapest, rank, spread"):
         design(net, goal="best")
     with pytest.raises(InputError, match="more than 1000 digits"):
         design(net, costs={("W", 0, 0): "1e1000000000"})

@@ -1,0 +1,126 @@
+"""Goal "rank" against every subset of small networks, and its proof against forgeries."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+
+from algebra.design.cheapest import cheapest, largest_rank
+from algebra.design.demand import NoDesign, demand, line_of
+from algebra.design.proof import proof_of
+from algebra.design.verify import verify_design
+from algebra.errors import InputError
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.ranks.generic_rank import allocation_rank
+from algebra.ranks.jacobian import all_cells
+from tests.samples import many
+
+NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+CELLS = tuple(cell for cell in all_cells(NET) if cell[0] == "W")
+
+
+def asked_of(seed):
+    """A random demand with a cost budget."""
+    rng = random.Random(f"budgeted/{seed}")
+    network = rng.choice([NET, LinearEstimator(q=3, d=2, m=2), LinearRNN(n=2, T=2, b=2, d=2, m=2)])
+    cells = [c for c in all_cells(network) if c[0] == "W"]
+    costs = {cell: Fraction(rng.randint(1, 12), rng.choice([1, 2])) for cell in cells}
+    caps = rng.choice([{}, {}, {"row": 2}, {"column": 1}, {"row": 2, "column": 2}])
+    must = rng.sample(cells, rng.choice([0, 0, 1]))
+    return demand(
+        network, allowed=cells, costs=costs, caps=caps, must=must, cost_budget=rng.randint(1, 20)
+    )
+
+
+def by_listing(asked):
+    """The largest rank of all sets within the budget, and what it costs at least."""
+    best = None
+    for size in range(len(asked.must), asked.equations + 1):
+        for cells in combinations(asked.cells, size):
+            cost = asked.cost(cells)
+            if not asked.must <= set(cells) or cost > asked.cost_budget:
+                continue
+            lines = [
+                sum(line_of(c, line) == key for c in cells) <= number
+                for line, number in asked.caps
+                for key in {line_of(c, line) for c in cells}
+            ]
+            if not cells or not all(lines):
+                continue
+            allocation = Allocation.from_cells(asked.network, cells)
+            rank = allocation_rank(allocation, asked.support, asked.equations).rank
+            if rank > len(asked.must) - asked.extra:
+                best = max(best or (0, Fraction(0)), (rank, -cost))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(many(30)))
+def test_nothing_in_the_budget_has_a_larger_rank(seed):
+    """Rank and cost are those of the best of all sets; the proof file verifies."""
+    try:
+        asked = asked_of(seed)
+    except InputError:
+        return
+    best = by_listing(asked)
+    try:
+        found = largest_rank(asked)
+    except NoDesign:
+        assert best is None
+        return
+    assert (found.value, -found.cost) == best
+    assert found.is_optimal
+    assert found.cost <= asked.cost_budget
+    verified = verify_design(json.loads(json.dumps(proof_of(asked, found).to_dict())))
+    assert verified.holds, str(verified)
+
+
+def test_all_that_is_needed_is_the_cheapest():
+    """A budget that pays for it gives the cheapest allocation that is not minimal."""
+    costs = {cell: 1 + k for k, cell in enumerate(CELLS)}
+    plain = demand(NET, allowed=CELLS, costs=costs)
+    least = cheapest(plain).cost
+    found = largest_rank(demand(NET, allowed=CELLS, costs=costs, cost_budget=least))
+    assert (found.value, found.cost) == (plain.equations, least)
+    less = largest_rank(demand(NET, allowed=CELLS, costs=costs, cost_budget=least - 1))
+    assert less.value == plain.equations - 1
+
+
+def test_forgeries_fail():
+    """A smaller rank, a larger budget or evidence of something else does not verify."""
+    costs = {cell: 1 + k for k, cell in enumerate(CELLS)}
+    asked = demand(NET, allowed=CELLS, costs=costs, cost_budget=2)
+    found = largest_rank(asked)
+    assert found.value == 1
+    true = json.loads(json.dumps(proof_of(asked, found).to_dict()))
+    assert verify_design(true).holds
+    for change in (
+        {"cost_budget": "1000"},
+        {"cost_budget": "0"},
+        {"value": "2"},
+        {"size": 2},
+        {"cost_bound": "1000"},
+        {"evidence": {**true["evidence"], "one_more": None}},
+        {"goal": "cheapest"},
+    ):
+        data = {**copy.deepcopy(true), **change}
+        assert not verify_design(data).holds, change
+
+
+def test_a_budget_below_what_must_learn():
+    """What must learn alone costs too much; nothing at all is affordable: said so."""
+    costs = dict.fromkeys(CELLS, 5)
+    with pytest.raises(NoDesign, match="must learn costs 5"):
+        largest_rank(demand(NET, allowed=CELLS, costs=costs, must=CELLS[:1], cost_budget=4))
+    with pytest.raises(NoDesign, match="no weight more"):
+        largest_rank(demand(NET, allowed=CELLS, costs=costs, cost_budget=4))
+    with pytest.raises(InputError, match="not be negative"):
+        largest_rank(demand(NET, allowed=CELLS, costs={CELLS[0]: -1}, cost_budget=4))
+    with pytest.raises(InputError, match="needs a cost budget"):
+        largest_rank(demand(NET, allowed=CELLS))
