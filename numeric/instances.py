@@ -257,7 +257,8 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     """Instance number `index` of a seed.
 
     Every matrix has variance 1 / (number of its columns), the samples variance 1, with the
-    distributions of ``problem.distribution``; cells outside the support are 0.
+    distributions of ``problem.distribution``; cells outside the support are 0.  Leaks that are
+    weights are logistic functions of such draws.
 
     Parameters
     ----------
@@ -282,6 +283,9 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
             name: draw_entries(rng, law, shape) / np.sqrt(shape[1])
             for name, shape in shapes.items()
         }
+        for name in set(drawn).intersection(network.rates):
+            # Between 0 and 1, by the logistic function.
+            drawn[name] = 1 / (1 + np.exp(-drawn[name]))
         for name, mask in problem.support.items():
             if name in drawn:
                 drawn[name] *= mask

@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from algebra.activations.formal import why_exact
 from algebra.activations.minors import LARGEST, find_minor
 from algebra.activations.reach import everything_learns, has_full_support, stuck_output
 from algebra.certificates.certificate import (
@@ -112,7 +111,7 @@ class _ActivationCertifier(OnRanks):
     def _ranks_proved(self) -> bool:
         """Whether the ranks are the generic ones; puts regular minors into the evidence."""
         allocation, support = self.problem.allocation, self.problem.support
-        minimal, exact = self.own.rank < self.whole.rank, bool(why_exact(self.network.activation))
+        minimal, exact = self.own.rank < self.whole.rank, self.network.ranks_are_exact(support)
         cells = all_cells(self.network, support) if minimal else allocation.cells
         if exact and (minimal or self.network.activation.is_polynomial):
             return True

@@ -14,7 +14,9 @@ this row reads is not always silent.  Where φ is bounded by β, a student's lab
 at most β Σ_j |D_kj|, which is as small as one likes with positive probability, while the
 teacher's differs from e_k by more.  Where φ ≥ β only (softplus, polynomials of even degree), let
 D_kj > 0 be small instead: the student's label is at least e_k − |β| Σ_j D_kj, the teacher's, whose
-read-out has either sign, is smaller with positive probability.  So MP < 1, for laws with a density
+read-out has either sign, is smaller with positive probability.  States of units that leak are
+sums of values with weights α (1 − α)^k, at most 1 together: bounded likewise, where the student's
+leaks do not learn.  So MP < 1, for laws with a density
 positive near 0; other weights of the student do not matter.  (φ ≤ β: mirrored.)
 """
 
@@ -84,7 +86,7 @@ def is_stuck(
     A value that is not 0 at a random point shows that the unit is not silent.
     """
     read = (network.output, network.output_bias)
-    if any(name in read and i == row for name, i, _ in allocation.cells):
+    if any((name in read and i == row) or name in network.rates for name, i, _ in allocation.cells):
         return False
     cells = [c for c in all_cells(network, support) if c[0] == network.output and c[1] == row]
     point = random_point(network, *next(random_points(f"stuck/{seed}")), support)

@@ -43,6 +43,7 @@ from algebra.networks.activation import AX
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
+from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
 
@@ -141,6 +142,7 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
     for name, i, j in cells:
         by_name[name].add((i, j))
     alive: set[int] = set()
+    ever: set[int] = set()
     for number, stage in enumerate(network.stages()):
         if stage.drive is None:
             sending = set(range(network.input_shape[0])) if number == 0 else alive
@@ -152,8 +154,11 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
             receiving |= {i for i, _ in by_name[stage.bias]}
         if not network.activation.vanishes_at_zero:
             receiving = set(range(network.shapes[stage.matrix][0]))
-        alive = receiving
-    outputs = {i for i, j in by_name[network.output] if j in alive}
+        # A leaking unit keeps a part of its state.
+        alive = receiving | (alive if network.leak != NO_LEAK else set())
+        ever |= alive
+    read = ever if network.reads_all else alive
+    outputs = {i for i, j in by_name[network.output] if j in read}
     if network.output_bias is not None:
         outputs |= {i for i, _ in by_name[network.output_bias]}
     return outputs
@@ -212,17 +217,17 @@ class _ActivationChecker(Checker):
         """Statuses of "rank J = ρ" and of "rank J_A is as claimed" (at most, where minimal)."""
         claim, activation = self.claim, self.network.activation
         known, attained = self._network_rank(), self._allocation_rank()
-        exact = why_exact(activation)
+        support = self.problem.support
+        exact = why_exact(activation) if self.network.ranks_are_exact(support) else ""
         if exact == AX:
             text = f"{exact}; so ranks with formal values are the generic ranks"
             self.say("rank", PROVED, text)
         if self.minor is None:
             if not exact and claim.verdict != UNDECIDED:
-                text = f"is missing: with {activation} formal ranks are upper bounds only"
+                text = f"is missing: {self._only_bounds}"
                 raise CheckFailed("evidence.regular_minor", text)
             if not exact:
-                text = f"with {activation} these are ranks with formal values: upper bounds only"
-                self.say("rank", UNCHECKED, text)
+                self.say("rank", UNCHECKED, self._only_bounds)
             return known, attained
         place, minor = "evidence.regular_minor", self.minor
         if len(minor.rows) != claim.equations:
@@ -239,6 +244,12 @@ class _ActivationChecker(Checker):
             # At most ρ by new formal points, at least ρ by the minor.
             known = PROVED if claim.equations == self.network.label_dimension_bound else PROBABLE
         return known, attained
+
+    @property
+    def _only_bounds(self) -> str:
+        leaks = "" if why_exact(self.network.activation) == "" else " and these leaks"
+        with_what = f"with {self.network.activation}{leaks}"
+        return f"{with_what} ranks with formal values are upper bounds only"
 
     def _everything(self) -> str:
         """From "all weights that exist learn" follows MP = 1."""

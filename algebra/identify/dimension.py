@@ -34,6 +34,7 @@ from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.problems.allocation import as_mask
+from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.results import Result, named
 from algebra.time_limits import check_time
@@ -154,6 +155,7 @@ def degrees(network: Network) -> tuple[int, bool] | None:
         return None
     coefficients = network.activation.coefficients
     alone = sum(1 for c in coefficients if c) == 1 and not network.biases
+    alone = alone and network.leak == NO_LEAK
     return network.activation.degree ** len(network.stages()), alone
 
 
@@ -214,7 +216,7 @@ def dimension_of(
         known = f"proved modulo {before.p}: no more is possible"
     else:
         known = f"at least this is proved modulo {before.p}; more has probability {_small(before)}"
-    if not network.ranks_are_exact:
+    if not network.ranks_are_exact(zeros):
         known = "found with formal values: an upper bound, probably attained"
     return Dimension(
         grown, str(network).split(", m =")[0], before.rank, expected, ambient, weights, m, known,

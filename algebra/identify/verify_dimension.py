@@ -87,7 +87,7 @@ def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
         raise CheckFailed("expected", f"and ambient dimension are {counted[0]} and {counted[1]}")
     checklist.say("expected", PROVED, "expected and ambient dimension, by counting")
     most = len(cells) if ambient is None else min(len(cells), ambient)
-    exact = network.ranks_are_exact
+    exact = network.ranks_are_exact(support)
     for number in range(2):
         found = _rank(network, support, cells, claimed + 1, f"{seed}/{number}")
         more = _rank(replace(network, m=network.m + 1), support, cells, claimed + 1,  # type: ignore[type-var]

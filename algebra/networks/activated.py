@@ -5,7 +5,9 @@ Every kind here is a sequence of stages and a read-out,
 .. math:: u_k = z_{k-1} \,(+\, B x_k), \quad a_k = M_k u_k + c_k, \quad z_k = φ(a_k),
    \quad Y = D z_K + e,
 
-with z_0 = X, or nothing where inputs come in at each stage.  `ActivatedNetwork.build` writes this
+with z_0 = X, or nothing where inputs come in at each stage.  Where the units of a recurrent network
+leak, what is passed on and read is the state h_k = (1 − α) h_{k-1} + α z_k in place of z_k,
+h_0 = 0.  `ActivatedNetwork.build` writes this
 as a program (`algebra.programs`), from which values and derivatives follow in every arithmetic.
 """
 
@@ -15,6 +17,7 @@ import operator
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,19 +35,21 @@ from algebra.networks.base import (
     Network,
     NotKnown,
     Point,
+    Support,
 )
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading
 from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
-from algebra.programs.arrays import EntryArithmetic, placed
+from algebra.programs.arrays import EntryArithmetic, number_in, placed
 from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.factors import factors
 from algebra.programs.jacobian import Sweep, program_jacobian
+from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, sums_are_independent
 from algebra.programs.residues import ModularArithmetic
 
-# The sums that units receive, beside what can be recorded.
-SUMS = "sums"
+# The sums that units receive and what they make of them, beside what can be recorded.
+SUMS, VALUES = "sums", "values"
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,13 @@ class _Reached(EntryArithmetic):
         super().__init__()
         self.vanishes = activation.vanishes_at_zero
 
+    def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
+        return (table[..., None] != 0).astype(object)
+
+    def scale(self, node: Node, a: np.ndarray, factor: Fraction) -> np.ndarray:
+        # A difference is 0 nowhere that one of its terms is not.
+        return a
+
     def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
         return (a != 0).astype(object) if self.vanishes else a * 0 + 1
 
@@ -109,6 +121,25 @@ class ActivatedNetwork(Network):
     activation: Any
     biases: bool
 
+    @property
+    def leak(self) -> Any:
+        """How much of its state a unit changes in a step: see `algebra.programs.leaks`."""
+        return NO_LEAK
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether the outputs of all stages are labels, not those of the last alone."""
+        return False
+
+    @property
+    def columns(self) -> int:
+        return self.m * (len(self.stages()) if self.reads_all else 1)
+
+    @property
+    def rates(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Leaks that are weights."""
+        return (LEAK,) if self.leak == LEARNABLE else ()
+
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "activation", Activation.read(self.activation))
@@ -125,17 +156,19 @@ class ActivatedNetwork(Network):
 
     def lower(self) -> Identical | None:
         """The linear network, where the activation is linear and there are no biases."""
-        plain = self.activation.is_linear and not self.biases
-        return Identical(self.linear_kind()) if plain else None
+        return Identical(self.linear_kind()) if self.is_linear else None
 
     def axes(self) -> tuple[Axis, ...]:
-        """Those of the linear kind; a bias moves with the rows of the matrix it is added to."""
-        biases = {stage.matrix: stage.bias for stage in self.stages()}
-        biases[self.output] = self.output_bias
+        """Those of the linear kind; biases and leaks move with the rows of their units' matrix.
+
+        Of units with different fixed leaks none can be renamed; they have names all the same.
+        """
+        columns = {stage.matrix: (stage.bias, *self.rates) for stage in self.stages()}
+        columns[self.output] = (self.output_bias,)
         found = []
         for axis in self.linear_kind().axes():
-            moved = (biases.get(name) for name, side in axis.places if side == 0)
-            more = tuple((bias, 0) for bias in moved if bias is not None)
+            moved = (n for name, side in axis.places if side == 0 for n in columns.get(name, ()))
+            more = tuple((name, 0) for name in moved if name is not None)
             found.append(replace(axis, places=axis.places + more))
         return tuple(found)
 
@@ -171,16 +204,28 @@ class ActivatedNetwork(Network):
     @property
     def is_linear(self) -> bool:  # type: ignore[override]
         """Whether it is a linear network by another name."""
-        return bool(self.activation.is_linear) and not self.biases
+        return bool(self.activation.is_linear) and not self.biases and self.leak == NO_LEAK
 
     @property
     def equations_are(self) -> str:
         """ "polynomial" or "analytic"."""
         return "polynomial" if self.activation.is_polynomial else "analytic"
 
-    @property
-    def ranks_are_exact(self) -> bool:
-        return self.activation.is_polynomial or bool(self.activation.independence)
+    def ranks_are_exact(self, support: Support) -> bool:
+        if self.activation.is_polynomial or not self.activation.independence:
+            return self.activation.is_polynomial
+        if self.leak == NO_LEAK:
+            return True
+        exists = {
+            name: np.asarray(support.get(name, np.ones(shape)), bool)
+            for name, shape in self.shapes.items()
+        }
+        stage, count = self.stages()[0], len(self.stages())
+        heard = exists[stage.matrix]
+        driven = np.array([row.any() for row in exists[str(self.encoder)]])
+        biased = exists[stage.bias][:, 0] if stage.bias else np.zeros(len(heard), bool)
+        silent = self.activation.vanishes_at_zero
+        return sums_are_independent(self.leak, count, heard, driven, biased, silent)
 
     @property
     def rank_decides(self) -> bool:
@@ -202,14 +247,14 @@ class ActivatedNetwork(Network):
         columns = {
             name: build.reshaped(blocks[name], blocks[name].shape[:1])
             for name in blocks
-            if name in biases
+            if name in biases or name in self.rates
         }
 
         def affine(matrix: str, bias: str | None, u: Value) -> Value:
             product = build.contract("ij,j->i", blocks[matrix], u)
             return product if bias is None else build.add(product, columns[bias])
 
-        z, stages = X, self.stages()
+        z, stages, states = X, self.stages(), list[Value]()
         for k, stage in enumerate(stages):
             u = z
             if stage.drive is not None:
@@ -218,10 +263,18 @@ class ActivatedNetwork(Network):
                 u = build.contract("ij,j->i", blocks[self.encoder], x)
                 u = build.add(u, z) if k else u
             a = build.name(f"{SUMS} {k}", affine(stage.matrix, stage.bias, u))
-            z = build.name(f"{STATES} {k}", build.apply(str(self.activation), a))
+            value = build.name(f"{VALUES} {k}", build.apply(str(self.activation), a))
+            before = states[-1] if states else None
+            state = leaked(build, self.leak, columns.get(LEAK), before, value)
+            z = build.name(f"{STATES} {k}", state)
+            states.append(z)
             if self.encoder is not None:
                 build.name(f"{TRACES} {k}", affine(self.output, self.output_bias, z))
-        return build.program(affine(self.output, self.output_bias, z))
+        if not self.reads_all:
+            return build.program(affine(self.output, self.output_bias, z))
+        traces = [affine(self.output, self.output_bias, state) for state in states]
+        where = np.arange(len(traces) * self.d).reshape(len(traces), self.d).T
+        return build.program(build.index(where, *traces))
 
     def values_in(
         self, arithmetic: Arithmetic[Any], weights: Mapping[str, Matrix], X: Matrix,
@@ -230,10 +283,11 @@ class ActivatedNetwork(Network):
         """Labels, or sums or states of all stages, in an arithmetic of arrays."""
         program, nodes = self.program(), self._nodes(what)
         found = evaluate(program, arithmetic, placed(program, weights, {"X": X}), nodes)
-        return [found[k] for k in nodes]
+        # Outputs of several steps stand side by side.
+        return [np.reshape(found[k], (len(found[k]), -1)) for k in nodes]
 
     def _nodes(self, what: str) -> list[int]:
-        """The nodes of the labels, or of the sums, states or traces of all stages."""
+        """The nodes of the labels, or of the sums, values, states or traces of all stages."""
         program = self.program()
         if what == LABELS:
             return [program.output]
@@ -242,7 +296,7 @@ class ActivatedNetwork(Network):
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        return self.values_in(self.entries(matmul), weights, X)[0]
+        return self.values_in(self.entries(matmul, number_in(X)), weights, X)[0]
 
     def entries(
         self, matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq
@@ -278,7 +332,7 @@ class ActivatedNetwork(Network):
 
     def modular(self, p: int, seed: int) -> ModularArithmetic:
         """Residues, with values and slopes of the activation: `algebra.networks.activation`."""
-        nodes = [self.program().nodes[k] for k in self._nodes(STATES)]
+        nodes = [self.program().nodes[k] for k in self._nodes(VALUES)]
         layers = {node: stage.layer for node, stage in zip(nodes, self.stages(), strict=True)}
         known: dict[Node, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
 
@@ -294,10 +348,15 @@ class ActivatedNetwork(Network):
         return self._factors(point, names, self.program().output)
 
     def modular_forward(self, point: Point) -> DualValue:
-        return self._duals(point, LABELS)[0]
+        [Y] = self._duals(point, LABELS)
+        return DualValue(Y.value.reshape(self.d, -1), Y.tangent.reshape(self.d, -1))
 
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
-        return self._duals(point, what)
+        return self._duals(point, self._read(what))
+
+    def _read(self, what: str) -> str:
+        """Labels of several steps are read one step after the other."""
+        return TRACES if what == LABELS and self.reads_all else what
 
     def _duals(self, point: Point, what: str) -> list[DualValue]:
         """Values at a point of dual numbers."""
@@ -315,16 +374,43 @@ class ActivatedNetwork(Network):
         program, wanted = self.program(), set(self.shapes if names is None else names)
         blocks = placed(program, point.weights, {"X": point.X})
         arithmetic = self.modular(point.p, point.seed)
-        return factors(Sweep(program, arithmetic, blocks, wanted, target), wanted)
+        if not self.reads_all or target != program.output:
+            return factors(Sweep(program, arithmetic, blocks, wanted, target), wanted)
+        # The read-out meets the states of all steps side by side, and a column of ones.
+        read = {self.output, self.output_bias} & wanted
+        sweep, steps = Sweep(program, arithmetic, blocks, wanted - read, target), len(self.stages())
+        found = {
+            name: (self._by_steps(L), np.tile(R, (1, 1, steps)))
+            for name, (L, R) in factors(sweep, wanted - read).items()
+        }
+        identity = np.eye(self.d, dtype=np.int64)[None]
+        states = [sweep.values[k] for k in self._nodes(STATES)]
+        for name, R in (
+            (self.output, np.concatenate(states, axis=1)[None]),
+            (self.output_bias, np.ones((1, 1, self.columns), np.int64)),
+        ):
+            if name in read:
+                found[str(name)] = (identity, R)
+        return found
+
+    def _by_steps(self, left: np.ndarray) -> np.ndarray:
+        """Left factors of (output, step) and sample as those of output and (step, sample)."""
+        places, steps, units = len(left), len(self.stages()), left.shape[-1]
+        wide = left.reshape(places, self.d, steps, -1, units)
+        wide = np.broadcast_to(wide, (places, self.d, steps, self.m, units))
+        return wide.reshape(places, self.d, steps * self.m, units)
 
     # -- what can be recorded --------------------------------------------------------------
 
     @property
     def label_steps(self) -> tuple[int | None, ...]:
-        return (len(self.stages()) - 1,) if self.encoder else (None,)
+        steps = len(self.stages())
+        if self.reads_all:
+            return tuple(range(steps))
+        return (steps - 1,) if self.encoder else (None,)
 
     def readings(self, what: str) -> tuple[Reading, ...]:
-        """The states are the values z_k of the stages, a recurrent net's those of its steps."""
+        """The states are what the stages pass on, a recurrent net's those of its steps."""
         stages = self.stages()
         if what == TRACES and self.encoder:
             return tuple(Reading("outputs", t, self.d) for t in range(len(stages)))
@@ -341,14 +427,14 @@ class ActivatedNetwork(Network):
         self, what: str, point: Point, names: Sequence[str] | None
     ) -> list[Factors]:
         self.readings(what)
-        return [self._factors(point, names, node) for node in self._nodes(what)]
+        return [self._factors(point, names, node) for node in self._nodes(self._read(what))]
 
     def factor_entries(self, what: str) -> int:
         """Left factors differ from sample to sample: rows × samples × units, of each stage."""
         stages = self.stages()
         widths = [sum(self.shapes[stage.matrix]) for stage in stages]
         if what == LABELS:
-            return self.d * self.m * sum(widths)
+            return self.d * self.columns * sum(widths)
         rows = [reading.size for reading in self.readings(what)]
         return self.m * sum(n * sum(widths[: k + 1]) for k, n in enumerate(rows))
 
@@ -374,7 +460,10 @@ class ActivatedNetwork(Network):
     def formal_collisions(self) -> int:
         """Different sums of one unit that may be equal by chance, or 0, each counted thrice.
 
-        The difference of two is a polynomial of degree at most 3 (M B x) with coefficients ±1.
+        The difference of two is a polynomial of degree at most 3 (M B x) with coefficients ±1; with
+        leaks of T more, or with coefficients that are whole numbers below w^T (over w^T, w a leak's
+        denominator), which a prime may divide: such primes are fewer than 50 for each 30 bits in
+        2^30 that are drawn among, or 2^60.
         """
         if self.activation.is_polynomial:
             return 0
@@ -382,11 +471,27 @@ class ActivatedNetwork(Network):
         units = {stage.layer: self.shapes[stage.matrix][0] for stage in stages}
         times = {layer: sum(s.layer == layer for s in stages) for layer in units}
         sums = {layer: times[layer] * self.m for layer in units}
-        return sum(3 * n * (sums[layer] * (sums[layer] + 1) // 2) for layer, n in units.items())
+        each = 3
+        if self.leak == LEARNABLE:
+            each += len(stages)
+        elif self.leak != NO_LEAK:
+            each += 50 * (len(stages) * self._leak_bits // 30 + 1)
+        return sum(each * n * (sums[layer] * (sums[layer] + 1) // 2) for layer, n in units.items())
+
+    @property
+    def _leak_bits(self) -> int:
+        """Bits of the common denominators of fixed leaks."""
+        if self.leak in (NO_LEAK, LEARNABLE):
+            return 0
+        return max(rate.denominator for rate in self.leak).bit_length()
 
     @property
     def _sizes(self) -> tuple[int, int]:
-        """Degree and bits of the entries: each stage multiplies by a slope and a weight."""
+        """Degree and bits of the entries: each stage multiplies by a slope and a weight.
+
+        Leaks that are weights are one more factor, 1 − α of norm 2; fixed ones, denominators
+        multiplied out, are whole numbers of so many bits.
+        """
         φ, stages = self.activation, self.stages()
         drive = 2 if self.encoder else 1
         if φ.is_polynomial:
@@ -395,7 +500,9 @@ class ActivatedNetwork(Network):
                 scale *= c.denominator
             top = sum(abs(c) * scale for c in φ.coefficients) * max(1, φ.degree)
             own = (int(top) + scale).bit_length()
-        received, bits, degree, total = drive, 1, 1, 0
+        rate = int(self.leak == LEARNABLE)
+        rate_bits = 0 if self.leak == NO_LEAK else 2 + self._leak_bits
+        received, bits, degree, total, h, h_bits = drive, 1, 1, 0, 0, 0
         for stage in stages:
             width = self.shapes[stage.matrix][1].bit_length()
             inside = 0 if self.encoder is None else self.shapes[self.encoder][1].bit_length()
@@ -405,9 +512,10 @@ class ActivatedNetwork(Network):
                 slope, slope_bits = (φ.degree - 1) * a, (φ.degree - 1) * a_bits + own
             else:
                 z, z_bits, slope, slope_bits = 1, 1, 2, 2
-            received, bits = max(z, drive), z_bits + inside + 1
-            degree += slope + 1
-            total += slope_bits + width
+            h, h_bits = max(h, z) + rate, (max(h_bits, z_bits) if rate_bits else z_bits) + rate_bits
+            received, bits = max(h, drive), h_bits + inside + 1
+            degree += slope + 1 + rate
+            total += slope_bits + width + rate_bits
         last = self.shapes[self.output][1].bit_length()
         return degree + received + 1, total + bits + last + len(stages).bit_length() + 1
 
@@ -425,6 +533,8 @@ class ActivatedNetwork(Network):
         times = sum(name in (stage.matrix, stage.bias) for stage in stages)
         if name == self.encoder:
             times = len(stages)
+        if name in (self.output, self.output_bias):
+            return min(*self.shapes[name], self.columns)
         return min(*self.shapes[name], max(times, 1) * self.m)
 
     def limits(self) -> dict[str, MatrixLimits]:
@@ -437,17 +547,19 @@ class ActivatedNetwork(Network):
         with more stages in directions that differ from sample to sample, and no cross is known.
         """
         d, m, out = self.d, self.m, {}
-        count, width = len(self.stages()), self.shapes[self.output][1]
+        count, width, wide = len(self.stages()), self.shapes[self.output][1], self.columns
+        label = ("Tm" if self.reads_all else "m", wide)
         for name in self.shapes:
             if name == self.output:
-                reach = min(width + self.biases, m)
-                out[name] = MatrixLimits(least(("m", m)), least(("d", d)), 1, 1, d, reach)
+                reach = min(width + self.biases, wide)
+                out[name] = MatrixLimits(least(label), least(("d", d)), 1, 1, d, reach)
             elif name == self.output_bias:
-                out[name] = MatrixLimits(least(("m", m)), least(("d", d)), 1, 1, d, m)
+                out[name] = MatrixLimits(least(label), least(("d", d)), 1, 1, d, wide)
             else:
-                times = sum(name in (s.matrix, s.bias) for s in self.stages())
+                times = sum(name in (s.matrix, s.bias, *self.rates) for s in self.stages())
                 times = count if name == self.encoder else times
-                row = least(("Tm", times * m), ("dm", d * m)) if times > 1 else least(("m", m))
+                labels = (f"d{label[0]}", d * wide)
+                row = least(("Tm", times * m), labels) if times > 1 else least(("m", m))
                 lam = 1 if count == 1 else NEVER
-                out[name] = MatrixLimits(row, None, lam, NEVER, min(width, d), m)
+                out[name] = MatrixLimits(row, None, lam, NEVER, min(width, d), wide)
         return out

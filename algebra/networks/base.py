@@ -9,8 +9,7 @@ Shapes and letters are those of Schlisselberg & Darshan, "The impact of allocati
 strategies in subset learning on the expressive power of neural networks"
 (arXiv 2502.06300), with 0-based indices.
 
-Whatever the rest of the project asks of a network's kind it asks here, by a method; a kind that
-has no answer keeps the default, which raises `NotKnown`.
+The rest of the project asks a kind by these methods; one without an answer raises `NotKnown`.
 """
 
 from __future__ import annotations
@@ -175,12 +174,13 @@ class Network(ABC):
     is_linear : bool
         Whether the labels are polynomials in the weights and linear in the samples.
     needs_entries : bool
-        Whether the forward map does more than multiply matrices and add them, so that it needs
-        entries that know their own ring instead of residues and a product.
+        Whether the forward map needs entries that know their ring, not residues and a product.
     words : mapping of str to tuple of str
         What each choice among words may be.
     words_with_numbers : frozenset of str
         Those of them that take numbers: ``{ word = [c0, c1, …] }`` in a problem file.
+    rates : tuple of str
+        Matrices whose weights lie between 0 and 1.
     has_instances : bool
         Whether instances can be drawn and counted.
     meanings : mapping of str to str
@@ -195,6 +195,7 @@ class Network(ABC):
     needs_entries: ClassVar[bool] = False
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     words_with_numbers: ClassVar[frozenset[str]] = frozenset()
+    rates: ClassVar[tuple[str, ...]] = ()
     has_instances: ClassVar[bool] = True
     meanings: ClassVar[Mapping[str, str]] = {}
 
@@ -281,8 +282,7 @@ class Network(ABC):
         """What sort of equations a family leads to, where it depends on the network; else ""."""
         return ""
 
-    @property
-    def ranks_are_exact(self) -> bool:
+    def ranks_are_exact(self, support: Support) -> bool:
         """Whether ranks at points modulo primes are proved to tend to the generic ranks."""
         return True
 

@@ -8,7 +8,7 @@ program's blocks; an input of whole numbers, which chooses rows of a table, is d
 Statistics of batch normalization never learn: they are drawn once, for student and teacher alike.
 
 Ranks are found with formal values (`algebra.programs.formal`), roots and erf being free values, so
-they are upper bounds of the generic ranks; `ranks_are_exact` says where they are attained.
+they are upper bounds of the generic ranks; `why_exact` says where they are attained.
 A program that chooses by signs (ReLU, maxima) has ranks on one activation pattern at a time:
 `on_piece`.
 
@@ -44,6 +44,7 @@ from algebra.networks.base import (
     Network,
     NotKnown,
     Point,
+    Support,
 )
 from algebra.networks.readings import LABELS
 from algebra.programs.balls import BallArithmetic, as_balls
@@ -399,8 +400,7 @@ class ProgramNetwork(Network):
     def rank_decides(self) -> bool:
         return not self.is_piecewise
 
-    @cached_property
-    def ranks_are_exact(self) -> bool:  # type: ignore[override]
+    def ranks_are_exact(self, support: Support) -> bool:
         return bool(self.why_exact)
 
     @cached_property
@@ -443,7 +443,7 @@ class ProgramNetwork(Network):
         self.need_ranks(verb)
 
     def need_ranks(self, verb: str) -> None:
-        if self.is_piecewise or not self.ranks_are_exact:
+        if self.is_piecewise or not self.why_exact:
             raise InputError(
                 f"{verb} rests on exact generic ranks, and those of {self.file} are "
                 + (

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from algebra.errors import InputError, shown, whole_number
 from algebra.networks.activated import ActivatedNetwork, Stage
+from algebra.networks.base import MAX_CELLS
+from algebra.networks.chain import RecurrentChain
 from algebra.networks.recurrent import LinearRNN
+from algebra.networks.sequence import SequenceRNN
+from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, plain_leak, read_leak
+
+# Which outputs may be labels.
+READ = ("last", "all")
 
 
 @dataclass(frozen=True)
 class RNN(ActivatedNetwork):
     """Recurrent network ``h_t = φ(W (h_{t-1} + B x_t) + c)``, ``Y = D h_T + e``, h_0 = 0.
 
-    With the linear activation and without biases it is the linear RNN: h_t here is W h_t there.
+    With a leak h_t = (1 − α) h_{t-1} + α φ(…).  With the linear activation, without biases and leak
+    it is the linear RNN: h_t here is W h_t there.
 
     Parameters
     ----------
@@ -23,6 +33,12 @@ class RNN(ActivatedNetwork):
         See `algebra.networks.activation.Activation.read`.
     biases : bool, optional
         Whether c and e stand there: columns of weights like all others.
+    leak : number, sequence of numbers or "learnable", optional
+        α of all units, or of each: above 0, at most 1.  "learnable": a column of weights like the
+        others, which are drawn between 0 and 1.
+    read : {"last", "all"}, optional
+        Which outputs are labels: that of the last step, or those of all, first all samples at
+        step 1, then at step 2, ….
 
     Examples
     --------
@@ -33,6 +49,9 @@ class RNN(ActivatedNetwork):
     kind: ClassVar[str] = "rnn"
     title: ClassVar[str] = "recurrent"
     encoder: ClassVar[str | None] = "B"
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **ActivatedNetwork.words, "read": READ
+    }  # fmt: skip
 
     n: int
     T: int
@@ -41,12 +60,40 @@ class RNN(ActivatedNetwork):
     m: int
     activation: Any = "tanh"
     biases: bool = False
+    leak: Any = NO_LEAK
+    read: str = "last"
+
+    @classmethod
+    def choices(cls) -> frozenset[str]:
+        return super().choices() | {"leak"}
+
+    def __post_init__(self) -> None:
+        if self.read not in READ:
+            raise InputError(f"`read` ({shown(self.read)}) must be one of " + ", ".join(READ))
+        object.__setattr__(self, "n", whole_number(self.n, "n", 1, MAX_CELLS))
+        object.__setattr__(self, "leak", read_leak(self.leak, self.n))
+        super().__post_init__()
+
+    @property
+    def reads_all(self) -> bool:
+        return self.read == "all"
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        plain = super().sizes
+        plain["leak"] = plain_leak(self.leak)
+        for name, usual in (("leak", NO_LEAK), ("read", "last")):
+            if plain[name] == usual:
+                del plain[name]
+        return plain
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
         found = {"D": (self.d, self.n), "W": (self.n, self.n), "B": (self.n, self.b)}
         if self.biases:
             found |= {"c": (self.n, 1), "e": (self.d, 1)}
+        if self.leak == LEARNABLE:
+            found[LEAK] = (self.n, 1)
         return found
 
     @property
@@ -57,11 +104,12 @@ class RNN(ActivatedNetwork):
         bias = "c" if self.biases else None
         return tuple(Stage("W", bias, (t * self.b, (t + 1) * self.b), 1) for t in range(self.T))
 
-    def linear_kind(self) -> LinearRNN:
-        return LinearRNN(n=self.n, T=self.T, b=self.b, d=self.d, m=self.m)
+    def linear_kind(self) -> RecurrentChain:
+        kind = SequenceRNN if self.reads_all else LinearRNN
+        return kind(n=self.n, T=self.T, b=self.b, d=self.d, m=self.m)
 
     def population(self, name: str, line: str) -> str:
         """ "input", "hidden" or "output"."""
         if line == "row":
             return "output" if name in ("D", "e") else "hidden"
-        return "input" if name in ("B", "c", "e") else "hidden"
+        return "input" if name in ("B", "c", "e", LEAK) else "hidden"

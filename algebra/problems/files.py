@@ -55,6 +55,7 @@ from algebra.problems.tables import (
     read_table,
 )
 from algebra.problems.updates import GROUPS, UPDATES, Gain, Tied, Update, read_update
+from algebra.programs.leaks import read_leak
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -79,7 +80,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     for table in data:
         if not isinstance(data[table], Mapping):
             raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
-    network = network_from_dict(data["network"], folder)
+    network = network_from_dict(_with_leaks(data["network"], folder), folder)
     names = Names(network, _names(data.get("names", {}), folder))
     support, learnable = (
         {
@@ -125,6 +126,23 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
             reason = error.strerror if isinstance(error, OSError) else error
             raise InputError(f"{name}: {path_text(path)}: {one_line(reason)}") from None
     return told
+
+
+def _with_leaks(table: Any, folder: Path | None) -> Any:
+    """The [network] table with a file of leaks read, one number a row (or all in one)."""
+    given = table.get("leak") if isinstance(table, Mapping) else None
+    if not isinstance(given, str) or Path(given).suffix not in (".csv", ".npy"):
+        return table
+    rows = _matrix_file(given, "network.leak", folder, "a number, a list of numbers", str)
+    if isinstance(rows, Edges):
+        raise InputError(f"`network.leak`: {given} is an edge list; leaks are a column of numbers")
+    entries = [(k, entry) for k, row in enumerate(np.atleast_2d(rows).tolist()) for entry in row]
+    for k, entry in entries:
+        try:
+            read_leak(entry, 1)
+        except InputError as error:
+            raise InputError(f"`network.leak`: {given}, row {k}: {one_line(error)}") from None
+    return {**table, "leak": [entry for _, entry in entries]}
 
 
 def network_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Network:

@@ -18,12 +18,14 @@ from typing import Any
 
 from algebra.networks.activation import ANALYTIC, LINEAR
 from algebra.networks.base import KINDS, Network
+from algebra.networks.rnn import READ
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import ALL_TYPES, CHEMICAL, ELECTRICAL, UNKNOWN
 from algebra.problems.problem import ALL, LAWS, Distribution
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.tables import FORMATS, NAME_FORMATS
 from algebra.problems.updates import GROUPS, Gain, LowRank, Tied
+from algebra.programs.leaks import LEARNABLE
 
 TABLES = {
     "network": "the kind of network and its sizes",
@@ -43,6 +45,8 @@ MEANINGS = {
     "widths": "widths of the hidden layers; of a normalization net all of its target's layers",
     "hidden": "hidden widths of the frozen network, one for each layer of the target",
     "activation": "what hidden units do",
+    "leak": "α of h = (1 − α) h + α φ(…): a number, one for each unit, or learnable",
+    "read": "which outputs are labels: those of the last step, or of all",
     "biases": "whether units have biases; they learn where [learnable] names them",
     "budget": "learnable cells",
     "rows": "only the first rows are used",
@@ -90,6 +94,7 @@ _OF_PROGRAMS: dict[str, dict[str, Any]] = {
     "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
     "model": {"type": "string", "contentEncoding": "base64"},
 }
+_FRACTION = {"type": "string", "pattern": r"^[0-9]+/[0-9]+$|^[0-9]*\.?[0-9]+(e-?[0-9]+)?$"}
 _ACTIVATION: dict[str, Any] = {
     "anyOf": [
         {"enum": [*ANALYTIC, LINEAR]},
@@ -193,6 +198,11 @@ def _size(field: Field[Any]) -> dict[str, Any]:
         return {"type": "boolean"}
     if field.name in _OF_PROGRAMS:
         return _OF_PROGRAMS[field.name]
+    if field.name == "read":
+        return {"enum": list(READ)}
+    if field.name == "leak":
+        rate = {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, _FRACTION]}
+        return {"anyOf": [rate, {"type": "array", "items": rate}, {"const": LEARNABLE}, _FILE]}
     if field.name == "activation":
         return _ACTIVATION if field.default in ANALYTIC else {"enum": ["relu", LINEAR]}
     whole = {"type": "integer", "minimum": 1}

@@ -14,6 +14,7 @@ residues     Values over GF(p), p below 2^61
 duals        Values with derivatives in one direction over GF(p), forwards
 jacobian     The Jacobian at a point in arrays, backwards over all samples at once
 factors      The same in factors, of programs of matrices
+leaks        Units that keep a part of their state: how much, and when ranks are exact
 """
 
 from algebra.programs.evaluate import Arithmetic, evaluate

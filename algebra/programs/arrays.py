@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from operator import matmul
+from operator import matmul, truediv
 from typing import Any, Protocol
 
 import numpy as np
@@ -221,6 +221,14 @@ class EntryArithmetic(ArrayArithmetic):
     def slopes_of_function(self, node: Node, a: Array, z: Array) -> Array:
         assert self._function is not None
         return np.asarray(self._function(node).slopes(a, z))
+
+
+def number_in(array: Array) -> Callable[[int, int], Any]:
+    """What takes numerator and denominator to the ring of an array's entries."""
+    if array.dtype.kind in "fc" or not array.size:
+        return truediv if array.size else fmpq
+    one = array.flat[0] * 0 + 1
+    return lambda above, below: one * above if below == 1 else one * above / below
 
 
 def placed(

@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import Axis, Cell, Factors, Matmul, Matrix, Network, Point
+from algebra.networks.base import Axis, Cell, Factors, Matmul, Matrix, Network, Point, Support
 from algebra.networks.readings import LABELS, Reading
 from algebra.problems.allocation import Allocation
 from algebra.problems.names import Names
@@ -102,9 +102,8 @@ class Parametrized(Network):
     def equations_are(self) -> str:
         return self.base.equations_are
 
-    @property
-    def ranks_are_exact(self) -> bool:
-        return self.base.ranks_are_exact
+    def ranks_are_exact(self, support: Support) -> bool:
+        return self.base.ranks_are_exact(support)
 
     @property
     def rank_decides(self) -> bool:

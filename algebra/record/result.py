@@ -208,10 +208,10 @@ class Recording(Result):
                 f"  rank {self.rank.rank} of r = {self.learnable}, and nothing that may be "
                 f"recorded adds to it; free all the same: {free}"
             )
-        if not self.problem.network.ranks_are_exact:
+        if not self.problem.network.ranks_are_exact(self.problem.support):
             out.append(
-                "  for this activation the rank is an upper bound: that of a function whose values "
-                "and slopes are independent"
+                "  for this activation, or with these leaks, the rank is an upper bound: that of "
+                "functions whose values and slopes are independent"
             )
         if self.is_optimal:
             out.append(f"  optimal: {self.proof}; wrong with probability {bound_text(self.error)}")

@@ -152,7 +152,7 @@ def _ranks(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
         else f"of {size} weights: no more is determined by everything"
     )
     status = PROVED if everything.is_proved else PROBABLE
-    if not asked.question.network.ranks_are_exact:
+    if not asked.question.network.ranks_are_exact(asked.question.support):
         status = UNFINISHED
         what = f"{what}, if no theorem is needed: with this activation ranks are upper bounds"
     checklist.say(

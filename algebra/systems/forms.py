@@ -258,7 +258,7 @@ class _Sums(LiftedForm):
 
     def unknowns(self, network: Any) -> Shapes:
         return {
-            f"F{k}": (network.shapes[stage.matrix][0], network.columns)
+            f"F{k}": (network.shapes[stage.matrix][0], network.m)
             for k, stage in enumerate(network.stages(), start=1)
         }
 

@@ -24,7 +24,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from algebra.activations.formal import why_exact
 from algebra.activations.reach import is_one_sided, stuck_output
 from algebra.certificates.certificate import (
     DISCRETE,
@@ -102,7 +101,7 @@ class _Certifier(OnRanks):
 
     def run(self) -> Certificate:
         whole, own, learning = self.whole, self.own, self.learning
-        if not self.network.ranks_are_exact:
+        if not self.network.ranks_are_exact(self.problem.support):
             rule = f"rank {own.rank} of {whole.rank} with formal values, not proved"
             tried = "regular minors in ball arithmetic are not looked for where updates learn"
             return self.conclude(UNDECIDED, rule, tried=(tried,))
@@ -154,8 +153,6 @@ class _Certifier(OnRanks):
     def _stuck(self) -> int | None:
         network = self.network
         if not isinstance(network, ActivatedNetwork) or not is_one_sided(network.activation):
-            return None
-        if not why_exact(network.activation):
             return None
         support, seed = self.problem.support, self.effort.seed
         return stuck_output(network, self.learning.moving, support, seed)

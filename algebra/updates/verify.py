@@ -218,12 +218,10 @@ class _Checker(Checker):
     def _exact(self) -> bool:
         """Whether ranks at formal points tend to the generic ranks."""
         network = self.problem.network
-        if isinstance(network, ActivatedNetwork):
-            why = why_exact(network.activation)
-            if why == AX:
-                self.say("rank", PROVED, f"{why}; so these are the generic ranks")
-            return bool(why)
-        return True
+        exact = network.ranks_are_exact(self.problem.support)
+        if exact and isinstance(network, ActivatedNetwork) and why_exact(network.activation) == AX:
+            self.say("rank", PROVED, f"{AX}; so these are the generic ranks")
+        return exact
 
     def _learning_rank(self) -> str:
         """The claimed rank is the generic rank of J_θ; probable where it is below its bounds."""

@@ -74,7 +74,7 @@ def look(state: PageState, seed: int = 0) -> Data:
 
     with within(PATIENCE):
         # Where ranks modulo primes say nothing of MP, or not for certain, the verdict is a job.
-        is_ranked = network.rank_decides and network.ranks_are_exact
+        is_ranked = network.rank_decides and network.ranks_are_exact(problem.support)
         ranks = part(lambda: _ranks(problem, seed)) if is_ranked else None
         is_few = network.chain() is not None and _unknowns(allocation) <= FEW_UNKNOWNS
         data = {

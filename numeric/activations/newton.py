@@ -9,11 +9,13 @@ nothing.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from algebra.networks.activated import ActivatedNetwork
+from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK
 from algebra.time_limits import check_time
 from numeric.activations.krawczyk import SolutionBox, enclose
 from numeric.instances import Instance
@@ -57,7 +59,9 @@ class FloatSystem:
         for k, (name, i, j) in enumerate(self.cells):
             weights[name][:, i, j] = points[:, k]
         z: np.ndarray = X
-        received, slopes = [], []
+        received, slopes, moved = [], [], []
+        states: list[np.ndarray] = []
+        rate = self._rate(weights)
         for number, stage in enumerate(network.stages()):
             u = z
             if stage.drive is not None:
@@ -67,34 +71,57 @@ class FloatSystem:
             a = weights[stage.matrix] @ u
             if stage.bias is not None:
                 a = a + weights[stage.bias]
-            z = φ.values(a)
+            value = φ.values(a)
+            slopes.append(rate * φ.slopes(a, value))
+            z_before = states[-1] if states and network.leak != NO_LEAK else 0.0
+            moved.append(value - z_before)
+            # Without a leak the state is the value itself.
+            z = value if network.leak == NO_LEAK else z_before + rate * moved[-1]
             received.append(u)
-            slopes.append(φ.slopes(a, z))
-        labels = weights[network.output] @ z
-        if network.output_bias is not None:
-            labels = labels + weights[network.output_bias]
-        f = labels - self.labels
-        J = np.zeros((many, d, m, len(self.cells)))
-
-        def add(name: str | None, left: np.ndarray, right: Any) -> None:
-            """What moving a cell of this matrix does: left (·, d, m, rows) times right (·, m)."""
-            for k, i, j in self.places.get(name, ()):
-                J[..., k] += left[..., i] * (1.0 if right is None else right[..., None, j, :])
-
-        identity = np.eye(d)[None, :, None, :]
-        add(network.output, identity, z)
-        add(network.output_bias, identity, None)
+            states.append(z)
+        labels, J = [], np.zeros((many, d, network.columns, len(self.cells)))
         D = weights[network.output]
-        left = np.broadcast_to(D[:, :, None, :], (many, d, m, D.shape[2]))
-        for number in reversed(range(len(network.stages()))):
-            stage = network.stages()[number]
-            delta = left * slopes[number].swapaxes(-1, -2)[..., None, :, :]
-            add(stage.matrix, delta, received[number])
-            add(stage.bias, delta, None)
-            left = np.einsum("bdmi,bij->bdmj", delta, weights[stage.matrix])
-            if stage.drive is not None:
-                add(network.encoder, left, X[slice(*stage.drive)])
-        return f.reshape(many, -1), J.reshape(many, d * m, -1)
+        last = len(states) - 1
+        for step, read in enumerate(range(last + 1) if network.reads_all else [last]):
+            z = states[read] if states else X
+            Y = D @ z
+            if network.output_bias is not None:
+                Y = Y + weights[network.output_bias]
+            labels.append(Y)
+            block = J[:, :, step * m : (step + 1) * m]
+
+            def add(name: str | None, left: np.ndarray, right: Any, J: np.ndarray = block) -> None:
+                """What moving a cell does: left (·, d, m, rows) times right (·, m)."""
+                for k, i, j in self.places.get(name, ()):
+                    J[..., k] += left[..., i] * (1.0 if right is None else right[..., None, j, :])
+
+            identity = np.eye(d)[None, :, None, :]
+            add(network.output, identity, z)
+            add(network.output_bias, identity, None)
+            left = np.broadcast_to(D[:, :, None, :], (many, d, m, D.shape[2]))
+            for number in reversed(range(read + 1)):
+                stage = network.stages()[number]
+                for name in network.rates:
+                    add(name, left * moved[number].swapaxes(-1, -2)[..., None, :, :], None)
+                delta = left * slopes[number].swapaxes(-1, -2)[..., None, :, :]
+                add(stage.matrix, delta, received[number])
+                add(stage.bias, delta, None)
+                kept = left * (1 - np.swapaxes(rate, -1, -2)[..., None, :, :])
+                left = np.einsum("bdmi,bij->bdmj", delta, weights[stage.matrix])
+                if stage.drive is not None:
+                    add(network.encoder, left, X[slice(*stage.drive)])
+                if network.leak != NO_LEAK:
+                    left = left + kept
+        f = np.concatenate(labels, axis=-1) - self.labels
+        return f.reshape(many, -1), J.reshape(many, J.shape[1] * J.shape[2], -1)
+
+    def _rate(self, weights: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The leaks as a column: α of each unit, 1 where nothing leaks."""
+        network = self.network
+        if network.leak == LEARNABLE:
+            return weights[LEAK]
+        rates = [1] if network.leak == NO_LEAK else network.leak
+        return np.array([float(rate) for rate in rates])[:, None]
 
 
 def certified_solutions(

@@ -92,7 +92,7 @@ class InstanceCounter:
         self.name = engine
         self.info = engine_info(engine)
         self.timeout = positive_seconds(timeout, "timeout")
-        exact_ranks = problem.network.ranks_are_exact
+        exact_ranks = problem.network.ranks_are_exact(problem.support)
         self.certify = certify and problem.distribution.is_continuous and exact_ranks
         # The first solution may violate the constraints; other engines handle them themselves.
         self.constrained = bool(problem.constraints)

@@ -1,0 +1,216 @@
+r"""Leaks of recurrent networks: how they are written, and when ranks with them are exact.
+
+A unit i with the leak α_i keeps a part of its state, h_t = (1 − α) h_{t-1} + α φ(a_t), h_0 = 0,
+where 0 < α ≤ 1; α = 1 keeps nothing.  A leak is one number, one for each unit, or a weight (a
+column of weights, drawn between 0 and 1).
+
+**Ranks with formal values.**  What `algebra.activations.formal` proves of tanh, the sigmoid and
+softplus rests on one property of the sums a_t that a unit receives: the different ones that are not
+always 0 are linearly independent over Q modulo constants, the values z at earlier sums being
+independent unknowns.  With leaks a_t = Σ_j M_ij (h_(t−1),j + Σ_l B_jl x_l) + c_i, where
+h_t,j = Σ_(s ≤ t) α_j (1 − α_j)^(t−s) z_s,j.
+
+*Sums that samples reach*, of a unit s steps from the inputs: for s = 1 the sum holds M_ij B_jl x
+with a sample x of its own stage and column, else M_ij α_j z with a value z at such a sum of its own
+column and latest stage.  Neither stands in an earlier sum, and α_j ≠ 0: they are
+independent, of one another and of the sums that none reaches.
+
+*Sums that none reaches* are the same for all columns.  **Where the leaks are weights**, let s_j be
+the first step at which z_s,j is not 0.  As a polynomial in the variable α_j, h_t,j has the degree
+t − s_j + 1 for t ≥ s_j (that of the part of z at s_j, and of all that equals it).  So from the
+first step on at which some h_j of a unit's inputs is not 0 each sum has a power of an α that no
+earlier one has; the sums before are 0 or c_i, all equal.  They are independent.
+
+**Where the leaks are given numbers** they need not be.  A unit j that hears of nothing but its own
+bias has h_t,j = (1 − (1 − α)^t) φ(c_j), so a unit that hears of such units alone receives
+a_t = c_i + (1 − (1 − α)^(t−1)) S: with α = 1/2 a relation a_4 − a_3 = (a_3 − a_2)/2, and values at
+such sums satisfy algebraic relations (e^(a_4) e^(a_2/2) = e^(3 a_3/2)).  But coefficients of a sum
+are known rationals: of c_i, and for each weight M_ij of the different values of unit j.
+`sums_are_independent` computes them step by step, calls sums with the same coefficients equal, and
+checks for each unit that the different ones have full rank (modulo a prime, which proves it over
+Q).  Sums of different units have no monomial in common.  Where the check fails formal ranks are
+upper bounds, as for erf.  All units that inputs reach directly pass at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, shown
+from algebra.linalg.modular import rank
+from algebra.linalg.rational import exact_number
+from algebra.programs.program import Builder, Value
+
+# What a leak may be instead of numbers: a weight; and the number at which nothing is kept.
+LEARNABLE, NO_LEAK = "learnable", 1
+# The column of leaks that are weights.
+LEAK = "leak"
+# A prime that no denominator of a leak is a multiple of is taken: the first of these that fits.
+_PRIMES = (2**31 - 1, 2**61 - 1)
+
+
+def read_leak(value: Any, units: int) -> Any:
+    """The leak that a problem file names.
+
+    Parameters
+    ----------
+    value : number, text, sequence or "learnable"
+        Numbers as `algebra.linalg.rational.exact_number` reads them, a decimal as its digits say.
+    units : int
+
+    Returns
+    -------
+    int, str or tuple of Fraction
+        `NO_LEAK`, `LEARNABLE`, or one number, or one for each unit.
+
+    Raises
+    ------
+    InputError
+        Where a number is not above 0 and at most 1, or there are not as many as units.
+
+    Examples
+    --------
+    >>> read_leak(0.1, 3), read_leak([1, 1, 1], 3), read_leak(["1/2", 1, 1], 3)
+    ((Fraction(1, 10),), 1, (Fraction(1, 2), Fraction(1, 1), Fraction(1, 1)))
+    """
+    if isinstance(value, str) and value == LEARNABLE:
+        return LEARNABLE
+    several = isinstance(value, (list, tuple, np.ndarray))
+    entries = list(np.ravel(np.array(value, dtype=object))) if several else [value]
+    rates = tuple(
+        _rate(entry, f"leak[{k}]" if several else "leak") for k, entry in enumerate(entries)
+    )
+    if several and len(rates) not in (1, units):
+        raise InputError(f"`leak` has {len(rates)} numbers for {units} units")
+    if all(rate == 1 for rate in rates):
+        return NO_LEAK
+    return rates[:1] if len(set(rates)) == 1 else rates
+
+
+def _rate(value: Any, place: str) -> Fraction:
+    told = value if isinstance(value, bool | int | str | Fraction) else str(value)
+    try:
+        rate = exact_number(told, "leak")
+    except InputError:
+        raise InputError(
+            f"`{place}` ({shown(value)}) must be a number above 0 and at most 1"
+            + (f', or "{LEARNABLE}"' if place == "leak" else "")
+        ) from None
+    if not 0 < rate <= 1:
+        raise InputError(f"`{place}` ({shown(value)}) must be above 0 and at most 1")
+    return rate
+
+
+def plain_leak(leak: Any) -> Any:
+    """A leak as it stands in a problem file."""
+    if leak in (LEARNABLE, NO_LEAK):
+        return leak
+    told = [str(rate) if rate != 1 else 1 for rate in leak]
+    return told[0] if len(told) == 1 else told
+
+
+def leaked(
+    build: Builder, leak: Any, column: Value | None, before: Value | None, z: Value
+) -> Value:
+    """The state (1 − α) h + α z in a program.
+
+    Parameters
+    ----------
+    build : Builder
+    leak : Any
+        What `read_leak` gives.
+    column : Value or None
+        The leaks that are weights.
+    before : Value or None
+        The state h before; None at the first step.
+    z : Value
+        The value φ(a).
+    """
+    if leak == NO_LEAK:
+        return z
+    if column is not None:
+        moved = build.multiply(column, z if before is None else build.subtract(z, before))
+        return moved if before is None else build.add(before, moved)
+
+    def times(rates: tuple[Fraction, ...], value: Value) -> Value:
+        if len(rates) == 1:
+            return build.scale(value, rates[0])
+        below = lcm(*(rate.denominator for rate in rates))
+        whole = np.array([int(rate * below) for rate in rates], dtype=object)
+        return build.multiply(build.constant(whole, below), value)
+
+    new = times(leak, z)
+    return new if before is None else build.add(times(tuple(1 - r for r in leak), before), new)
+
+
+def sums_are_independent(
+    leak: Any, steps: int, heard: np.ndarray, driven: np.ndarray, biased: np.ndarray, silent: bool
+) -> bool:
+    """Whether different sums of a unit are linearly independent over Q: see the module.
+
+    Parameters
+    ----------
+    leak : Any
+        What `read_leak` gives.
+    steps : int
+    heard : ndarray of bool, units × units
+        Which units each hears of.
+    driven, biased : ndarray of bool
+        The units that inputs enter, and those with a bias.
+    silent : bool
+        Whether φ(0) = 0.
+    """
+    if leak in (NO_LEAK, LEARNABLE):
+        return True
+    inputs = [np.flatnonzero(row).tolist() for row in heard]
+    alpha = leak if len(leak) > 1 else leak * len(inputs)
+    reached = np.zeros(len(inputs), bool)
+    # Of each unit: the number of a value among its different ones, by the sum's coefficients, and
+    # the state's coefficients by these numbers.  The value 0 has none.
+    known: list[dict[tuple[Any, ...], int]] = [{} for _ in inputs]
+    states: list[dict[int, Fraction]] = [{} for _ in inputs]
+    for _ in range(steps):
+        reached = np.array([any(driven[j] or reached[j] for j in own) for own in inputs])
+        if reached.all():
+            break
+        values: list[int | None] = []
+        for i, own in enumerate(inputs):
+            terms = tuple((j, tuple(sorted(states[j].items()))) for j in own if states[j])
+            empty = not terms and not biased[i]
+            values.append(
+                None if reached[i] or (empty and silent)
+                else known[i].setdefault(terms, len(known[i]))
+            )  # fmt: skip
+        for i, value in enumerate(values):
+            states[i] = {k: (1 - alpha[i]) * c for k, c in states[i].items() if alpha[i] != 1}
+            if value is not None:
+                states[i][value] = states[i].get(value, Fraction(0)) + alpha[i]
+    return all(_full_rank(sums, bool(biased[i])) for i, sums in enumerate(known))
+
+
+def _full_rank(sums: Mapping[tuple[Any, ...], int], biased: bool) -> bool:
+    """Whether different sums of one unit, those that are 0 aside, are linearly independent."""
+    rows = [terms for terms in sums if terms or biased]
+    if len(rows) < 2:
+        return True
+    places: dict[tuple[int, int], int] = {}
+    for terms in rows:
+        for j, state in terms:
+            for k, _ in state:
+                places.setdefault((j, k), len(places))
+    below = lcm(*(c.denominator for terms in rows for _, state in terms for _, c in state))
+    p = next((p for p in _PRIMES if below % p), 0)
+    if not p:
+        return False
+    table = np.zeros((len(rows), len(places) + 1), np.int64)
+    for row, terms in enumerate(rows):
+        table[row, -1] = int(biased)
+        for j, state in terms:
+            for k, c in state:
+                table[row, places[j, k]] = c.numerator * pow(c.denominator, -1, p) % p
+    return rank(table, p) == len(rows)
