@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from matchprob.interrupts import is_command, leave_at_once
 
 if is_command():
-    # First of all: what follows takes a moment, in which there may be an interrupt.
+    # This comes first: an interrupt may arrive while the rest is loaded.
     leave_at_once()
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-# Where each public name lives; loaded when first asked for, so that a command that needs
-# little starts quickly.
+# The module of each public name, which is loaded when first used, so that a command that needs
+# few modules starts quickly.
 _HOMES = {
     "algebra.certificates.certificate": "Certificate",
     "algebra.errors": "InputError",
@@ -149,7 +149,7 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-# What needs an optional part is there for who asks for it, and not for `import *`.
+# Names that need an optional package are available, but not part of `import *`.
 _OPTIONAL = {"Allocator"}
 
 __all__ = sorted(_HOME.keys() - _OPTIONAL)
@@ -178,7 +178,7 @@ def __dir__() -> list[str]:
 
 
 def _in_the_way() -> str:
-    """Which other module or package is imported by the name of one of ours; "" where none."""
+    """A module or package that hides one of ours by its name; "" if there is none."""
     top = Path(__file__).resolve().parent.parent
     for name in ("algebra", "numeric"):
         module = importlib.import_module(name)
@@ -193,7 +193,7 @@ def _in_the_way() -> str:
 
 if _text := _in_the_way():
     if is_command():
-        # The command line says so in one line, as it says everything.
+        # The command line reports it in one line, like all errors.
         sys.stderr.write(f"matchprob: {_text}\n")
         raise SystemExit(2)
     raise ImportError(_text)

@@ -1,7 +1,7 @@
 """The entry point: ``matchprob`` and ``python -m matchprob``.
 
-Modules take a second to load.  An interrupt then, like one at any other time, ends in one line
-and status 3, never in a traceback (`matchprob.interrupts`).
+Loading modules takes a second.  An interrupt during that time, as at any other, ends with one line
+and status 3, never with a traceback (`matchprob.interrupts`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matchprob.interrupts import (
 
 
 def main() -> None:
-    """Run the command line, and leave with its status."""
+    """Run the command line, and exit with its status."""
     leave_at_once()
     from algebra.time_limits import StopRequest, stoppable
     from matchprob.cli import main as command
@@ -32,11 +32,11 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write(INTERRUPTED)
         status = UNFINISHED
-    # What is left is the end of Python itself.
+    # Only the end of Python itself remains.
     ignore_interrupts()
     kernels = sys.modules.get("numeric.kernels")
     if kernels is not None and kernels.is_compiling():
-        # Python would wait for the compiler, whose result nobody needs any more.
+        # Python would wait for the compiler, whose result is no longer needed.
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(status)

@@ -1,7 +1,7 @@
-"""``make demo``: the six allocations of the papers' example net, start to finish.
+"""``make demo``: the six allocations of the papers' example network, from inspection to estimate.
 
 Paper 1, section B.1.1: a linear RNN with n = 2, T = 2, b = d = 1, m = 2 and two
-learnable weights in W.  Each allocation is inspected and certified; where the verdict is
+learnable weights in W.  Each allocation is inspected and certified; if the verdict is
 "intermediate" its match probability is estimated by counting real roots, with certificates.
 """
 
@@ -50,7 +50,7 @@ Row = tuple[str, Inspection, Certificate, Estimate | None]
 
 
 def six_allocations() -> list[tuple[str, Problem]]:
-    """The six ways to choose two of the four weights of W, with their names."""
+    """The six choices of two of the four weights of W, with their names."""
     found = []
     for pair in combinations(CELLS, 2):
         allocation = Allocation.from_cells(NETWORK, [("W", i, j) for i, j in pair])
@@ -59,7 +59,7 @@ def six_allocations() -> list[tuple[str, Problem]]:
 
 
 def examine(trials: int, seed: int) -> list[Row]:
-    """Inspect and certify each allocation; estimate those in between."""
+    """Inspect and certify each allocation; estimate the intermediate ones."""
     rows: list[Row] = []
     for name, problem in six_allocations():
         structure = exact.inspect(problem, seed=seed)
@@ -102,7 +102,7 @@ def print_rows(out: Console, rows: list[Row]) -> None:
 def draw(rows: list[Row]) -> Figure:
     """Masks coloured by verdict, and the match probabilities with their intervals."""
     figure = Figure(figsize=(8.4, 3.8))
-    # Room for the title above those of the masks: what reaches beyond the figure is not saved.
+    # Space for the title above those of the masks: parts outside the figure are not saved.
     grid = figure.add_gridspec(2, len(rows), height_ratios=(1, 2.4), hspace=0.32, top=0.8)
     below = figure.add_subplot(grid[1, :])
     for k, (name, structure, verdict, estimate) in enumerate(rows):
@@ -143,7 +143,7 @@ def _entries(allocation: Allocation) -> list[tuple[tuple[int, int], int]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the demo; the exit status."""
+    """Run the demo; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m matchprob.demo", description=__doc__)
     parser.add_argument("--trials", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)

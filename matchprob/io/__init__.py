@@ -1,13 +1,13 @@
 r"""Files written safely; stdout and stderr.
 
-files     Writing results: never half a file, never over an input, with errors in one line
-characters  Characters that a terminal of ASCII or Latin-1 does not know
-page      Printed results: as wide as they may be, long lines folded under their own indent
-output    Stdout whose text is not lost where it cannot be written
-progress  How far the work is: a bar in terminals and notebooks, elsewhere a word
-notebook  A bar in a notebook, without widgets
-watch     Signs of life on stderr: a call that takes long says what it is at, and for how long
-sizes     How large a picture is: its width as a person writes it, its dots
+files     Writing results atomically, never over an input, with one-line errors
+characters  Replacements for characters that ASCII or Latin-1 cannot encode
+page      Printed results: width of the output, and folding of long lines with their indent
+output    A stdout that reports text that could not be written
+progress  Progress: a bar in terminals and notebooks, text elsewhere
+notebook  A progress bar in a notebook, without widgets
+watch     Status lines on stderr: the phase of a long call and its time
+sizes     Size of a picture: its width with unit, its resolution
 languages Polynomial systems in the languages of other programs
 costs     Costs and marks of weights, from CSV tables of the matrices' shapes
 things    Costs and marks of things to record, by name or from files

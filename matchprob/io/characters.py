@@ -1,7 +1,7 @@
-"""Characters that a terminal of ASCII or Latin-1 does not know, told in those that it does.
+"""Replacements for characters that ASCII or Latin-1 cannot encode.
 
-Tables stay aligned: nearly every character becomes one character.  What has no likeness is
-written as its number, so that two different characters never look alike by chance.
+Tables stay aligned: nearly every character is replaced by one character.  A character without a
+replacement is written as its code point, so that different characters stay different.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TextIO
 NAME = "matchprob.likeness"
 
 _LIKE = dict(zip("−–—×·●○■█▪│─≈↦‖∘⊙⊗⊕“”‘’∎", "---x.#oo##|-~>|o*x+\"\"''#", strict=True))
-# Where one character would say something else.
+# Exceptions, where a single character would mean something else.
 _LIKE |= {"…": "...", "≤": "<=", "≥": ">=", "≠": "!=", "±": "+-", "→": "->", "⟶": "-->"}
 _LIKE |= {"∞": "inf", "√": "sqrt ", "∈": " in ", "⁻": "^-", "⁺": "^+", "§": "section "}
 _LIKE |= {"Σ": "sum ", "Π": "product ", "µ": "u", "λ": "lambda"}
@@ -46,12 +46,12 @@ def _replace(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = "".join(map(like, error.object[error.start : error.end]))
-    # An exponent of several characters is one exponent.
+    # An exponent of several characters is written with one exponent sign.
     return re.sub(r"(?<=[-+\d])\^(?=[-+\d])", "", text), error.end
 
 
 def accept_all(stream: TextIO) -> None:
-    """Let a stream take every character, whatever its encoding is."""
+    """Make a stream accept every character, whatever its encoding."""
     codecs.register_error(NAME, _replace)
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:

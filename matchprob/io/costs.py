@@ -17,7 +17,7 @@ from algebra.problems.tables import Rows, check_shape, read_rows
 def _entries(
     entries: Sequence[str], option: str, names: Names
 ) -> list[tuple[Cell, str, str, bool]]:
-    """Cell, text, place and whether an edge list names it, of ``MATRIX=FILE`` entries."""
+    """Cell, text, place and whether an edge list contains it, of ``MATRIX=FILE`` entries."""
     out, shapes = [], names.network.shapes
     for entry in entries:
         name, equals, file = entry.partition("=")
@@ -31,7 +31,7 @@ def _entries(
         try:
             rows = read_rows(path)
             if isinstance(rows, Edges):
-                # A weight or a sign is no cost.
+                # A weight or a sign is not a cost.
                 out += [
                     (
                         (name, i, j),
@@ -62,7 +62,7 @@ def read_costs(entries: Sequence[str], names: Names) -> dict[Cell, Fraction]:
     Raises
     ------
     InputError
-        Where a table has another shape than the matrix: a weight without a cost is a mistake.
+        If a table's shape is not the matrix's: a weight without a cost is an error.
     """
     costs = {}
     for cell, text, place, is_edge in _entries(entries, "--costs", names):

@@ -1,9 +1,9 @@
-"""Writing results: never half a file, never over an input, with errors in one line.
+"""Writing results atomically, never over an input, with one-line errors.
 
-A regular file is replaced as a whole: the new one is written beside it and renamed over it, so
-that a reader sees the old or the new one and a full disk leaves the old.  It keeps its mode (and
-owner, where that is allowed); a symbolic link stays one, and its target is replaced.  A device,
-a pipe and what the system calls ``/dev/stdout`` cannot be replaced: they are written to.
+A regular file is replaced as a whole: the new one is written to a temporary file in the same folder
+and renamed, so that a reader sees the old or the new one and a full disk leaves the old.  Its mode
+(and owner, if permitted) is kept; a symbolic link stays one, and its target is replaced.  A device,
+a pipe and special files such as ``/dev/stdout`` cannot be replaced: they are written to.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from algebra.errors import InputError
 
-# Names below these are handles of open files and devices: never to be replaced.
+# Paths below these are open files and devices, which must never be replaced.
 _HANDLES = ("/dev/", "/proc/")
 _NAME_ENDS = (".csv", ".npy")
 _LONGEST_PROBLEM = 1 << 24
@@ -27,13 +27,13 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def inputs_of(problem: Path) -> list[Path]:
-    """A file that is read and the matrix files that it names, if it is a problem file.
+    """A file that is read and, if it is a problem file, the matrix files that it names.
 
-    Names that are no files are left to whoever reads the problem to complain about.
+    Names of missing files are ignored here; reading the problem reports them.
     """
     found = [problem]
     try:
-        # A pipe can be read only once, and a problem file is never so long.
+        # A pipe can be read only once, and no problem file is this long.
         if not problem.is_file() or problem.stat().st_size > _LONGEST_PROBLEM:
             return found
         data = tomllib.loads(problem.read_text(encoding="utf-8"))
@@ -61,16 +61,16 @@ def check_outputs(
     plot: Path | None = None,
     store: Path | None = None,
 ) -> None:
-    """Refuse, before any work is done, places that cannot be written, or must not be.
+    """Reject, before any work is done, places that cannot or must not be written.
 
     Parameters
     ----------
     inputs : iterable of Path or None
-        What is read: never replaced, nor the matrix files that a problem file names.
+        Files that are read: never replaced, nor the matrix files that a problem file names.
     *targets : Path or None
-        Where results are to go; no two may be one file.
+        Files of results; all must be different.
     plot, store : Path, optional
-        Of a picture, whose suffix says its format; of a store, which must be a regular file.
+        A picture's file, whose suffix sets its format; a store's, which must be a regular file.
 
     Raises
     ------
@@ -93,13 +93,13 @@ def check_outputs(
 
 
 def check_picture(path: Path) -> None:
-    """Refuse a picture whose format its name does not say."""
+    """Reject a picture whose suffix does not give a format."""
     if path.suffix not in PICTURES:
         raise InputError(f"{path}: a picture ends in " + ", ".join(PICTURES))
 
 
 def check_target(path: Path, inputs: Sequence[Path] = ()) -> None:
-    """The same for one place: `inputs` are files that are read."""
+    """The same check for one place: `inputs` are files that are read."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -133,19 +133,19 @@ def check_target(path: Path, inputs: Sequence[Path] = ()) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; write to a device or a pipe.
+    """Write a file atomically; write directly to a device or a pipe.
 
     Raises
     ------
     InputError
-        Where the place cannot be written to.
+        If the place cannot be written to.
     OSError
-        Where writing fails: no space is left, the device is gone.
+        If writing fails: no space is left, the device is gone.
     """
     check_target(path)
     try:
@@ -157,12 +157,12 @@ def write_bytes(path: Path, data: bytes) -> None:
                 while view:
                     view = view[stream.write(view) :]
     except OSError as error:
-        # The user knows the file by this name, not by that of a temporary one.
+        # Errors name the file as the user did, not the temporary one.
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _replace(real: Path, data: bytes) -> None:
-    """A new file under the name of the old one, with its mode."""
+    """Write a new file with the mode of the old one, and rename it."""
     try:
         old: os.stat_result | None = real.stat()
     except FileNotFoundError:
@@ -172,7 +172,7 @@ def _replace(real: Path, data: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            # Some file systems claim space only now: a full disk must show before the rename.
+            # Some file systems allocate space only now: a full disk must show before the rename.
             os.fsync(file.fileno())
         if old is None:
             umask = os.umask(0)
@@ -207,7 +207,7 @@ def _is_regular(path: Path) -> bool:
 
 
 def _real(path: Path) -> Path:
-    """The file itself: symbolic links followed, also to what is not there yet."""
+    """The file itself, with symbolic links followed, even to a missing file."""
     try:
         return Path(os.path.realpath(path))
     except OSError as error:

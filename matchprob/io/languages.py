@@ -9,8 +9,8 @@ magma         exact: an ideal over the rationals
 sage          exact: an ideal over QQ
 sympy         exact: a Python module
 
-A system comes as exact polynomials (python-flint's ``fmpq_mpoly``) in named unknowns, and goes as
-a text together with the name that each unknown bears in it.
+A system is given by exact polynomials (python-flint's ``fmpq_mpoly``) in named unknowns, and
+returned as a text with the names of the unknowns in it.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Exact = Mapping[tuple[int, ...], Any]
 
 @dataclass(frozen=True)
 class Language:
-    """What another program reads.
+    """The input language of another program.
 
     Attributes
     ----------
     title : str
-        The program.
+        Name of the program.
     suffix : str
-        Of its files.
+        Suffix of its files.
     keeps_names : bool
         Whether unknowns keep their names; else they are x0, x1, ….
     write : callable
@@ -88,7 +88,7 @@ def _infix(terms: Mapping[tuple[int, ...], Any], names: Sequence[str], power: st
 
 
 def _listed(equations: Sequence[Any], names: Sequence[str], power: str) -> str:
-    """Equations with whole coefficients, one a line, between commas."""
+    """Equations with integer coefficients, one per line, separated by commas."""
     return ",\n".join("    " + _infix(integral(e), names, power) for e in equations)
 
 
@@ -98,12 +98,12 @@ def spoken(unknown: str) -> str:
     return f"{name}[{i},{j}]"
 
 
-def _told(names: Sequence[str], own: Sequence[str]) -> list[str]:
+def _definitions(names: Sequence[str], own: Sequence[str]) -> list[str]:
     return [f"{name} = {spoken(o)}" for name, o in zip(names, own, strict=True)]
 
 
 def _msolve(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    # No comment: msolve 0.7 answers "no solution" where one stands first.
+    # No comment: msolve 0.7 answers "no solution" if the file begins with one.
     return system_text([integral(e) for e in equations], len(names), 0)
 
 
@@ -112,8 +112,8 @@ def _phcpack(names: Sequence[str], own: Sequence[str], equations: Sequence[Any],
     if system.status != "square":
         raise InputError(f"PHCpack solves square systems, and this one is {system.status}")
     lines = "\n".join(system.lines())
-    told = ", ".join(_told(names, own))
-    return f"{len(equations)} {len(names)}\n{lines}\n\nTITLE : {head}; {told}\n"
+    definitions = ", ".join(_definitions(names, own))
+    return f"{len(equations)} {len(names)}\n{lines}\n\nTITLE : {head}; {definitions}\n"
 
 
 def _julia(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
@@ -130,7 +130,7 @@ def _macaulay2(
     names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str
 ) -> str:
     body = _listed(equations, names, "^")
-    comments = "".join(f"-- {line}\n" for line in _told(names, own))
+    comments = "".join(f"-- {line}\n" for line in _definitions(names, own))
     return (
         f"-- {head}\n{comments}"
         f"R = QQ[{', '.join(names)}]\nI = ideal(\n{body}\n)\n"
@@ -140,7 +140,7 @@ def _macaulay2(
 
 def _singular(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
     body = _listed(equations, names, "^")
-    comments = "".join(f"// {line}\n" for line in _told(names, own))
+    comments = "".join(f"// {line}\n" for line in _definitions(names, own))
     return (
         f"// {head}\n{comments}"
         f"ring R = 0, ({', '.join(names)}), dp;\nideal I =\n{body};\n"
@@ -197,7 +197,7 @@ def language_of(suffix: str) -> str:
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
     """
     for name, language in LANGUAGES.items():
         if language.suffix == suffix:
@@ -221,12 +221,12 @@ def write_system(
     equations : sequence of fmpq_mpoly
         In the unknowns, in their order; each is equated to 0.
     heading : str
-        One line that says what the system is; a comment where the language has them.
+        One line of description; a comment if the language has comments.
 
     Raises
     ------
     InputError
-        Where PHCpack is asked to solve a system that is not square.
+        For PHCpack, if the system is not square.
     """
     spoken = LANGUAGES[language]
     names = tuple(unknowns) if spoken.keeps_names else tuple(f"x{k}" for k in range(len(unknowns)))

@@ -1,4 +1,4 @@
-"""A bar in a notebook, without widgets: a line of HTML that is shown again as the work goes on."""
+"""A progress bar in a notebook, without widgets: a line of HTML that is updated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Seconds between two drawings.
+# Seconds between two updates.
 _EVERY = 0.2
 
 
@@ -25,15 +25,15 @@ def in_notebook() -> bool:
 def notebook_bar(
     what: str, share: Callable[[], float | None], text: Callable[[], str]
 ) -> Iterator[Callable[[], None]]:
-    """Show a bar while a block runs; yields what draws it again.
+    """Show a bar while a block runs; yields a function that updates it.
 
     Parameters
     ----------
     what : str
     share : callable
-        How much is done, 0 to 1; None where that is not known.
+        Share of the work that is done, 0 to 1; None if it is not known.
     text : callable
-        How far it is, in words.
+        The progress as text.
     """
     display = importlib.import_module("IPython.display")
     began = drawn = time.monotonic()

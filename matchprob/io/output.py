@@ -1,4 +1,4 @@
-"""Stdout whose text is not lost where it cannot be written: a full disk, a failing device."""
+"""A stdout that reports text that could not be written: a full disk, a failing device."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TextIO
 
 
 class Output:
-    """A text stream that says on stderr what it could not write.
+    """A text stream that reports on stderr what it could not write.
 
-    Everything else is the stream's own.
+    All other attributes are the stream's own.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Output:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Take a text; it may be written only by `flush`."""
+        """Buffer a text; it may be written only by `flush`."""
         try:
             written = self._stream.write(text)
         except OSError as error:
@@ -36,7 +36,7 @@ class Output:
         return written
 
     def flush(self) -> None:
-        """Write what was taken; on failure say it on stderr, and raise."""
+        """Write the buffered text; on failure report it on stderr, and raise."""
         try:
             self._stream.flush()
         except OSError as error:
@@ -46,16 +46,16 @@ class Output:
     def _give_up(self, error: OSError, last: str = "") -> None:
         text = "".join(self._pending) + last
         self._pending.clear()
-        # What is still in the stream's own buffer would fail again when Python ends.
+        # Text in the stream's own buffer would fail again when Python ends.
         silence(self._stream)
-        # A reader that went away wants no more, and that is its business.
+        # A reader that has closed its pipe needs no message.
         if error.errno != errno.EPIPE:
             sys.stderr.write(text)
             raise error
 
 
 def silence(stream: TextIO) -> None:
-    """Send whatever is still written to a stream nowhere."""
+    """Discard everything written to a stream from now on."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -1,4 +1,4 @@
-"""Printed results: as wide as they may be, long lines folded under their own indent."""
+"""Printed results: width of the output, and folding of long lines with their indent."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rich.text import Text
 
 from algebra.problems.names import Names
 
-# Of piped text, which has no width of its own: rich's 80 columns would fold tables.
+# Width of piped text, which has none of its own: rich's 80 columns would fold tables.
 _PIPED = 110
 _NARROWEST, _WIDEST = 20, 1000
-# A folded line is set in by so much more than its first one.
+# Additional indent of the continuation of a folded line.
 _HANGING = 2
 
 
 def page_width() -> int | None:
-    """Columns of a page: those of COLUMNS where it is set; None leaves it to the terminal."""
+    """Columns of a page: COLUMNS if it is set; None for the terminal's width."""
     given = os.environ.get("COLUMNS", "")
     if given.isascii() and given.isdigit() and int(given[:9]):
         return min(max(int(given[:9]), _NARROWEST), _WIDEST)
@@ -33,7 +33,7 @@ class Page(Console):
     Parameters
     ----------
     names : Names, optional
-        Of units: put in for the indices of weights, rows and columns.
+        Names of units, which replace the indices of weights, rows and columns.
     """
 
     def __init__(self, names: Names | None = None) -> None:
@@ -79,8 +79,8 @@ def _named(item: Any, names: Names) -> Any:
     if isinstance(item, str):
         return names.annotate(item)
     if isinstance(item, Text):
-        told = names.annotate(item.plain)
-        return item if told == item.plain else Text(told, style=item.style)
+        annotated = names.annotate(item.plain)
+        return item if annotated == item.plain else Text(annotated, style=item.style)
     if isinstance(item, Table):
         for column in item.columns:
             column._cells = [_named(cell, names) for cell in column._cells]
@@ -92,6 +92,6 @@ def _set_in(line: Text, indent: int) -> Text:
 
 
 def _after(plain: str, first: str) -> int:
-    """Where the second line begins: past the first one and the blanks it was broken at."""
+    """Start of the second line: after the first one and the blanks at the break."""
     position = len(first.rstrip(" "))
     return position + len(plain[position:]) - len(plain[position:].lstrip(" "))

@@ -1,4 +1,4 @@
-"""How far the work is: a bar in terminals and notebooks, a word in the signs of life elsewhere."""
+"""Progress: a bar in terminals and notebooks, text in status lines elsewhere."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from numeric.counts import InstanceCount
 from numeric.statistics.intervals import proportion_interval
 
 Advance = Callable[[InstanceCount], None]
-# The rate is that of so many seconds.
+# The rate is averaged over this number of seconds.
 _WINDOW = 60.0
 
 
 class Rate:
-    """How fast things are done, and the time left at that rate.
+    """Rate of the work, and the remaining time at that rate.
 
-    What is there at once (trials kept in a store) is not counted: it says nothing of the rest.
+    Items available at once (trials in a store) are not counted: they do not predict the rest.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ class Rate:
         self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
 
     def advance(self, done: int) -> None:
-        """So many are done by now."""
+        """Record that `done` items are finished."""
         now = time.monotonic()
         if len(self._seen) == 1 and now - self._seen[0][0] < 0.05:
-            # Nothing is computed so fast.
+            # Faster than any computation.
             self._seen[0] = (now, done)
         else:
             self._seen.append((now, done))
@@ -54,7 +54,7 @@ class Rate:
 
     @property
     def per_second(self) -> float | None:
-        """Of the last minute; None where nothing is known."""
+        """Rate of the last minute; None if it is not known."""
         (then, before), now = self._seen[0], time.monotonic()
         return (self.done - before) / (now - then) if self.done > before and now > then else None
 
@@ -76,27 +76,27 @@ def _duration(seconds: float) -> str:
 
 
 def _phase() -> str:
-    """What is done, where that takes long."""
+    """The current phase, if it takes long."""
     name, began = phases()[-1] if phases() else ("", 0.0)
     seconds = time.monotonic() - began
     return f"{name} … {seconds:.0f} s" if name and seconds > 2 and len(phases()) > 1 else ""
 
 
 class _Made(ProgressColumn):
-    """A column whose text is made whenever the bar is drawn, also while nothing advances."""
+    """A column whose text is computed at every refresh of the bar, even without progress."""
 
     def __init__(self, make: Callable[[], str]) -> None:
         self._make = make
         super().__init__()
 
     def render(self, task: Task) -> Text:
-        """The text now."""
+        """The current text."""
         return Text(self._make())
 
 
 @contextmanager
 def _shown(what: str, rate: Rate, tally: Callable[[], str]) -> Iterator[None]:
-    """Show how far the work is, in the way that suits stderr."""
+    """Show progress in the way that suits stderr."""
 
     def so_far() -> str:
         done = f"{rate.done} of {rate.total} done" if rate.total else ""
@@ -131,7 +131,7 @@ def _shown(what: str, rate: Rate, tally: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def counter(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Yields a callback that takes (done, all)."""
+    """Yields a callback with arguments (done, total)."""
     rate = Rate(0)
 
     def advance(done: int, total: int) -> None:
@@ -144,9 +144,9 @@ def counter(what: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def progress(what: str, total: int, confidence: float | None = None) -> Iterator[Advance]:
-    """Yields a callback that takes each count.
+    """Yields a callback that receives each count.
 
-    With a confidence level the estimate so far and its interval are shown too.
+    With a confidence level the present estimate and its interval are shown too.
     """
     tally = {"matched": 0, "unmatched": 0, "undetermined": 0}
     rate = Rate(total)
@@ -156,7 +156,7 @@ def progress(what: str, total: int, confidence: float | None = None) -> Iterator
         if not done:
             return ""
         if confidence is not None and done > tally["undetermined"]:
-            # The share of the trials that are not open may say too much.
+            # The share of the decided trials may be biased upwards.
             least = "at least " if tally["undetermined"] else ""
             interval = proportion_interval(*tally.values(), confidence=confidence)
             return f"MP {least}{tally['matched'] / done:.3f} {interval}"
@@ -177,7 +177,7 @@ def progress(what: str, total: int, confidence: float | None = None) -> Iterator
 def watched(
     advance: Advance | None, what: str, total: int, confidence: float | None = None
 ) -> Iterator[Advance | None]:
-    """What is told of each count: the caller's own, in a notebook else a bar, else nobody."""
+    """The callback for each count: the caller's, or a bar in a notebook, or none."""
     if advance is not None or not in_notebook():
         yield advance
         return

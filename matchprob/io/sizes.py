@@ -1,4 +1,4 @@
-"""How large a picture is: its width as a person writes it, its dots."""
+"""Size of a picture: its width with unit, its resolution."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from algebra.errors import InputError, shown
 
 DPI = 150
-# Inches of a picture's width, and dots of an inch, that are taken.
+# Accepted widths in inches, and resolutions in dots per inch.
 _WIDTHS, _DPIS = (1.5, 40.0), (30, 2400)
 _UNITS = {"mm": 25.4, "cm": 2.54, "in": 1.0, "pt": 72.0}
 
 
 def inches(text: str) -> float:
-    """A width as a person writes it, in inches.
+    """A width with unit, in inches.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def inches(text: str) -> float:
 
 
 def check_dpi(dpi: int) -> int:
-    """Dots per inch, refused where they make no picture."""
+    """Dots per inch; raises InputError if they are out of range."""
     least, most = _DPIS
     if not least <= dpi <= most:
         raise InputError(f"dpi ({dpi}) must be between {least} and {most}")

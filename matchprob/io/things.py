@@ -32,7 +32,7 @@ def kinds_of(things: Sequence[Thing]) -> dict[str, list[Thing]]:
 def _table(
     path: Path, kind: str, things: Sequence[Thing], names: Names, option: str
 ) -> Iterator[tuple[Thing, str, str]]:
-    """Each thing of a kind that a file speaks of, its text and its place."""
+    """Each thing of a kind that a file lists, its text and its place."""
     where = f"{option} {path}"
     try:
         rows = read_rows(path)
@@ -46,10 +46,10 @@ def _table(
     if kind == "entries" or not all(len(row) == 1 for row in rows):
         given = []
     if kind != "entries" and len(rows.column_names) == 2 and all(len(r) == 2 for r in rows):
-        # Names that are numbers are no names of rows to a reader of matrices.
+        # Names that are numbers would be data to the reader of matrices.
         given, texts = [row[0] for row in rows], [row[1] for row in rows]
     if given:
-        # One line a thing, by its name or number.
+        # One line per thing, by name or number.
         units = unit_names(things[0].axis, names) or ()
         known = {str(k): thing for k, thing in enumerate(things)}
         known |= dict(zip(units, things, strict=False))
@@ -70,15 +70,15 @@ def _table(
 def read_prices(
     entries: Sequence[str], things: Sequence[Thing], names: Names
 ) -> dict[str, Fraction]:
-    """Costs of things, of entries ``NAME=NUMBER`` or ``KIND=FILE``.
+    """Costs of things, from entries ``NAME=NUMBER`` or ``KIND=FILE``.
 
     Parameters
     ----------
     entries : sequence of str
     things : sequence of Thing
-        All that may be named.
+        All things that may be named.
     names : Names
-        Of units.
+        Names of units.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def read_prices(
 def read_marks(
     entries: Sequence[str], things: Sequence[Thing], names: Names, option: str
 ) -> list[str]:
-    """Things named, or marked 1 in the files of entries ``KIND=FILE``.
+    """Things given by name, or marked 1 in the files of entries ``KIND=FILE``.
 
     Raises
     ------

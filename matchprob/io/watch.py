@@ -1,7 +1,7 @@
-"""Signs of life on stderr: a call that takes long says what it is at, and for how long.
+"""Status lines on stderr: the phase of a long call and its time.
 
-A thread looks at the phases of the work (`algebra.phases`) and writes a line now and then; it
-is silent while a progress bar shows the same, and for calls of a few seconds.
+A thread reads the phases of the work (`algebra.phases`) and writes a line at intervals; it
+writes none while a progress bar is shown, and none for calls of a few seconds.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Any
 
 from algebra.phases import add_spent, phases
 
-# Seconds of silence: at first, and at most.
+# Seconds between lines: at first, and at most.
 _FIRST, _MOST = 5.0, 15.0
 _COMPILING = "compiling (once; it is kept for the next call)"
 
-# What may be said of the work besides its phase, and whether a bar is in sight.
+# Text besides the phase of the work, and whether a bar is shown.
 _report: Callable[[], str] | None = None
 _is_hidden = False
 
 
 class _Compiler:
-    """Whether numba is compiling: it tells listeners."""
+    """Whether numba is compiling, by its events."""
 
     def __init__(self) -> None:
         self.is_known = False
         self.began: list[float] = []
 
     def look(self) -> None:
-        """Begin to listen, once numba is there."""
+        """Register for events, once numba is loaded."""
         events = sys.modules.get("numba.core.event")
         if self.is_known or events is None or not hasattr(sys.modules.get("numba"), "njit"):
             return
@@ -54,12 +54,12 @@ class _Compiler:
 
 @contextmanager
 def watch(say: Callable[[str], None]) -> Iterator[None]:
-    """Signs of life of what is done inside.
+    """Write status lines for the work inside.
 
     Parameters
     ----------
     say : callable
-        Takes a line.
+        Receives a line.
     """
     done = threading.Event()
     start = time.monotonic()
@@ -100,7 +100,7 @@ def _text(compiler: _Compiler, start: float, now: float) -> str:
 
 @contextmanager
 def reported(report: Callable[[], str]) -> Iterator[None]:
-    """Add to the signs of life how far the work is."""
+    """Add the progress of the work to the status lines."""
     global _report
     before, _report = _report, report
     try:
@@ -111,7 +111,7 @@ def reported(report: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def hidden() -> Iterator[None]:
-    """No signs of life: something else shows them."""
+    """Write no status lines: a progress bar is shown."""
     global _is_hidden
     before, _is_hidden = _is_hidden, True
     try:

@@ -1,9 +1,9 @@
-"""What messages of the front end are answered with: read, looked at and written as text.
+"""Answers to messages of the front end: reading states, immediate results, texts.
 
 A message comes from a browser or from an address that anybody may have written, and reading one may
 take minutes: a number of 200 million digits, four megabytes of TOML, a network of three thousand
-layers.  So the server never reads one itself: each function here is called in a process of its own
-(the job "answer" of `matchprob.page.jobs`), with a limit of memory, and is killed where it takes
+layers.  So the server itself does not read messages: each function here is called in a separate
+process (the job "answer" of `matchprob.page.jobs`), with a memory limit, and is killed if it takes
 too long.  An answer is plain data.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from matchprob.page import commands, immediate
 from matchprob.page.state import PageState, parse, read_network, read_state, resized
 
-# MiB that reading and looking at a message may take.
+# Memory limit (MiB) for reading a message and computing its answer.
 MEMORY = 2048
 
 Ask = Mapping[str, Any]
@@ -24,9 +24,9 @@ Data = dict[str, Any]
 
 
 def shown(state: PageState) -> Data:
-    """A state with the shapes of its matrices: the front end knows no kinds of network.
+    """A state with the shapes of its matrices, as the front end does not know the kinds of network.
 
-    Where rows and columns have names, these too, for each matrix.
+    It includes the names of rows and columns of each matrix, if there are any.
     """
     problem = state.problem
     shapes = {name: list(shape) for name, shape in problem.network.shapes.items()}
@@ -36,7 +36,7 @@ def shown(state: PageState) -> Data:
 
 
 def read_data(state: PageState) -> Data:
-    """A state as the server keeps it: enough to start jobs, and to know the problem again."""
+    """A state as the server keeps it: enough to start jobs, and to recognize the problem."""
     problem = state.problem
     return {
         **shown(state),
@@ -50,21 +50,21 @@ def read_data(state: PageState) -> Data:
 
 
 def read(ask: Ask) -> Iterator[Data]:
-    """The state that the front end sent, and another one where there are two."""
+    """The state that the front end sent, and a second one if there are two."""
     for key in ("state", "other"):
         if ask.get(key) is not None or key == "state":
             yield read_data(read_state(ask.get(key), _folder(ask)))
 
 
 def look(ask: Ask) -> Iterator[Data]:
-    """The state, and then everything that is immediate."""
+    """The state, and then all immediate results."""
     state = read_state(ask.get("state"), _folder(ask))
     yield read_data(state)
     yield immediate.look(state, ask["seed"])
 
 
 def read_text(ask: Ask) -> Iterator[Data]:
-    """The state of a problem file's text."""
+    """The state from a problem file's text."""
     yield shown(parse(ask["text"], _folder(ask), ask["name"]))
 
 
@@ -81,7 +81,7 @@ def texts(ask: Ask) -> Iterator[Data]:
 
 
 def lock_files(ask: Ask) -> Iterator[Data]:
-    """The problem file's text, and its locks, which commands take from files beside it."""
+    """The problem file's text, and its locks, which commands read from separate files."""
     state = read_state(ask.get("state"), _folder(ask))
     found = {"": state.problem.to_toml()}
     for option, locks in (("must", state.must), ("forbid", state.never)):

@@ -1,7 +1,7 @@
-"""What the page shows, as a person would write it: TOML, Python, a command.
+"""The content of the page as TOML, as Python and as a command.
 
-The command of an action is made from the very request that its job is given, so that the page and
-the command line do the same (`tests/matchprob/page/test_commands.py` holds them to it).
+The command of an action is made from the request that its job receives, so that the page and
+the command line do the same (tested by `tests/matchprob/page/test_commands.py`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from matchprob.api.designs.design import ALL, LEARNABLE
 from matchprob.api.designs.goals import GOALS
 from matchprob.page.state import PageState
 
-# Seconds for the verdict that the button Certify asks for, for Identify, and for a search.
+# Time limits in seconds: for the button Certify, for Identify, and for a search.
 LONG = {"timeout": 120.0, "search": 5.0}
 SEARCH_SECONDS = 60.0
-# The jobs of actions whose name is another.
+# Jobs of actions with another name.
 _JOBS = {"certify": "verdict"}
 AT_ONCE = ("certify", "design", "repair", "identify")
 ACTIONS = (*AT_ONCE, "estimate", "compare")
@@ -27,22 +27,22 @@ Ask = dict[str, Any]
 
 
 def request(what: str, options: Mapping[str, Any], *, name: str, seed: int) -> Ask:
-    """What the job of an action is asked, beside the problem and its locks.
+    """The request of an action's job, without the problem and its locks.
 
     Parameters
     ----------
     what : str
         One of `ACTIONS`.
     options : mapping
-        What its form holds; an empty field asks nothing.
+        The content of its form; an empty field is ignored.
     name : str
-        Of the problem's file.
+        Name of the problem's file.
     seed : int
 
     Raises
     ------
     InputError
-        Where an option is none.
+        If an option is invalid.
     """
     if what not in ACTIONS:
         raise InputError(f"`what` ({shown(what)}) must be one of " + ", ".join(ACTIONS))
@@ -54,7 +54,7 @@ def request(what: str, options: Mapping[str, Any], *, name: str, seed: int) -> A
         return ask | {"timeout": LONG["timeout"]}
     if what in ("estimate", "compare"):
         trials = whole_number(given.get("trials", 1000), "trials", 1, 1_000_000)
-        # A comparison counts no more of a trial than it needs.
+        # A comparison counts only as much of a trial as it needs.
         complete = what == "estimate" and bool(given.get("complete"))
         return ask | {"trials": trials, "complete": complete}
     ask["seconds"] = SEARCH_SECONDS
@@ -82,14 +82,14 @@ def command(
     other: str = "A.toml",
     store: str | None = None,
 ) -> str:
-    """The command that asks the same.
+    """The equivalent command.
 
     Parameters
     ----------
     ask : mapping
-        Of `request`.
+        As returned by `request`.
     locks : mapping
-        For "must" and "never" the matrices with such locks; saved, they are files.
+        For "must" and "never" the matrices with such locks, which are files when saved.
     other : str, optional
         The file of the pinned allocation, for a comparison.
     store : str, optional

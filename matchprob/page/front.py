@@ -1,8 +1,8 @@
-"""The front end as one ES module: the small files of ``static/``, put together.
+"""The front end as one ES module, joined from the files of ``static/``.
 
-Each file is a module by itself, with imports, exports and JSDoc types that an editor checks.  A
-notebook takes one text, so the imports between them are taken out and the files are joined in the
-order in which they need each other; the page is served the same text.
+Each file is a module with imports, exports and JSDoc types that an editor checks.  A
+notebook takes a single text, so the imports between the files are removed and the files are joined
+in the order of their dependencies; the page is served the same text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 STATIC = Path(__file__).with_name("static")
-# The first is what notebooks call; `host` is the page's own, and not part of the module.
+# The first is the entry point for notebooks; `host` is used by the page only.
 ENTRY, HOST = "allocator.js", "host.js"
 
 _IMPORT = re.compile(

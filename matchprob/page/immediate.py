@@ -1,8 +1,8 @@
-"""What the page shows of an allocation at once: ranks, budgets, crosses, theorems, what if.
+"""Immediate results on an allocation: ranks, budgets, violations, theorems, changes.
 
-Everything here is found within some tens of milliseconds, in the process of the page: it is
-asked at every click.  What takes longer (elimination, root counts, searches) is a job.  A part
-that a kind of network has no answer to is None, with the reason in words.
+All results here take a few tens of milliseconds at most, in the process of the page, at every
+click.  Longer computations (elimination, root counts, searches) are jobs.  A part that does not
+apply to a kind of network is None, with the reason as text.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from algebra.theorems.statements import THEOREMS
 from algebra.time_limits import OutOfTime, within
 from matchprob.page.state import PageState, pack
 
-# Seconds after which the parts that are left are given up; small nets need hundredths.
+# Time limit in seconds after which the remaining parts are skipped; small nets need hundredths.
 PATIENCE = 3.0
-# The block triangular form is immediate up to so many unknowns, else a job.
+# Largest number of unknowns for an immediate block triangular form; larger ones are jobs.
 FEW_UNKNOWNS = 320
 MOST_UNKNOWNS = 4000
-# Pictures of the incidence matrix have at most so many marks.
+# Largest number of marks in a picture of the incidence matrix.
 MOST_MARKS = 60_000
-# A prime for the structure: which unknowns occur where, not how many solutions there are.
+# A prime for the structure: it determines which unknowns occur where, not the number of solutions.
 _PRIME = 2_147_483_629
 
 Data = dict[str, Any]
 
 
 def look(state: PageState, seed: int = 0) -> Data:
-    """Everything that is immediate.
+    """All immediate results.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def incidence(system: QuadraticSystem, form: BlockTriangularForm, patterns: Any)
                 "columns": [
                     min((columns[u] for u in block.unknowns), default=0), len(block.unknowns)
                 ],
-                # Unknowns that are learnable weights, by number in the allocation's order.
+                # Unknowns that are learnable weights, by index in the allocation's order.
                 "weights": [u for u in block.unknowns if u < system.weights],
             }
         )  # fmt: skip
@@ -171,12 +171,12 @@ def _cached_rank(
 
 
 def _ranks(problem: Problem, seed: int) -> Data:
-    """Ranks of the network and of the allocation, and what follows of MP."""
+    """Ranks of the network and of the allocation, and their consequence for MP."""
     allocation = problem.allocation
     whole = _rank_of_network(problem, seed)
     own = allocation_rank(allocation, problem.support, whole.rank, seed)
     is_minimal = own.rank < whole.rank
-    # Too few weights are too few at every point; else a deficit is as sure as its points.
+    # Too few weights are too few at every point; otherwise a deficit has the error of its points.
     error = own.error if is_minimal else whole.error
     if is_minimal and allocation.size < whole.rank and whole.rank:
         error = Fraction(0)
@@ -190,12 +190,12 @@ def _ranks(problem: Problem, seed: int) -> Data:
 
 
 def float_of(error: Fraction) -> float:
-    """An error bound for people: rounded."""
+    """An error bound rounded for display."""
     return error.numerator / error.denominator
 
 
 def _limits(network: Network) -> Data:
-    """How many equations a row and a column of each matrix take part in."""
+    """Number of equations to which a row and a column of each matrix contribute."""
     out = {}
     for name, limits in network.limits().items():
         column = limits.column
@@ -224,7 +224,7 @@ def _violation(found: Budget) -> Data:
 
 
 def _theorems(network: Network, allocation: Allocation, ranks: Mapping[str, Any] | None) -> Any:
-    """What each theorem that speaks of this kind of network says, as stated."""
+    """The conclusion of each theorem for this kind of network, as stated."""
     out = []
     for theorem in THEOREMS.values():
         if not theorem.matrices(network):

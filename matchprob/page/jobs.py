@@ -1,7 +1,7 @@
-"""What is done in processes of their own: verdicts, structure, searches, studies.
+"""Jobs that run in separate processes: verdicts, structure, searches, studies.
 
 Each job is a function of plain data and of ``tell(event, found)``: an event is plain data for the
-front end, `found` the object itself, for whoever holds the session.
+front end, `found` the result object for the session.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from matchprob.page import immediate
 from matchprob.page.state import Misplaced, pack
 from matchprob.report.certificate import certainty
 
-# Seconds between two signs of life.
+# Seconds between two progress events.
 _PULSE = 0.4
 
 Ask = Mapping[str, Any]
@@ -37,7 +37,7 @@ Tell = Callable[..., None]
 
 @contextmanager
 def watched(tell: Tell) -> Iterator[Tell]:
-    """Tell the phases of the work inside, as they begin; gives a `tell` for the work itself."""
+    """Report the phases of the work inside as events; yields a `tell` for the work itself."""
     lock, done, began = threading.Lock(), threading.Event(), time.monotonic()
 
     def one_at_a_time(event: dict[str, Any], found: Any = None) -> None:
@@ -63,7 +63,7 @@ def watched(tell: Tell) -> Iterator[Tell]:
 
 
 def why_data(why: Explanation) -> dict[str, Any]:
-    """A result in plain words, as the page shows it."""
+    """An explanation of a result in the page's format."""
     return {
         "known": list(why.known),
         "open": why.open,
@@ -73,7 +73,7 @@ def why_data(why: Explanation) -> dict[str, Any]:
 
 
 def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> dict[str, Any]:
-    """A verdict as the page shows it."""
+    """A verdict in the page's format."""
     count = found.root_count_certainty
     is_proved = not found.error_bound and (count is None or count.kind == PROVED)
     sure = "undecided" if found.verdict == UNDECIDED else "proved" if is_proved else "probable"
@@ -97,7 +97,7 @@ def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> d
 
 
 def verdict(ask: Ask, tell: Tell) -> None:
-    """Certify: what the page asks for after every change, and the button Certify."""
+    """Certify: requested by the page after every change, and by the button Certify."""
     problem = problem_from_dict(ask["problem"])
     limits = {"timeout": ask["timeout"], "search": ask["search"]}
     found = exact.certify(problem, seed=ask["seed"], **limits)
@@ -106,12 +106,12 @@ def verdict(ask: Ask, tell: Tell) -> None:
 
 
 def structure(ask: Ask, tell: Tell) -> None:
-    """Inspect: the core that elimination leaves, and the blocks where these take long."""
+    """Inspect: the core that elimination leaves, and the blocks if they take long."""
     problem = problem_from_dict(ask["problem"])
     allocation = problem.allocation
     digest = problem.digest
     if ask.get("blocks") and allocation.network.chain() is not None:
-        # Told before elimination, which may take long.
+        # Reported before elimination, which may take long.
         blocks = immediate.blocks_of(problem, ask["seed"])
         tell({"event": "blocks", "digest": digest, "blocks": blocks})
     found = families.inspect_allocation(allocation, problem.support, seed=ask["seed"])
@@ -158,8 +158,8 @@ def design(ask: Ask, tell: Tell) -> None:
     )
     text = f"{found.goal}: {found.allocation.size} weights, value {found.value}"
     text += ", nothing is better" if found.is_optimal else f", nothing is below {found.bound}"
-    told = {"event": "result", "learnable": _masks(found.allocation), "text": text}
-    tell({**told, "why": why_data(explain(found, _file(ask)))}, found)
+    event_data = {"event": "result", "learnable": _masks(found.allocation), "text": text}
+    tell({**event_data, "why": why_data(explain(found, _file(ask)))}, found)
 
 
 def repair(ask: Ask, tell: Tell) -> None:
@@ -179,8 +179,8 @@ def repair(ask: Ask, tell: Tell) -> None:
     if found.repair and moves:
         text += f": {found.repair.reason}"
     text += f" ({found.before.verdict} → {found.after.verdict})"
-    told = {"event": "result", "learnable": _masks(found.problem.allocation), "text": text}
-    tell({**told, "why": why_data(explain(found, _file(ask)))}, found)
+    event_data = {"event": "result", "learnable": _masks(found.problem.allocation), "text": text}
+    tell({**event_data, "why": why_data(explain(found, _file(ask)))}, found)
 
 
 def identify(ask: Ask, tell: Tell) -> None:
@@ -192,12 +192,12 @@ def identify(ask: Ask, tell: Tell) -> None:
     )
     data = found.to_dict()
     marks = {key: data[key] for key in ("determined", "free", "values")}
-    told = {"event": "result", "marks": marks, "text": found.lines()[0]}
-    tell({**told, "why": why_data(explain(found, _file(ask)))}, found)
+    event_data = {"event": "result", "marks": marks, "text": found.lines()[0]}
+    tell({**event_data, "why": why_data(explain(found, _file(ask)))}, found)
 
 
 def answer(ask: Ask, tell: Tell) -> None:
-    """What a message is answered with; input that is bad is told with its place."""
+    """The answer to a message; for bad input the event holds its place."""
     from matchprob.api.proofs.checker import limit_memory
     from matchprob.page.answers import ANSWERS, MEMORY
 
@@ -212,7 +212,7 @@ def answer(ask: Ask, tell: Tell) -> None:
 
 
 def estimate(ask: Ask, tell: Tell) -> None:
-    """The verb estimate, its interval told while it narrows."""
+    """The verb estimate, with its interval as it narrows."""
     from matchprob.page.trials import estimate as run
 
     run(problem_from_dict(ask["problem"]), ask, tell)

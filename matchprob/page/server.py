@@ -1,16 +1,16 @@
-"""The page's server: this machine only, by a secret address, for one folder.
+"""The page's server: local, with a secret address, for one folder.
 
-What is promised, and where it is kept:
+Its guarantees:
 
-- only programs of this machine are answered (bound to 127.0.0.1), and of these only who knows the
+- it answers only programs on this machine (bound to 127.0.0.1) that know the
   token in the address (`Guard`);
 - a page of another site cannot use the browser against it: ``Host`` and ``Origin`` must be this
   server's, messages must be JSON (which no form can send), no page may frame it, and the content
-  security policy lets this page load nothing from elsewhere;
-- requests are short: nothing that a message holds is read here, and what takes long is told by
-  server-sent events; both run in processes of their own, which are killed when the server ends;
-- an interrupt ends it at any time, whatever is at work;
-- files are written into the folder only, and only when somebody presses a button
+  security policy lets this page load nothing from other servers;
+- requests are short: messages are not read here, and results of long computations are sent as
+  server-sent events; both run in separate processes, which are killed when the server ends;
+- an interrupt ends it at any time, during any computation;
+- files are written into the folder only, and only when the user presses a button
   (`matchprob.page.session`).
 """
 
@@ -43,7 +43,7 @@ from matchprob.page.session import Session
 from matchprob.page.studies import Studies
 from matchprob.page.workshop import Event, Workshop
 
-# Seconds after which a tab that went away is forgotten, and between two signs of life to it.
+# Seconds after which a closed tab is removed, and between two keep-alive messages to a tab.
 _LINGER, _PULSE = 60.0, 10.0
 _MOST_TABS = 16
 _MOST_BYTES = 8_000_000
@@ -67,7 +67,7 @@ _WRONG = (
 
 
 class Guard:
-    """Lets through only who may: the right host, origin and token; adds the headers.
+    """Accepts requests with the right host, origin and token only; adds the headers.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Guard:
         await self.app(scope, receive, guarded)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """What is answered to who may not."""
+        """The response to a request that is not accepted; None if it is."""
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
@@ -121,7 +121,7 @@ class Guard:
 
 
 class Tab:
-    """One tab of the browser: its session and the events it has yet to be told."""
+    """One tab of the browser: its session and its queued events."""
 
     def __init__(self, make: Callable[[Callable[[Event], None]], Session]) -> None:
         self.loop = asyncio.get_running_loop()
@@ -131,7 +131,7 @@ class Tab:
         self.session = make(self.emit)
 
     def emit(self, event: Event) -> None:
-        """Tell the tab; from any thread."""
+        """Queue an event for the tab; from any thread."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self.loop.call_soon_threadsafe(self.queue.put_nowait, event)
 
@@ -142,11 +142,11 @@ class PageServer:
     Parameters
     ----------
     problem : Problem
-        What a new tab shows.
+        The problem shown in a new tab.
     name : str, optional
-        Of its file.
+        Name of its file.
     folder : Path, optional
-        The only one that is written to; the current one by default.
+        The only folder to which files are written; the current one by default.
     store : Path, optional
         Where studies keep their trials.
     port : int, optional
@@ -156,7 +156,7 @@ class PageServer:
     Raises
     ------
     InputError
-        Where the port is taken.
+        If the port is taken.
     """
 
     def __init__(
@@ -205,12 +205,12 @@ class PageServer:
 
     @property
     def address(self) -> str:
-        """Where the page is; whoever knows it may use it."""
+        """The address of the page, which contains the token."""
         return f"http://127.0.0.1:{self.port}/{self.token}/"
 
     def run(self) -> None:
         """Serve until an interrupt or `stop`."""
-        # The first look and the first result load libraries: before somebody waits for them.
+        # The first result loads libraries: this is done before it is requested.
         threading.Thread(target=self._warm, daemon=True).start()
         try:
             self._server.run(sockets=[self._socket])
@@ -226,7 +226,7 @@ class PageServer:
         self._server.should_exit = True
 
     def close(self) -> None:
-        """End all work; studies with a store keep their trials."""
+        """End all jobs; studies with a store keep their trials."""
         self.studies.close()
         for tab in self._tabs.values():
             tab.session.close()
@@ -243,7 +243,7 @@ class PageServer:
         sweeper.cancel()
 
     async def _sweep(self) -> None:
-        """Forget tabs that went away."""
+        """Remove tabs that were closed."""
         while True:
             await asyncio.sleep(_PULSE)
             for name, tab in list(self._tabs.items()):
@@ -304,14 +304,14 @@ class PageServer:
             tab = self._tab(request.query_params.get("tab", ""))
         except (ValueError, RecursionError) as error:
             return PlainTextResponse(f"{error}\n", 400)
-        # In a thread: other tabs, and the events of this one, do not wait for it; nor does the end.
+        # In a thread: neither other tabs, nor this one's events, nor the end of the server wait.
         await anyio.to_thread.run_sync(tab.session.receive, message, abandon_on_cancel=True)
         if isinstance(message, dict) and message.get("verb") == "bye":
             self._tabs.pop(request.query_params["tab"], None)
         return JSONResponse({})
 
     def _tab(self, name: str) -> Tab:
-        """A tab by the name that it has chosen."""
+        """The tab with the name that it has chosen."""
         if not (name.isalnum() and name.isascii() and 8 <= len(name) <= 64):
             raise InputError("`tab` must be 8 to 64 letters and digits")
         if name not in self._tabs:

@@ -1,26 +1,26 @@
-"""One front end's conversation: what it asks, and what is told in answer.
+"""The messages and events of one front end.
 
-Messages and events are plain data, over whatever carries them: server-sent events for a tab of
+Messages and events are plain data, independent of the transport: server-sent events for a tab of
 the browser, the model of a widget in a notebook.  A message names its ``verb``:
 
-hello    The front end is there; holds a ``state``, or wants the first one
-look     The problem changed: what is immediate is told at once, verdict and structure follow
+hello    The front end has started; holds a ``state``, or requests the first one
+look     The problem changed: immediate results are sent at once, verdict and structure follow
 parse    The ``text`` of a problem file is to become the state
 resize   The sizes or the kind of the network changed
-texts    The problem as TOML, Python and command, to be copied
-command  The command that does what an action would do
+texts    Request for the problem as TOML, Python and command, to be copied
+command  Request for the command that does the same as an action
 act      certify, design, repair or identify, in a process that the next change ends
-study    estimate or compare, in a process that goes on whatever happens to the page
+study    estimate or compare, in a process that continues when the page is closed
 cancel   End an action or a study within a second
-judge    What the pinned allocation A is: its ranks, and its verdict whatever is painted meanwhile
+judge    Request for the ranks and the verdict of the pinned allocation A
 save     Write the problem, a certificate or a result into the folder
 bye      The tab is closed: its jobs end
 
-An event names itself in ``event``; one that answers bad input is "refused", with the ``place`` it
-belongs to.
+An event has its name in ``event``; one that answers bad input is "refused", with the ``place`` of
+the bad input.
 
-Nothing that a message holds is read here: a process of its own does that (`answers`), for as long
-as somebody may wait, and the session keeps plain data.
+Messages are not read in this process: a separate process does that (`answers`), with a time limit,
+and the session keeps plain data.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from matchprob.page.state import LARGEST, Misplaced, kinds, state_of
 from matchprob.page.studies import Studies
 from matchprob.page.workshop import Event, Job, Workshop
 
-# Seconds for the verdict that follows every change.
+# Time limit in seconds for the verdict that follows every change.
 QUICK = {"timeout": 20.0, "search": 1.0}
-# Seconds in which a message is read and looked at.
+# Time limit in seconds for reading a message and computing its answer.
 ANSWER_SECONDS = 20.0
-# Verdicts that are kept for the way back.
+# Number of verdicts that are kept.
 _KEPT = 64
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -60,21 +60,21 @@ Emit = Callable[[Event], None]
 
 
 class Session:
-    """What one tab or one widget asks, and its jobs.
+    """The state and the jobs of one tab or one widget.
 
     Parameters
     ----------
     first : Problem
-        What is shown where the front end holds nothing yet.
+        Shown if the front end has no state yet.
     workshop : Workshop
     studies : Studies
         Shared by all sessions of a server.
     emit : callable
-        Takes an event; called in any thread.
+        Receives events, in any thread.
     folder : Path
-        The only one that is written to.
+        The only folder to which files are written.
     name : str
-        Of the first problem's file.
+        Name of the first problem's file.
     seed : int
     """
 
@@ -89,7 +89,7 @@ class Session:
         name: str = "",
         seed: int = 0,
     ) -> None:
-        # What is shown, as `answers.read_data` has it.
+        # The state that is shown, as returned by `answers.read_data`.
         self._state: dict[str, Any] = read_data(state_of(first, name))
         self.workshop = workshop
         self.studies = studies
@@ -101,12 +101,12 @@ class Session:
         self._aside: Job | None = None
         self._action: Job | None = None
         self._action_name = ""
-        # Set when the result of the action was told: the front end may paint it, and look at it,
-        # before the job has ended.
-        self._action_told = threading.Event()
+        # Set when the result of the action was sent: the front end may show it, and request
+        # immediate results for it, before the job has ended.
+        self._action_sent = threading.Event()
         self._shown = ""
         self._asked: tuple[Job, queue.SimpleQueue[Event]] | None = None
-        # What is known of problems, by their digest: verdicts with their certificates, structure.
+        # Results by the problem's digest: verdicts with their certificates, structure.
         self._verdicts: OrderedDict[str, tuple[Event, Any]] = OrderedDict()
         self._structures: OrderedDict[str, Event] = OrderedDict()
         self._blocks: OrderedDict[str, Event] = OrderedDict()
@@ -115,9 +115,9 @@ class Session:
         studies.join(self._from_study)
 
     def close(self) -> None:
-        """End its jobs; studies go on."""
+        """End its jobs; studies continue."""
         self.studies.leave(self._from_study)
-        # Whoever waits for an answer holds the lock.
+        # A thread that waits for an answer holds the lock.
         if (asked := self._asked) is not None:
             waiting, events = asked
             waiting.kill()
@@ -130,32 +130,32 @@ class Session:
 
     @property
     def digest(self) -> str:
-        """Of the problem that is shown."""
+        """Digest of the problem that is shown."""
         return str(self._state["digest"])
 
     @property
     def certificate(self) -> Any:
-        """The certificate of what is shown, where there is one already."""
+        """The certificate of the shown problem, if it is already known."""
         known = self._verdicts.get(self.digest)
         return None if known is None else known[1]
 
     def show(self, problem: Problem, name: str = "") -> Event:
-        """Show another problem; the state for the front end."""
+        """Show another problem; returns the state for the front end."""
         with self._lock:
             self._state = read_data(state_of(problem, name or self._state["name"]))
             return dict(self._state["state"])
 
-    # -- answers, in a process of their own ---------------------------------------------
+    # -- answers, in a separate process ---------------------------------------------
 
     def _answers(self, what: str, **ask: Any) -> Iterator[dict[str, Any]]:
-        """What a function of `answers` yields, as it comes.
+        """The results of a function of `answers`, as they arrive.
 
         Raises
         ------
         InputError
-            What was sent is wrong; `Misplaced` where it is said where.
+            If the message is wrong; `Misplaced` if the place is known.
         Unfinished
-            Where it takes too long, or more memory than there is.
+            If it takes too long, or needs more memory than there is.
         """
         events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         end = time.monotonic() + ANSWER_SECONDS
@@ -165,7 +165,7 @@ class Session:
         event: Event = {"event": ""}
         trouble: Exception | None = None
         try:
-            # To its end, so that the process is kept for the next.
+            # Read to the end, so that the process is kept for the next answer.
             while event["event"] != "ended":
                 event = events.get(timeout=max(0.0, end - time.monotonic()))
                 text = event.get("text", "")
@@ -189,7 +189,7 @@ class Session:
             raise trouble
 
     def _answer(self, what: str, **ask: Any) -> dict[str, Any]:
-        """The only answer."""
+        """The single result."""
         found = list(self._answers(what, **ask))
         if not found:
             raise Unfinished("the page is closed")
@@ -198,7 +198,7 @@ class Session:
     # -- messages ---------------------------------------------------------------------
 
     def receive(self, message: Any) -> None:
-        """Do what a message asks; what it leads to is told."""
+        """Process a message; its results are sent as events."""
         verb = message.get("verb") if isinstance(message, Mapping) else None
         answer = self._VERBS.get(verb) if isinstance(verb, str) else None
         if answer is None:
@@ -218,9 +218,9 @@ class Session:
         except MemoryError:
             self._refuse(verb, "network", "there is not enough memory for a network of this size")
         except OSError as error:
-            self._refuse(verb, message.get("what", verb), _words(error))
+            self._refuse(verb, message.get("what", verb), _error_text(error))
         except Exception as error:
-            # For whoever serves it; the page goes on.
+            # The traceback is for the user of the server; the page continues.
             traceback.print_exc()
             self._refuse(verb, "", f"this is a bug: {type(error).__name__}: {error}")
 
@@ -276,7 +276,7 @@ class Session:
         is_asked = is_new or not self._live
         if is_asked:
             self._stop_live()
-        # The verdict takes longest: it is begun first.
+        # The verdict takes longest, so it is started first.
         if is_asked and digest not in self._verdicts:
             self._start_live({"job": "verdict", **QUICK}, digest)
         elif digest in self._verdicts:
@@ -376,17 +376,17 @@ class Session:
         ask = {**asked, **{key: state[key] for key in ("problem", "must", "never")}}
         self._action_name = what
         self._emit({"event": "action", "what": what, "status": "running"})
-        self._action_told = told = threading.Event()
-        self._action = self.workshop.run(ask, self._of_action(what, digest, told))
+        self._action_sent = sent = threading.Event()
+        self._action = self.workshop.run(ask, self._of_action(what, digest, sent))
 
     def _stop_action(self, text: str) -> None:
-        """End the action that runs, if its result was not told yet."""
+        """End the running action, if its result was not sent yet."""
         action = self._action
-        if action is not None and not action.is_over and not self._action_told.is_set():
+        if action is not None and not action.is_over and not self._action_sent.is_set():
             action.kill()
-            self._tell_action("stopped", text)
+            self._send_action("stopped", text)
 
-    def _of_action(self, what: str, digest: str, told: threading.Event) -> Callable[[Event], None]:
+    def _of_action(self, what: str, digest: str, sent: threading.Event) -> Callable[[Event], None]:
         def listen(event: Event) -> None:
             found = event.pop("found", None)
             kind = event["event"]
@@ -398,19 +398,19 @@ class Session:
                 event = {"text": found_text}
             if kind in ("verdict", "result"):
                 self.results[what] = found
-                told.set()
-                self._tell_action("done", event.pop("text"), what, **event, html=html_of(found))
+                sent.set()
+                self._send_action("done", event.pop("text"), what, **event, html=html_of(found))
             elif kind in ("failed", "stopped"):
-                told.set()
-                self._tell_action(kind, event.get("text", "stopped"), what)
+                sent.set()
+                self._send_action(kind, event.get("text", "stopped"), what)
             elif kind == "phase":
-                self._tell_action("running", event["text"], what)
-            elif not told.is_set():
-                self._tell_action("stopped", "stopped", what)
+                self._send_action("running", event["text"], what)
+            elif not sent.is_set():
+                self._send_action("stopped", "stopped", what)
 
         return listen
 
-    def _tell_action(self, status: str, text: str, what: str = "", **more: Any) -> None:
+    def _send_action(self, status: str, text: str, what: str = "", **more: Any) -> None:
         more.pop("event", None)
         name = what or self._action_name
         self._emit({"event": "action", "what": name, "status": status, "text": text, **more})
@@ -433,7 +433,7 @@ class Session:
             store = self.studies.store
             text = commands.command(ask, locks, store=store.name if store else None)
         except InputError as error:
-            # Shown in its place: somebody is typing.
+            # Shown in place of the command: the user is typing.
             text = str(error)
         self._emit({"event": "command", "key": message.get("key"), "text": text})
 
@@ -478,7 +478,7 @@ class Session:
         return json.dumps({**found.to_dict(), "seed": self.seed}, indent=1) + "\n"
 
     def _named(self, name: Any, end: str) -> str:
-        """A name of a file, and no path."""
+        """A file name without folder."""
         text = str(name).strip()
         if not text or text != Path(text).name or text.startswith(".") or not text.isprintable():
             raise InputError(
@@ -488,7 +488,7 @@ class Session:
         return text if text.endswith(end) else text + end
 
     def _inside(self, name: str) -> Path:
-        """The file of a name in the folder; no other is ever written to."""
+        """The file of that name in the folder; no other file is ever written."""
         path = self.folder / name
         if path.is_symlink() and not path.resolve().is_relative_to(self.folder.resolve()):
             raise InputError(f"{name} leads out of {self.folder}: name another file")
@@ -511,16 +511,16 @@ class Session:
 
 
 def _shown(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a state that the front end is told."""
+    """The part of a state that is sent to the front end."""
     return {key: state[key] for key in ("state", "shapes", "lines")}
 
 
 def html_of(found: Any) -> str:
-    """A result as a notebook shows it: the page shows the same."""
+    """A result as HTML, as in a notebook."""
     return found._repr_html_() if isinstance(found, Result) else ""
 
 
-def _words(error: OSError) -> str:
+def _error_text(error: OSError) -> str:
     name = Path(str(error.filename)).name if error.filename else "the file"
     if error.errno in _NO_SPACE:
         return f"{name}: {error.strerror}; not written. What is on the page is kept in its address"
@@ -528,4 +528,4 @@ def _words(error: OSError) -> str:
 
 
 def _nothing() -> None:
-    """Whom nobody asks to be told of changes."""
+    """The default callback for changes, which does nothing."""

@@ -1,13 +1,13 @@
-"""What the page shows, as plain data: a problem, the locks of its weights, a name.
+"""The state of the page as plain data: a problem, the locks of its weights, a name.
 
 The front end holds one such mapping, in the address of the page or in the notebook's model; every
-message carries it whole, so that nothing is lost where a process ends::
+message contains all of it, so that nothing is lost if a process ends::
 
     {"name": "diagonal.toml", "network": {"kind": "lrnn", "n": 2, …},
      "learnable": {"W": "kA"}, "support": {…}, "must": {…}, "never": {…},
      "distribution": {…}, "constraints": {…}}
 
-A mask is its bits, row by row, eight to a byte, in the base64 of addresses.
+A mask is given by its bits, row by row, eight to a byte, in URL-safe base64.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from algebra.problems.files import network_from_dict, problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.problems.schema import MEANINGS
 
-# A matrix is drawn up to so many rows and columns.
+# Largest number of rows and columns of a matrix that is drawn.
 LARGEST = 512
 MOST_CHARACTERS = 4_000_000
-# A page draws so many matrices, with so many weights in all.
+# Largest number of matrices on a page, and of weights in all.
 MOST_MATRICES, MOST_WEIGHTS = 64, 1_000_000
-# Beginnings of a text among which the longest that is TOML is looked for, and their characters.
+# Prefixes of a text among which the longest valid TOML is searched, and their length.
 _MOST_TRIED, _MOST_READ = 400, 1_000_000
 # Tables of a problem file that the page does not change.
 _MORE = ("distribution", "constraints", "names")
@@ -48,14 +48,14 @@ _KEYS = {
 
 
 class Misplaced(InputError):
-    """Bad input, and where on the page it was given.
+    """Bad input, and the place on the page where it was given.
 
     Attributes
     ----------
     place : str
         "network.n", "network", "learnable", …, "text".
     line : int or None
-        Of the problem file, from 1.
+        Line of the problem file, from 1.
     """
 
     def __init__(self, error: InputError | str, place: str, line: int | None = None) -> None:
@@ -66,15 +66,15 @@ class Misplaced(InputError):
 
 @dataclass(frozen=True)
 class PageState:
-    """A problem and what the page adds to it.
+    """A problem and the page's additions to it.
 
     Attributes
     ----------
     problem : Problem
     must, never : mapping of str to mask
-        Weights that a design has to let learn, or to leave fixed.
+        Weights that must learn, or must stay fixed, in a design.
     name : str
-        Of its file, without a folder.
+        Name of its file, without folder.
     """
 
     problem: Problem
@@ -92,13 +92,13 @@ class PageState:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """What the front end holds."""
+        """The mapping that the front end holds."""
         data = self.problem.to_dict()
         state: dict[str, Any] = {"name": self.name, "network": data["network"]}
         masks = {"learnable": self.problem.learnable, "must": self.must, "never": self.never}
         for table, of in masks.items():
             state[table] = {name: pack(mask) for name, mask in of.items() if mask.any()}
-        # A support without any weight is not the same as none.
+        # A support without any weight differs from no support.
         state["support"] = {name: pack(mask) for name, mask in self.problem.support.items()}
         if self.problem.names:
             data["names"] = self.problem.names.to_dict()
@@ -107,7 +107,7 @@ class PageState:
 
 
 def first_problem() -> Problem:
-    """The first paper's example net, section B.1.1, with nothing painted yet."""
+    """The first paper's example net, section B.1.1, with no learnable weight."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     return Problem(net, {"W": [[0, 0], [0, 0]]})
 
@@ -119,12 +119,12 @@ def pack(mask: np.ndarray) -> str:
 
 
 def unpack(text: Any, shape: tuple[int, int], name: str) -> np.ndarray:
-    """The mask that a text is of.
+    """The mask encoded by a text.
 
     Raises
     ------
     InputError
-        Where it is none of this shape.
+        If it does not encode a mask of this shape.
     """
     count = shape[0] * shape[1]
     try:
@@ -139,18 +139,18 @@ def unpack(text: Any, shape: tuple[int, int], name: str) -> np.ndarray:
 
 
 def read_state(data: Any, folder: Path | None = None) -> PageState:
-    """The state that the front end sent; it names no file.
+    """The state that the front end sent; it contains no file names.
 
     Parameters
     ----------
     data : mapping
     folder : Path, optional
-        Outside of which no text of it may lead; the current one by default.
+        Texts that are paths must not lead out of it; the current folder by default.
 
     Raises
     ------
     InputError
-        Where it is damaged (an address can be edited); `Misplaced` where it is said where.
+        If it is damaged (an address can be edited); `Misplaced` if the place is known.
     """
     if not isinstance(data, Mapping) or set(data) - _KEYS:
         raise InputError(f"the state of the page ({shown(data)}) is none")
@@ -186,12 +186,12 @@ def _problem(
 
 
 def read_network(data: Any) -> Network:
-    """The network of the sizes given, if it can be shown.
+    """The network of the given sizes, if it can be shown.
 
     Raises
     ------
     Misplaced
-        At the size that is wrong.
+        With the size that is wrong.
     """
     if not isinstance(data, Mapping):
         raise Misplaced(f"`network` ({shown(data)}) must be a table", "network")
@@ -217,7 +217,7 @@ def read_network(data: Any) -> Network:
 
 
 def _wrong_size(data: Mapping[str, Any]) -> str:
-    """The size that is wrong by itself: replaced by the sizes' least, the rest is a network."""
+    """The size that is wrong by itself: with all others at their least, there is no network."""
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         return "network.kind"
@@ -236,14 +236,14 @@ def _wrong_size(data: Mapping[str, Any]) -> str:
 
 
 def parse(text: str, folder: Path, name: str = "") -> PageState:
-    """The problem that a file's text says.
+    """The problem in a file's text.
 
     Parameters
     ----------
     text : str
         TOML.
     folder : Path
-        Where the matrices lie that it names; a name must not lead out of it.
+        The folder of the matrices that it names; a name must not lead out of it.
     name : str, optional
 
     Raises
@@ -268,7 +268,7 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
         except Misplaced as error:
             key = error.place.partition(".")[2]
             raise Misplaced(error, error.place, _line_of(text, "network", key)) from None
-    # Tables are added one by one: the first that cannot be read is the one that is wrong.
+    # Tables are added one by one: the first that cannot be read is the wrong one.
     read: dict[str, Any] = {}
     first = [table for table in ("network", "support", "learnable") if table in data]
     tables = [*first, *(table for table in data if table not in first)]
@@ -285,16 +285,16 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
 
 
 def state_of(problem: Problem, name: str = "") -> PageState:
-    """The state that shows a problem; of a random allocation the draw of a trial."""
+    """The state that shows a problem; for a random allocation, the draw of a trial."""
     read_network(problem.network.to_dict())
     if problem.is_random or problem.updates:
-        # Where matrices learn by updates this refuses: the page shows cells.
+        # This raises if matrices learn by updates: the page shows cells.
         problem = problem.with_allocation(problem.draw(random.Random("page/0")))
     return PageState(problem, {}, {}, _file_name(name))
 
 
 def resized(state: PageState, network: Network) -> PageState:
-    """The same masks on a network of other sizes, cut off or filled with what does not learn."""
+    """The same masks on a network of other sizes, cut or extended by weights that do not learn."""
 
     def fit(masks: Mapping[str, Any], fill: int) -> dict[str, np.ndarray]:
         out = {}
@@ -316,8 +316,8 @@ def resized(state: PageState, network: Network) -> PageState:
 def kinds() -> list[dict[str, Any]]:
     """The kinds of network that can be chosen, with the names of their sizes.
 
-    The form of a size is "number", "numbers", "flag" (yes or no) or "choice" (among words, of
-    which some take numbers).
+    The form of a size is "number", "numbers", "flag" (yes or no) or "choice" (one of several words,
+    some of which take numbers).
     """
     out = []
     for kind, network in KINDS.items():
@@ -340,7 +340,7 @@ def kinds() -> list[dict[str, Any]]:
 
 
 def _keep_inside(data: Any, folder: Path) -> None:
-    """Refuse names of files that lie elsewhere: the text may come from another machine."""
+    """Reject names of files outside the folder: the text may come from another machine."""
     if isinstance(data, Mapping):
         for value in data.values():
             _keep_inside(value, folder)
@@ -354,9 +354,9 @@ def _keep_inside(data: Any, folder: Path) -> None:
 
 
 def _leads_out(text: str, folder: Path) -> bool:
-    """Whether a text, taken as the name of a file, is that of one elsewhere.
+    """Whether a text, as the name of a file, leads out of the folder.
 
-    Which texts are taken as names, and by which ending, is no matter: none may lead out.
+    This applies to all texts, whether or not they are used as names.
     """
     inside = folder.resolve()
     try:
@@ -367,13 +367,13 @@ def _leads_out(text: str, folder: Path) -> bool:
 
 
 def _file_name(name: Any) -> str:
-    """A name without a folder; "P.toml" where there is none."""
+    """A name without a folder; "P.toml" if there is none."""
     text = Path(str(name or "")).name
     return text if text and text.isprintable() and len(text) <= 100 else "P.toml"
 
 
 def _line_of(text: str, table: str, key: str = "") -> int | None:
-    """The line of a table's head, or of one of its keys."""
+    """The line of a table's header, or of one of its keys."""
     found = None
     for number, line in enumerate(text.splitlines(), 1):
         plain = line.strip()
@@ -388,9 +388,9 @@ def _line_of(text: str, table: str, key: str = "") -> int | None:
 
 
 def _bad_line(text: str, error: tomllib.TOMLDecodeError) -> int | None:
-    """The line at which TOML ends to be: what comes before it is TOML, and it is no part of that.
+    """The first line that does not continue valid TOML.
 
-    The parser's own line is where it noticed; what is not closed begins before.
+    The parser's own line is where it noticed the error; an unclosed item begins earlier.
     """
     lines = text.splitlines()
     noticed = re.search(r"\(at line (\d+),", str(error))

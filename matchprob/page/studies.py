@@ -1,4 +1,4 @@
-"""Studies that run whatever happens to the page: found again after a reload, told to every tab."""
+"""Studies that continue when the page is closed: shown again after a reload, in every tab."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from algebra.errors import InputError
 from matchprob.page.workshop import Event, Job, Workshop
 
-# Studies that are remembered; those that run are never forgotten.
+# Number of finished studies that are kept; running ones are always kept.
 _KEPT = 32
-# As many run at a time.
+# Largest number of studies that run at the same time.
 MOST_RUNNING = 4
 
 
 class _Running:
-    """One study: its last picture, and the job that works on it."""
+    """One study: its last event, and its job."""
 
     def __init__(self, event: Event) -> None:
         self.event = event
@@ -45,22 +45,22 @@ class Studies:
         self._number = 0
 
     def join(self, listener: Callable[[Event], None]) -> None:
-        """Tell somebody of all events from now on."""
+        """Add a listener for all further events."""
         with self._lock:
             self._listeners.append(listener)
 
     def leave(self, listener: Callable[[Event], None]) -> None:
-        """Tell them no more."""
+        """Remove a listener."""
         with self._lock:
             self._listeners = [one for one in self._listeners if one != listener]
 
     def snapshots(self) -> list[Event]:
-        """The last event of every study, the oldest first."""
+        """The last event of every study, oldest first."""
         with self._lock:
             return [study.event for study in self._studies.values()]
 
     def result(self, name: str) -> Any:
-        """The Estimate or Comparison of a study that ended; None where there is none."""
+        """The Estimate or Comparison of a finished study; None if there is none."""
         with self._lock:
             study = self._studies.get(name)
             return None if study is None else study.found
@@ -70,19 +70,19 @@ class Studies:
         states: Sequence[Mapping[str, Any]],
         request: Mapping[str, Any],
     ) -> str:
-        """Start a study, or join the same one that runs already; its name.
+        """Start a study, or join the same one if it runs already; returns its name.
 
         Parameters
         ----------
         states : sequence of mapping
-            One or two of `answers.read_data`: two are compared.
+            One or two results of `answers.read_data`; two are compared.
         request : mapping
-            Of `commands.request`.
+            As returned by `commands.request`.
 
         Raises
         ------
         InputError
-            Where as many run as may.
+            If the largest number of studies runs already.
         """
         ask = {
             **request,
@@ -128,7 +128,7 @@ class Studies:
         return number
 
     def cancel(self, name: str) -> None:
-        """End a study within a second; what it has is kept."""
+        """End a study within a second; its trials are kept."""
         with self._lock:
             study = self._studies.get(name)
         if study is not None and study.job is not None:

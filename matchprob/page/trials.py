@@ -1,7 +1,7 @@
-"""Studies told while they run: tallies, intervals, the match probability against a bound.
+"""Studies with intermediate results: tallies, intervals, the match probability against a bound.
 
-The trials, their seeds and the store are those of the verbs `estimate` and `compare`; what is
-added here is only what the page draws of them.
+The trials, their seeds and the store are those of the verbs `estimate` and `compare`; this module
+adds only the events that the page draws.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.studies.study import Study
 
-# Seconds between two pictures of a running study.
+# Seconds between two events of a running study.
 _PULSE = 0.15
-# Seconds between two profiles of it, which cost more; and how much longer than its making a
-# picture stands.
+# Seconds between two profiles of it, which take longer; and how many times the time of its
+# computation an event must be apart from the next.
 _REDRAW, _SHARE = 0.5, 5.0
-# Seconds in which sizes are found for one picture: a job that is cancelled has little more.
+# Time limit in seconds of the sizes of one event: a cancelled job has little more.
 _SIZING = 0.2
-# Trials below which a profile is rough.
+# Number of trials below which a profile is rough.
 _FEW = 50
-# Bounds at which the slider knows the match probability.
+# Bounds of the slider for which the match probability is computed.
 _BOUNDS = 24
 
 Tell = Callable[..., None]
 
 
 def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
-    """Run a study of one problem and tell how it goes.
+    """Run a study of one problem, with events for its intermediate results.
 
     Parameters
     ----------
     problem : Problem
     ask : mapping
-        ``trials``, ``seed``, ``complete`` (count every solution, also where a verdict settles
+        ``trials``, ``seed``, ``complete`` (count every solution, even if a verdict settles
         the trial: then sizes of weights are known), ``store``, ``name``.
     tell : callable
     """
@@ -85,17 +85,17 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
             if ask["complete"] and began > next_profile:
                 points = sizes.points(now.counts)
                 ended = time.monotonic()
-                # A profile of few trials, or none, is drawn anew with the next picture.
+                # A profile of few trials, or none, is computed again for the next event.
                 is_rough = not points or points[0]["trials"] < _FEW
                 pause = 0.0 if is_rough else _REDRAW
                 next_profile = ended + max(pause, _SHARE * (ended - began))
             tell(picture(now, running=True))
             ended = time.monotonic()
-            # Pictures of many trials take longer to make, and are made less often.
+            # Events of many trials take longer to make, and are made less often.
             next_picture = ended + max(_PULSE, _SHARE * (ended - began))
 
         found = study.run(ask["trials"], advance=advance)
-    # An interrupt of the study waits for one look at the sizes, one that comes now for none.
+    # An interrupt of the study allows one more profile, a second one none.
     with suppress(KeyboardInterrupt):
         while ask["complete"]:
             points = sizes.points(found.counts)
@@ -106,7 +106,7 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
 
 
 def compare(first: Problem, second: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
-    """Run two studies on common instances and tell how they go.
+    """Run two studies on common instances, with events for their intermediate results.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def compare(first: Problem, second: Problem, ask: Mapping[str, Any], tell: Tell)
 
 
 def estimate_data(found: Estimate) -> dict[str, Any]:
-    """An estimate as the page shows it."""
+    """An estimate in the page's format."""
     if not found.counts:
         return {"trials": 0, "requested": found.requested, "trouble": found.trouble}
     data = found.to_dict()
@@ -152,7 +152,7 @@ def estimate_data(found: Estimate) -> dict[str, Any]:
 
 
 class Sizes:
-    """The match probability if no weight may be larger than a bound, while a study runs.
+    """The match probability under a bound on the largest weight, while a study runs.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class Sizes:
 
     Notes
     -----
-    The points are those of the verb `profile` by size: each trial's least size is enclosed with
-    certainty, so nothing is said that a match between two doubles could change.
+    The points are those of the verb `profile` by size: each trial's least size has a certified
+    enclosure, so that a match between two doubles cannot change the result.
     """
 
     def __init__(self, problem: Problem, seed: int, engine: str) -> None:
@@ -173,7 +173,7 @@ class Sizes:
         self.why = "the sizes of weights are not known yet"
 
     def missing(self, counts: Sequence[InstanceCount]) -> int:
-        """How many of them were not seen before; none where sizes are not known at all."""
+        """Number of counts not seen before; 0 if sizes are not known at all."""
         if not self._are_known(counts):
             return 0
         return sum(count.index not in self._found for count in counts)
@@ -181,20 +181,20 @@ class Sizes:
     def points(
         self, counts: Sequence[InstanceCount], seconds: float = _SIZING
     ) -> list[dict[str, Any]]:
-        """The profile at some bounds, equally far apart in ratio.
+        """The profile at some bounds, with constant ratio.
 
         Parameters
         ----------
         counts : sequence of InstanceCount
-            With all their solutions; those seen before cost nothing.
+            With all their solutions; those seen before are not computed again.
         seconds : float, optional
-            After so long the rest is left for the next call: the profile is of the first trials
-            then, as many as were seen, which favours none.
+            Time limit; the rest is left for the next call.  The profile is then of the first
+            trials that were processed, which causes no bias.
 
         Returns
         -------
         list of dict
-            Empty where there is none; `why` says why.
+            Empty if there is none; `why` holds the reason.
         """
         if not self._are_known(counts):
             return []
@@ -203,7 +203,7 @@ class Sizes:
         is_late = False
         for count in counts:
             if count.index not in self._found:
-                # One at least is found in each call.
+                # At least one is computed in each call.
                 if is_late:
                     break
                 self._found[count.index] = self._of(count)
@@ -220,7 +220,7 @@ class Sizes:
         return [{**profile.at(bound).to_dict(), "trials": len(seen)} for bound in bounds]
 
     def _are_known(self, counts: Sequence[InstanceCount]) -> bool:
-        """Whether the counts hold the solutions; else `why` says why not."""
+        """Whether the counts contain the solutions; else `why` holds the reason."""
         trouble = self._trouble
         if not trouble and any(count.is_settled for count in counts):
             trouble = "a verdict settles the trials: their solutions are not counted"
@@ -229,7 +229,7 @@ class Sizes:
 
     @cached_property
     def _trouble(self) -> str:
-        """Why no trial of this problem has a list of sizes; "" where each has."""
+        """Why no trial of this problem has a list of sizes; "" if each has."""
         try:
             is_known = is_listed(self.problem)
         except InputError as error:
@@ -240,7 +240,7 @@ class Sizes:
 
 
 def comparison_data(found: Comparison) -> dict[str, Any]:
-    """A comparison as the page shows it."""
+    """A comparison in the page's format."""
     return {
         **found.to_dict(),
         "first": estimate_data(found.first),

@@ -32,25 +32,25 @@ _WORKSHOP = Workshop()
 
 
 class Allocator(anywidget.AnyWidget):
-    """Paint which weights learn, and see verdict and match probability while you do.
+    """Edit which weights learn, and see verdict and match probability.
 
     Parameters
     ----------
     question : Problem, str or Path, optional
-        What is shown first; the first paper's example net by default.
+        The problem shown first; the first paper's example net by default.
     seed : int, optional
-        Everything random follows from it.
+        Determines all random numbers.
     store : str or Path, optional
         Keeps the trials of studies.
 
     Attributes
     ----------
     problem : Problem
-        What is shown: it follows the mouse, and can be set.
+        The problem that is shown: it changes with the page, and can be set.
     certificate : Certificate
-        Of what is shown.
+        The certificate of the problem that is shown.
     results : dict of str to Result
-        What Design, Repair, Identify, Certify found last.
+        The last results of Design, Repair, Identify and Certify.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Allocator(anywidget.AnyWidget):
 
     @property
     def problem(self) -> Problem:
-        """What is shown."""
+        """The problem that is shown."""
         return read_state(self.state).problem
 
     @problem.setter
@@ -101,7 +101,7 @@ class Allocator(anywidget.AnyWidget):
 
     @property
     def certificate(self) -> Certificate:
-        """The certificate of what is shown: the one on the page, or made now."""
+        """The certificate of the problem: the one on the page, or computed now."""
         found = self._session.certificate if self._session.digest == self.problem.digest else None
         return found or certify(self.problem, seed=self._session.seed)
 
@@ -112,16 +112,16 @@ class Allocator(anywidget.AnyWidget):
 
     @property
     def results(self) -> dict[str, Any]:
-        """What the buttons found last, by their names."""
+        """The last results of the buttons, by their names."""
         return dict(self._session.results)
 
     def follow(self, verb: Callable[[Problem], Any]) -> Any:
-        """A display of a verb's result that is made anew whenever the problem changes.
+        """A display of a verb's result that is updated whenever the problem changes.
 
         Parameters
         ----------
         verb : callable
-            Of the problem, such as `matchprob.inspect`.
+            A function of the problem, such as `matchprob.inspect`.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class Allocator(anywidget.AnyWidget):
         return shown
 
     def close(self) -> None:
-        """End its work and take it off the notebook."""
+        """End its jobs and remove it from the notebook."""
         self._session.close()
         super().close()
 

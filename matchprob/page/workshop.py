@@ -1,7 +1,7 @@
-"""Jobs in processes of their own: started at once, killed at once, their events passed on.
+"""Starts, cancels and kills jobs in separate processes, and passes on their events.
 
-A process for what every click asks (`WARM`) is forked before it is wanted, and kept when its work
-is done: a click waits neither for a fork nor for what the last one has loaded.
+Processes for jobs of every click (`WARM`) are forked in advance and kept when their job
+is done, so that a click waits neither for a fork nor for loading what an earlier job has loaded.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from algebra.children import end_child, start_child
 from algebra.errors import Unfinished
 from numeric.studies.workers import receive, send
 
-# Seconds that a cancelled job has to put together what it knows before it is killed.
+# Seconds in which a cancelled job may send its result before it is killed.
 PATIENCE = 0.6
 _ROOT = str(Path(__file__).resolve().parents[2])
 
-# Where the results of jobs are defined: a result is unpickled at once where these are loaded.
+# Modules with the classes of results: a result is unpickled at once if these are loaded.
 _RESULTS = (
     "matchprob.api.designs.design",
     "matchprob.api.identify",
@@ -35,13 +35,13 @@ _RESULTS = (
     "numeric.statistics.comparison",
 )
 
-# Jobs whose process is kept for the next of the same name; and how many it does at most, so that
-# what they leave behind cannot grow for ever.
+# Jobs whose process is kept for the next one of the same name; and the largest number of jobs of a
+# process, which limits the effect of memory leaks.
 WARM = ("answer", "verdict", "structure")
 _MOST_JOBS = 200
-# As many processes wait for their first job.
+# Number of processes that wait for their first job.
 _SPARES = 3
-# When the zygote is to fork.
+# When the zygote forks.
 NOW, LOADED = b"n", b"l"
 
 Event = dict[str, Any]
@@ -49,7 +49,7 @@ Listener = Callable[[Event], None]
 
 
 class _JobProcess:
-    """A process that works: the socket to it, and how many jobs it was given."""
+    """A worker process: its socket, and the number of jobs that it was given."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
@@ -57,28 +57,28 @@ class _JobProcess:
         self.jobs = 0
 
     @property
-    def is_there(self) -> bool:
-        """Whether it waits: who is asked nothing says nothing, and is heard when it dies."""
-        return not _is_heard(self.connection)
+    def is_idle(self) -> bool:
+        """Whether the idle process still runs: its socket has data only if the process ended."""
+        return not _has_input(self.connection)
 
     def close(self) -> None:
-        """Hear no more of it: it ends when it has done what it does."""
+        """Close the socket: the process ends after its present job."""
         for end in (self.stream, self.connection):
             with suppress(OSError):
                 end.close()
 
 
 class Job:
-    """A piece of work in a process of its own.
+    """A job in a worker process.
 
     Parameters
     ----------
     worker : _JobProcess
-        That was asked to do it.
+        The process that runs it.
     listener : callable
-        Told of every event, in a thread of the job; the last one is "ended".
+        Called with every event, in a thread of the job; the last one is "ended".
     keep : callable
-        Takes the worker back once it has ended its work by itself.
+        Receives the worker if the job ended regularly.
 
     Attributes
     ----------
@@ -91,28 +91,28 @@ class Job:
         self._worker = worker
         self._listener = listener
         self._keep = keep
-        # Held while it is signalled: nobody else's work must be hit.
+        # Held while a signal is sent, so that it cannot reach a later job of the process.
         self._lock = threading.Lock()
         self._pid = 0
         self._wanted = True
-        # Signals for a process whose number is not known yet.
+        # Signals to send when the process id is known.
         self._due: list[signal.Signals] = []
         self._over = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
 
     @property
     def is_over(self) -> bool:
-        """Whether its last event was told."""
+        """Whether its last event was passed on."""
         return self._over.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end; whether it came."""
+        """Wait for its end; returns whether it has ended."""
         return self._over.wait(seconds)
 
     def cancel(self) -> None:
-        """End it within a second of its start; what it knows by then is passed on.
+        """End it within a second of its start; its result so far is passed on.
 
-        It does not wait for that.
+        This method does not wait for the end.
         """
         self._wanted = False
         self._signal(signal.SIGINT)
@@ -120,24 +120,24 @@ class Job:
     def kill(self) -> None:
         """End it now, or as soon as it has started; none of its events is passed on any more.
 
-        It does not wait for that.
+        This method does not wait for the end.
         """
         self._wanted = False
         self._listener = _nothing
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
-        """Send a signal now, or with the process's first event, which gives its number."""
+        """Send a signal now, or at the first event of the process, which contains its id."""
         with self._lock:
             self._due.append(number)
             self._send_due()
 
     def _send_due(self) -> None:
-        """Send what is due, where that can be; the lock is held."""
+        """Send the pending signals, if possible; the lock is held."""
         if self._over.is_set() or not self._pid:
             return
         for number in self._due:
-            # The interrupt is for the job itself; the end is for all that it started.
+            # An interrupt is for the job process itself; a kill is for its whole process group.
             send_to = os.kill if number == signal.SIGINT else os.killpg
             with suppress(OSError):
                 send_to(self._pid, number)
@@ -153,7 +153,7 @@ class Job:
             try:
                 event = receive(self._worker.stream)
             except Exception:
-                # EOF, or half a message of a job that was killed.
+                # EOF, or an incomplete message of a job that was killed.
                 break
             if event["event"] == "started":
                 with self._lock:
@@ -172,7 +172,7 @@ class Job:
         self._listener({"event": "ended"})
         with self._lock:
             self._over.set()
-        # A signal may be on its way to one that was not wanted any more.
+        # A signal may be on its way to a process that was cancelled.
         if is_ended and self._wanted and not has_failed:
             self._keep(self._worker)
         else:
@@ -190,7 +190,7 @@ class Workshop:
         self._spares: list[_JobProcess] = []
 
     def start(self) -> None:
-        """Begin to load what jobs need, and here the classes of what they find."""
+        """Start to load the modules of jobs, and here the classes of their results."""
         with self._lock:
             self._ready()
             self._spare()
@@ -203,20 +203,20 @@ class Workshop:
         Parameters
         ----------
         ask : mapping
-            Its ``job`` names it; the rest is for it.
+            ``job`` is its name; the rest are its arguments.
         listener : callable
 
         Raises
         ------
         Unfinished
-            Where no process can be started.
+            If no process can be started.
         """
         name = str(ask["job"])
         with self._lock:
             if self._zygote is not None and self._zygote.poll() is not None:
                 # Its forks end with it.
                 self._end()
-            self._hear()
+            self._check_loaded()
             worker = self._waiting(name) or self._fork(NOW)
         worker.jobs += 1
         with suppress(OSError):
@@ -228,19 +228,19 @@ class Workshop:
         return Job(worker, listener, keep)
 
     def _waiting(self, name: str) -> _JobProcess | None:
-        """A process that waits for such a job."""
+        """An idle process for jobs of this name."""
         if name not in WARM:
             return None
         for workers in (self._idle[name], self._spares):
             while workers:
                 worker = workers.pop()
-                if worker.is_there:
+                if worker.is_idle:
                     return worker
                 worker.close()
         return None
 
     def _keep(self, name: str, worker: _JobProcess) -> None:
-        """Keep a process whose work is done, and others for the case that it is killed."""
+        """Keep a process whose job is done, and fork others in case it is killed later."""
         with self._lock:
             is_kept = name in WARM and worker.jobs < _MOST_JOBS and self._control is not None
             if is_kept and not self._idle[name]:
@@ -251,27 +251,27 @@ class Workshop:
                 self._spare()
 
     def _spare(self) -> None:
-        """Fork processes ahead; they come when everything is loaded."""
+        """Fork processes in advance; they start when all modules are loaded."""
         with suppress(Unfinished):
             while len(self._spares) < _SPARES:
                 self._spares.append(self._fork(LOADED))
 
-    def _hear(self) -> None:
-        """More was loaded: who was forked before that is let go."""
-        if self._control is not None and _is_heard(self._control):
+    def _check_loaded(self) -> None:
+        """More modules were loaded: close the idle processes that were forked before."""
+        if self._control is not None and _has_input(self._control):
             with suppress(OSError):
                 if self._control.recv(16):
-                    self._let_go()
+                    self._close_idle()
                     self._spare()
 
-    def _let_go(self) -> None:
+    def _close_idle(self) -> None:
         for workers in (self._spares, *self._idle.values()):
             for worker in workers:
                 worker.close()
             workers.clear()
 
     def _fork(self, when: bytes) -> _JobProcess:
-        """The socket to a new process: forked `NOW`, or once everything is `LOADED`."""
+        """The socket of a new process: forked `NOW`, or once all modules are `LOADED`."""
         ours, theirs = socket.socketpair()
         try:
             for attempt in (0, 1):
@@ -280,7 +280,7 @@ class Workshop:
                     socket.send_fds(control, [when], [theirs.fileno()])
                     break
                 except OSError as error:
-                    # It was killed: another one is started.
+                    # The zygote was killed: start another one.
                     self._end()
                     if attempt:
                         raise Unfinished(f"no process can be started: {error}") from None
@@ -328,16 +328,16 @@ class Workshop:
         control, self._control = self._control, None
         if control is not None:
             control.close()
-        self._let_go()
+        self._close_idle()
         zygote, self._zygote = self._zygote, None
         if zygote is not None:
             end_child(zygote, 2.0)
 
 
-def _is_heard(connection: socket.socket) -> bool:
-    """Whether there is something to read, be it the end."""
+def _has_input(connection: socket.socket) -> bool:
+    """Whether the socket has data to read, or its end."""
     return bool(select.select([connection], [], [], 0)[0])
 
 
 def _nothing(event: Event) -> None:
-    """Whom nobody listens to."""
+    """A listener that ignores events."""

@@ -1,11 +1,11 @@
-"""The process that work is forked from: everything is loaded once, each job starts at once.
+"""The process from which jobs are forked: modules are loaded once, and each job starts at once.
 
 ``python -m matchprob.page.zygote FD`` is started by `matchprob.page.workshop`.  For every worker a
-socket arrives over the control socket FD; a fork reads requests from it, works, writes events, and
-ends when the socket is closed.  Forks that are wanted ahead are made once everything is loaded. A
-job that is not wanted any more is killed with all it started, and nothing is lost: the next fork
-is as warm as the first.  The zygote itself never computes and has one thread, so
-that forking it is safe.  It ends, with all its jobs, when the control socket is closed; where it
+socket arrives over the control socket FD; a fork reads requests from it, computes, writes events,
+and ends when the socket is closed.  Forks in advance are made once all modules are loaded.  A
+cancelled job is killed with its process group; the next fork has the same loaded modules.  The
+zygote itself does not compute and has one thread, so that
+forking it is safe.  It ends, with all its jobs, when the control socket is closed; if it
 is killed, the system ends them.
 """
 
@@ -28,14 +28,14 @@ from algebra.time_limits import Interrupted, StopRequest, stoppable
 from matchprob.page.workshop import LOADED
 from numeric.studies.workers import receive, send
 
-# Seconds of quiet after which something more is loaded; and between two looks for ended jobs.
+# Idle seconds before another module is loaded, and between two checks for ended jobs.
 _QUIET, _REAP = 0.05, 5.0
-# Linux's prctl: the signal that a process gets when its parent dies.
+# Linux's prctl: the signal sent to a process when its parent dies.
 _PR_SET_PDEATHSIG = 1
 
 
 def _load_exact() -> None:
-    """Certify the smallest net: most modules are loaded by that."""
+    """Load most modules by certifying the smallest network."""
     import matchprob.page.jobs as jobs
 
     for mask in ([[1, 0], [0, 1]], [[1, 1], [0, 0]]):
@@ -47,7 +47,7 @@ def _load_exact() -> None:
 
 
 def _load_numeric() -> None:
-    """Count two instances: the compiled kernels are loaded by that."""
+    """Load the compiled kernels by counting two instances."""
     from algebra.problems.files import problem_from_dict
     from matchprob.api.estimate import estimate
 
@@ -66,8 +66,8 @@ def serve(control: socket.socket) -> None:
     # Kernels may have to be compiled first, which takes a minute: a fork does that.
     compiler = 0
 
-    def hire(handle: int) -> None:
-        # A socket that another process held open would hide the end of its own.
+    def start_worker(handle: int) -> None:
+        # The fork closes its copies of the waiting sockets, which would hide their end.
         def work() -> None:
             for other in ahead:
                 os.close(other)
@@ -82,10 +82,10 @@ def serve(control: socket.socket) -> None:
             steps.append(_load_numeric)
         if not ready:
             if steps:
-                # A part that cannot be loaded is met again, and told, by the job that needs it.
+                # A module that cannot be loaded is reported by the job that needs it.
                 with suppress(Exception):
                     steps.pop(0)()
-                # What is loaded stays: the collector need not look at it in every fork.
+                # Loaded objects are permanent: exclude them from garbage collection in forks.
                 gc.collect()
                 gc.freeze()
                 if compiler:
@@ -95,10 +95,10 @@ def serve(control: socket.socket) -> None:
                     compiler = _fork(_load_numeric, control)
                     children.add(compiler)
                 while ahead:
-                    hire(ahead.pop())
+                    start_worker(ahead.pop())
             continue
         when, handles = b"", list[int]()
-        # Who leaves a word unheard ends with a reset.
+        # The other side resets the connection if it closes its socket with unread data.
         with suppress(ConnectionError):
             when, handles, _, _ = socket.recv_fds(control, 1, 1)
         if not when:
@@ -109,11 +109,11 @@ def serve(control: socket.socket) -> None:
             if when == LOADED and not compiler:
                 ahead.append(handle)
             else:
-                hire(handle)
+                start_worker(handle)
 
 
 def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
-    """A process that does some work and ends; it is the head of a group of its own."""
+    """Fork a process that calls `work` and ends; it leads its own process group."""
     pid = os.fork()
     if pid:
         return pid
@@ -133,9 +133,9 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
 
 
 def _end_with_parent() -> None:
-    """Not to compute on for nobody where the zygote was killed; elsewhere than on Linux it may.
+    """End this process when the zygote is killed, on Linux; elsewhere it continues.
 
-    A leash, as phcpy's process has one, would be a pipe for each fork, which later forks hold open.
+    A pipe as in `numeric.phcpy.worker` would not work: later forks hold copies of it open.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
@@ -143,7 +143,7 @@ def _end_with_parent() -> None:
 
 
 def _work(handle: int) -> None:
-    """One job after the other, in the fork, until nobody asks any more."""
+    """Run one job after the other in the fork, until the socket is closed."""
     connection = socket.socket(fileno=handle)
     stream: Any = connection.makefile("rwb")
     is_first = True
@@ -152,7 +152,7 @@ def _work(handle: int) -> None:
             ask: dict[str, Any] = receive(stream)
         except (EOFError, OSError):
             return
-        # Somebody waits for a verdict; the rest leaves the machine to who works at it.
+        # Verdicts keep their priority; other jobs run with low priority.
         if is_first and ask["job"] not in ("answer", "verdict"):
             os.nice(5)
         is_first = False
@@ -160,11 +160,11 @@ def _work(handle: int) -> None:
 
 
 def _do(ask: dict[str, Any], stream: Any) -> None:
-    """One job; whatever becomes of it is sent as events.
+    """Run one job; its result or failure is sent as events.
 
-    SIGINT, which cancels it, makes a `StopRequest` from before the first event, which says where to
-    send it.  So nothing is broken off but at a `check_time` of the job: not the loading of a
-    module, nor that of a kernel.  A job that does not ask in time is killed by the workshop.
+    SIGINT, which cancels it, sets a `StopRequest` that exists before the first event, which
+    contains the process id.  So the job stops only at a call of `check_time`, not while a module or
+    a kernel is loaded.  A job that does not stop in time is killed by the workshop.
     """
     import matchprob.page.jobs as jobs
 
@@ -176,8 +176,8 @@ def _do(ask: dict[str, Any], stream: Any) -> None:
         send(stream, {**event, "found": found})
 
     try:
-        with stoppable(request), jobs.watched(tell) as told:
-            jobs.JOBS[ask["job"]](ask, told)
+        with stoppable(request), jobs.watched(tell) as watched_tell:
+            jobs.JOBS[ask["job"]](ask, watched_tell)
     except (InputError, Unfinished) as error:
         tell({"event": "failed", "text": str(error)})
     except Interrupted:
@@ -187,14 +187,14 @@ def _do(ask: dict[str, Any], stream: Any) -> None:
     except OSError as error:
         tell({"event": "failed", "text": f"{error.filename or 'the system'}: {error.strerror}"})
     except Exception as error:
-        # For whoever serves it; the page goes on.
+        # The traceback is for the user of the server; the page continues.
         traceback.print_exc()
         tell({"event": "failed", "text": f"this is a bug: {type(error).__name__}: {error}"})
     send(stream, {"event": "ended"})
 
 
 def _reap(children: set[int]) -> set[int]:
-    """Those that have ended; they are children no more."""
+    """Reap the children that have ended; returns the others."""
     ended = set()
     for pid in children:
         with suppress(ChildProcessError):

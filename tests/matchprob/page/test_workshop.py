@@ -78,7 +78,7 @@ def test_a_process_is_kept_for_the_next_verdict(workshop):
     first, _ = whose()
     # One that was killed while it waited is not given work.
     os.kill(first, signal.SIGKILL)
-    eventually(lambda: not any(worker.is_there for worker in workshop._idle["verdict"]))
+    eventually(lambda: not any(worker.is_idle for worker in workshop._idle["verdict"]))
     second, told = whose()
     assert second != first
     assert "verdict" in told
