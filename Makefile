@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# On a new machine two commands are enough: `make demo` and `make test`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +10,7 @@ MARKS := $(if $(LONG),,-m "not long")
 demo: setup-demo
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob.demo
 
-# The page: its address is printed, and opened where there is a browser. `make serve P=my.toml`.
+# The page: its address is printed, and opened if there is a browser. `make serve P=my.toml`.
 serve: setup-serve
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob serve $(P)
 
@@ -23,11 +23,11 @@ lint: setup
 	@$(BIN)/mypy
 	@PYTHONPATH=. $(BIN)/lint-imports
 
-# The site: out/site/index.html. Examples and notebooks are run anew.
+# The site: out/site/index.html. Examples and notebooks are run again.
 docs: setup
 	@VENV="$(VENV)" bash scripts/docs.sh
 
-# Each sets up what it needs itself; `make setup` all of it.
+# Each target installs what it needs; `make setup` installs everything.
 setup:
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" RETRY="$(filter setup,$(MAKECMDGOALS))" \
 		bash scripts/bootstrap.sh test

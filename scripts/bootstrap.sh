@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Sets up what is missing, and nothing else.  Quick when nothing is missing.
+# Installs missing parts only; fast if nothing is missing.
 #
 #     bash scripts/bootstrap.sh [demo | serve | test]
 #
 # demo   the virtual environment with the package, the msolve program (a wheel, without its large
 #        dependencies), and the compiled kernels that the demo runs
-# serve  the same, with what the page needs
+# serve  the same, with the packages of the page
 # test   (the default) all of that with the test tools and every kernel; and, where Debian packages
 #        can be installed, phcpy and chromium
 set -euo pipefail
@@ -18,11 +18,10 @@ export PIP_RETRIES=${PIP_RETRIES:-2} # without a network pip waits minutes by de
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 
-# An optional part that is missing stops a CI run, and only that.
+# A missing optional part is an error in CI only.
 optional() { if [ -n "${CI:-}" ]; then fail "$*"; else say "$*"; fi; }
 
-# Runs a command without a sound; where it fails, its own reason is left in $reason, one
-# line of it.
+# Runs a command without output; if it fails, $reason is one line of its error message.
 quietly() {
     local output pattern
     output=$("$@" </dev/null 2>&1) && return
@@ -40,7 +39,7 @@ case "$part" in
     *) fail "there is no part $part; the parts are demo, serve, test" ;;
 esac
 
-# A stamp for each part; that of the tests holds for the others.
+# A stamp for each part; the one of the tests is valid for the others too.
 wanted=$(cat pyproject.toml scripts/bootstrap.sh | sha256sum | cut -d' ' -f1)
 is_there() { [ "$(cat "$VENV/.stamp-$1" 2>/dev/null)" = "$wanted" ]; }
 fresh=""
@@ -48,7 +47,7 @@ if [ ! -x "$VENV/bin/python" ] || ! { is_there "$part" || is_there test; }; then
     fresh=yes
     "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
         fail "Python 3.11 or later is needed; $PYTHON is not. Name one: make PYTHON=python3.12 …"
-    # An environment without pip is what an interrupted creation leaves behind.
+    # An interrupted creation leaves an environment without pip.
     if ! "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
         say "creating $VENV"
         quietly "$PYTHON" -m venv --clear "$VENV" ||
@@ -62,8 +61,8 @@ if [ ! -x "$VENV/bin/python" ] || ! { is_there "$part" || is_there test; }; then
     printf '%s\n' "$wanted" > "$VENV/.stamp-$part"
 fi
 
-# msolve comes as a wheel.  Without it the rest works; it is tried anew when the set-up
-# changes, in CI, and by `make setup`.
+# msolve is installed from a wheel.  The rest works without it; the installation is tried again
+# when the set-up changes, in CI, and by `make setup`.
 has_msolve() {
     local program
     for program in "$VENV"/lib/python*/site-packages/sage_wheels/bin/msolve; do
@@ -83,13 +82,13 @@ if ! has_msolve; then
     fi
 fi
 
-# The wiring of C. elegans comes in a wheel, whose code and dependencies nobody needs here.
+# The connectome of C. elegans is in a wheel, whose code and dependencies are not needed.
 if [ "$part" = test ] && [ -n "$fresh${RETRY:-}" ]; then
     pip_install --no-deps 'c302>=0.12,<1' ||
         say "c302 could not be installed, tests of its tables are skipped ($reason)"
 fi
 
-# phcpy is a Debian package for the system's Python; it runs in a process of its own.
+# phcpy is a Debian package for the system's Python; it runs in a separate process.
 has_phcpy() {
     local python candidates=(/usr/bin/python3 python3)
     [ -z "${MATCHPROB_PHCPY_PYTHON:-}" ] || candidates=("$MATCHPROB_PHCPY_PYTHON")
@@ -100,7 +99,7 @@ s = u.find_spec("phcpy"); sys.exit(s is None or s.origin is None)' 2>/dev/null &
     return 1
 }
 
-# How packages of the system can be installed: "" as root, a command, or "none".
+# The command to install system packages: "" as root, a command, or "none".
 if [ "$(id -u)" -eq 0 ]; then
     root=""
 elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
@@ -109,7 +108,7 @@ else
     root="none"
 fi
 
-# debian NAME WHAT-FOR PACKAGES…: installs Debian packages where that can be done.
+# debian NAME PURPOSE PACKAGES…: installs Debian packages if possible.
 debian() {
     local name=$1 purpose=$2
     shift 2
@@ -142,7 +141,7 @@ if [ "$part" = test ]; then
     has_browser || debian chromium "the tests of the page need it" chromium
 fi
 
-# Kernels compile at their first use; here nobody waits for an answer meanwhile.
+# Kernels would otherwise be compiled at their first use.
 if [ -n "$fresh${RETRY:-}" ]; then
     say "compiling kernels (half a minute the first time)"
     quietly "$VENV/bin/python" -m numeric.warm_up ${kernels[@]+"${kernels[@]}"} ||

@@ -43,13 +43,13 @@ def read(path: Path) -> _Page:
 
 
 def wrong(site: Path) -> tuple[list[str], int, int]:
-    """What is wrong; how many links were followed; how many lead elsewhere."""
-    told, followed, elsewhere = [], 0, 0
+    """The errors, the number of links followed, and the number of external links."""
+    errors, followed, elsewhere = [], 0, 0
     for path in sorted(p for p in site.rglob("*.html") if "_static" not in p.parts):
         page, name = read(path), path.relative_to(site)
         for target in page.loaded:
             if urlsplit(target).netloc:
-                told.append(f"{name}: fetches {target}")
+                errors.append(f"{name}: fetches {target}")
         for target in [*page.links, *page.loaded]:
             parts = urlsplit(target)
             if parts.scheme in ("http", "https", "mailto"):
@@ -62,24 +62,24 @@ def wrong(site: Path) -> tuple[list[str], int, int]:
             if file.is_dir():
                 file /= "index.html"
             if not file.is_file():
-                told.append(f"{name}: {target} leads nowhere")
+                errors.append(f"{name}: {target} leads nowhere")
             elif parts.fragment and file.suffix == ".html":
                 place = unquote(parts.fragment)
                 if place not in read(file).places and not place.startswith(":~:"):
-                    told.append(f"{name}: {target}: there is no such place on the page")
-    return told, followed, elsewhere
+                    errors.append(f"{name}: {target}: there is no such place on the page")
+    return errors, followed, elsewhere
 
 
 def main() -> int:
-    """Exit status 1 where something is wrong or there is no page."""
+    """Exit status 1 if there are errors or no page."""
     site = Path(sys.argv[1])
     pages = len(list(site.rglob("*.html")))
     if not pages:
         print(f"{site}: no page", file=sys.stderr)
         return 1
-    told, followed, elsewhere = wrong(site)
-    print("\n".join(told) or f"{pages} pages, {followed} links followed, {elsewhere} elsewhere")
-    return bool(told)
+    errors, followed, elsewhere = wrong(site)
+    print("\n".join(errors) or f"{pages} pages, {followed} links followed, {elsewhere} elsewhere")
+    return bool(errors)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Write the transcripts ``docs/first-hour-….md``: three newcomers' first hour, as it goes.
+"""Write the transcripts ``docs/first-hour-….md``: the first hours of three new users.
 
 ``python scripts/first_hours.py`` runs every command in a scratch copy of the examples and writes
-what it printed; it stops where an exit status is not the one told here.  Signs of life of slow
+its output; it stops if an exit status differs from the one given here.  Status lines of slow
 machines are left out.
 """
 
@@ -78,7 +78,7 @@ SESSIONS = {
             "matchprob record long.toml --what units --seconds 30",
             3,
         ),
-        Step("A typing error is told in words.", "matchprob inspect circiut.toml", 2),
+        Step("A typing error gives a one-line message.", "matchprob inspect circiut.toml", 2),
     ],
     "algebraist": [
         Step("Two weights of a small net.", "cat examples/diagonal.toml"),
@@ -90,7 +90,7 @@ SESSIONS = {
             "Two complex solutions, and an instance without a real one: MP is strictly between.",
             "matchprob certify examples/diagonal.toml --out between.json",
         ),
-        Step("Somebody else checks that from scratch.", "matchprob verify between.json"),
+        Step("The check is independent of the certification.", "matchprob verify between.json"),
         Step(
             "Real solutions of instances, counted exactly, each in a box of rationals.",
             "matchprob count examples/diagonal.toml --instances 4 --engine exact --solutions",

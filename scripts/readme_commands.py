@@ -71,7 +71,7 @@ def run(shown: str, scratch: Path) -> tuple[str, float, subprocess.CompletedProc
 
 
 def run_all(todo: list[str], scratch: Path, jobs: int) -> bool:
-    """Whether all succeed; the first that fails is told, and no more are begun."""
+    """Whether all succeed; the first failure is printed, and no further command is started."""
     todo = list(todo)
     running: dict[Future[tuple[str, float, subprocess.CompletedProcess[str]]], str] = {}
     fine = True

@@ -1,10 +1,10 @@
-"""The house in numbers: sizes, branches on the kind of network, the largest function and call.
+"""Figures of the source: sizes, branches on the kind of network, the largest function and call.
 
-    python scripts/house.py [TREE]
+    python scripts/structure.py [TREE]
 
-prints one row a figure for the three packages of a source tree (default: this one), so that
+prints one figure per row for the three packages of a source tree (default: this one), so that
 two trees can be compared.  A branch on the kind is an `isinstance` on a network class, a
-comparison with a network's `.kind`, or a `case` of one, outside the folders that may ask:
+comparison with a network's `.kind`, or a `case` of one, outside the folders where it is permitted:
 `networks/`, the families' own folders and `families.py`.
 """
 
@@ -25,7 +25,7 @@ KINDS = {
     "NormNet",
     "ChainNetwork",
 }
-MAY_ASK = (
+PERMITTED = (
     "algebra/networks",
     "algebra/linear",
     "algebra/relu",
@@ -42,7 +42,7 @@ def names(node: ast.AST) -> set[str]:
     return found | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
 
 
-def asks_kind(node: ast.AST) -> bool:
+def branches_on_kind(node: ast.AST) -> bool:
     """Whether this node branches on the kind of a network."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id == "isinstance" and bool(names(node) & KINDS)
@@ -67,7 +67,7 @@ def code_lines(tree: ast.Module, text: str) -> int:
 
 
 def seconds_of(command: list[str], root: Path) -> float:
-    """User and system time of a command, the least of three."""
+    """User and system time of a command, the least of three runs."""
     import resource
 
     best = float("inf")
@@ -99,7 +99,7 @@ def main() -> int:
             folder = str(file.parent.relative_to(root))
             folders[folder] = folders.get(folder, 0) + 1
         for node in ast.walk(tree):
-            if asks_kind(node) and not place.startswith(MAY_ASK):
+            if branches_on_kind(node) and not place.startswith(PERMITTED):
                 branches += 1
                 asking.add(place)
             if isinstance(node, ast.FunctionDef):

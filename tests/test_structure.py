@@ -1,6 +1,6 @@
-"""The house keeps its rules: one place for a kind, true maps, no hidden circles, files in bounds.
+"""Rules on the source: places of kinds, docstrings of folders, import cycles, sizes of files.
 
-The layers themselves are import-linter's (`make lint`).
+The layers themselves are checked by import-linter (`make lint`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PACKAGES = ("algebra", "numeric", "matchprob")
 MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
 FOLDERS = sorted({path.parent for path in MODULES})
 
-# Where a network's kind may be asked: its own file, the list of families, the family's folder.
+# Places where code may depend on a network's kind: its file, the families' list and folders.
 KIND_KNOWN = (
     "algebra/networks/",
     "algebra/families.py",
@@ -31,7 +31,7 @@ KIND_KNOWN = (
     "numeric/normalization/",
 )
 LONGEST = 600
-# Of a file that is longer its docstring says why, with these words.
+# A longer file gives its reason in its docstring, after these words.
 EXCUSE = "One file, though long:"
 
 
@@ -104,12 +104,12 @@ def kind_questions(source: ast.AST) -> list[int]:
     ],
 )
 def test_kind_questions_are_seen(text, asks):
-    """The search below finds what it is for, and nothing else."""
+    """The search finds dependences on the kind, and nothing else."""
     assert bool(kind_questions(ast.parse(text))) == asks
 
 
-def test_kinds_are_asked_at_home():
-    """No class of a network and no kind is asked for outside its own folders."""
+def test_kinds_are_used_in_their_folders():
+    """No code outside the listed folders depends on the class or the kind of a network."""
     found = [
         f"{where(path)}:{line}"
         for path in MODULES
@@ -119,7 +119,7 @@ def test_kinds_are_asked_at_home():
     assert found == []
 
 
-# The front door's own docstring is for its users.
+# The docstring of `matchprob` itself is for its users.
 @pytest.mark.parametrize("folder", [f for f in FOLDERS if where(f) != "matchprob"], ids=where)
 def test_maps_name_each_file(folder):
     """The docstring of each folder's `__init__` names every file and folder in it, and no other."""
@@ -136,8 +136,8 @@ def test_maps_name_each_file(folder):
     assert set(rows) <= inside
 
 
-def test_no_circles_hide_in_functions():
-    """An import inside a function does not close a circle of imports at module level."""
+def test_functions_close_no_import_cycle():
+    """An import inside a function does not close a cycle of imports at module level."""
     outer: dict[str, set[str]] = {}
     inner: list[tuple[str, str]] = []
     names = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES}
@@ -191,15 +191,15 @@ def test_files_are_short_or_say_why():
 
 
 def test_folders_are_small():
-    """No folder holds more than some fifteen files (`__init__` not counted)."""
+    """No folder has more than fifteen files (`__init__` not counted)."""
     counts = {
         where(f): len([p for p in f.glob("*.py") if p.name != "__init__.py"]) for f in FOLDERS
     }
     assert {name: count for name, count in counts.items() if count > 15} == {}
 
 
-# Where algebra may touch a float, and why.  Seconds are read off a clock; doubles that come in
-# are exact binary fractions.
+# Files of algebra that may use floats, and why.  Seconds are times of a clock; doubles in the
+# input are exact binary fractions.
 SECONDS = "seconds of the clock"
 FLOATS = {
     "algebra/time_limits.py": SECONDS,
@@ -223,8 +223,8 @@ FLOATS = {
     "algebra/models/patterns.py": "a method of balls, sqrt",
     "algebra/programs/balls.py": "methods of balls: exp, sqrt",
     "algebra/programs/degrees.py": "infinity, as a degree",
-    "algebra/problems/schema.py": "how like two words are",
-    "algebra/ranks/size.py": "what a computation would take, told in GB and hours",
+    "algebra/problems/schema.py": "similarity of two words",
+    "algebra/ranks/size.py": "estimated cost of a computation, in GB and hours",
     "algebra/normalization/matching.py": SECONDS,
     "algebra/polynomials/msolve/solver.py": SECONDS,
     "algebra/systems/root_count.py": SECONDS,
@@ -282,18 +282,18 @@ def floats(source: ast.Module) -> list[int]:
     ],
 )
 def test_floats_are_seen(text, has):
-    """The search below finds what it is for, and nothing else."""
+    """The search finds floating-point numbers, and nothing else."""
     assert bool(floats(ast.parse(text))) == has
 
 
 def test_algebra_is_exact():
-    """No floating point in `algebra`, but where it is said why."""
+    """`algebra` uses no floating point except in the listed files."""
     found = {where(path) for path in MODULES if floats(tree(path))}
     assert {name for name in found if name.startswith("algebra/")} - set(FLOATS) == set()
 
 
 def started(source: ast.AST) -> set[str]:
-    """Calls that start a process, and imports from which only such calls can follow."""
+    """Calls that start a process, and imports of functions that do."""
     called = {ast.unparse(node.func) for node in ast.walk(source) if isinstance(node, ast.Call)}
     imported = {
         f"{node.module}.{alias.name}"
@@ -315,7 +315,7 @@ def started(source: ast.AST) -> set[str]:
     ],
 )
 def test_a_start_of_a_process_is_seen(source):
-    """However it is written."""
+    """The search finds every way to start a process."""
     assert started(ast.parse(source))
 
 
@@ -325,7 +325,7 @@ def test_processes_start_in_one_place():
     assert {name: calls for name, calls in found.items() if calls} == STARTS
 
 
-# Modules of algebra that no test imports by name, and through what they are tested.
+# Modules of algebra that no test imports, and the files that test them.
 THROUGH = {
     "algebra/normalization/verify.py": "algebra/normalization/test_certify.py",
     "algebra/polynomials/rational_functions.py": "matchprob/api/equations/test_symbolic.py",
