@@ -112,7 +112,8 @@ class Dimension(Result):
         """
         if self.network is None or self.rank is None:
             raise InputError(
-                f"{self.model} is no network of a kind: there is no proof file of its dimension"
+                f"{self.model}: its dimension was found from a program, and there are proof files "
+                "only of linear networks and of those with activations"
             )
         data = {
             "format": FORMAT,

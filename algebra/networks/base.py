@@ -1,13 +1,9 @@
 """Network architectures: sizes, weight matrices and the map they compute.
 
-A network here is a *description*: which weight matrices there are, their shapes, and
-how the output follows from them.  It holds no weights.  The forward map is written
-once, over any ring: the entries may be integers mod p, rationals, polynomials, SymPy
-expressions or machine numbers, whatever ``@`` (or the ``matmul`` handed in) accepts.
+A network is a description, without weights: which matrices there are, their shapes, and how the
+output follows from them.  The forward map is written once, over any ring of entries.
 
-Shapes and letters are those of Schlisselberg & Darshan, "The impact of allocation
-strategies in subset learning on the expressive power of neural networks"
-(arXiv 2502.06300), with 0-based indices.
+Letters are those of Schlisselberg & Darshan (arXiv 2502.06300), with 0-based indices.
 
 The rest of the project asks a kind by these methods; one without an answer raises `NotKnown`.
 """
@@ -343,6 +339,10 @@ class Network(ABC):
     def build(self) -> Program:
         """The network as a program, its samples called X: for `program`."""
         raise self._no_jacobian()
+
+    def counted_dimension(self, weights: int) -> tuple[int, int | None] | None:
+        """Expected dimension, an upper bound, and ambient one, where ranks need patterns."""
+        return None
 
     @abstractmethod
     def forward(

@@ -48,6 +48,7 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.programs import Builder, Program
 
 ACTIVATIONS = ("relu", "linear")
 
@@ -166,6 +167,31 @@ class NormNet(Network):
             if j < last and not self.is_linear:
                 X = X * (X > 0)
         return X
+
+    def build(self) -> Program:
+        build = Builder()
+        x = build.sample("X", (self.q,))
+        blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
+        last = 2 * self.depth
+        for j in range(1, last + 1):
+            x = build.contract("ij,j->i", blocks[f"W{j}"], x)
+            scale, shift = (build.reshaped(blocks[f"{k}{j}"], x.shape) for k in "gb")
+            x = build.add(build.multiply(scale, x), shift)
+            if j < last and not self.is_linear:
+                x = build.choose(x, x, build.scale(x, 0))
+        return build.program(x)
+
+    def counted_dimension(self, weights: int) -> tuple[int, int | None]:
+        """One less for each scale, a factor of its row, and one less for each unit's own scale.
+
+        These directions are independent of each other at almost all weights.
+        """
+        sizes = self.layer_sizes[1:]
+        expected = weights - sum(sizes) - sum(sizes[:-1])
+        if not self.is_linear:
+            return expected, None
+        ambient = self.d * (self.q + 1)
+        return min(expected, ambient), ambient
 
     def teach(
         self, teacher: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul

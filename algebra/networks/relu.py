@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from algebra.networks.base import Axis, Matmul, Matrix, Network
 from algebra.networks.limits import NEVER, MatrixLimits, least
+from algebra.programs import Builder, Program
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,18 @@ class ShallowReLU(Network):
         hidden = matmul(weights["W1"], X)
         # Multiplying by the 0/1 pattern keeps exact entries exact.
         return matmul(weights["W2"], hidden * (hidden > 0))
+
+    def build(self) -> Program:
+        build = Builder()
+        x = build.sample("X", (self.q,))
+        blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
+        a = build.contract("ij,j->i", blocks["W1"], x)
+        hidden = build.choose(a, a, build.scale(a, 0))
+        return build.program(build.contract("ij,j->i", blocks["W2"], hidden))
+
+    def counted_dimension(self, weights: int) -> tuple[int, int | None]:
+        """One less for each unit: what it takes in times c > 0, what it gives out divided by c."""
+        return weights - self.n, None
 
     def axes(self) -> tuple[Axis, ...]:
         return (

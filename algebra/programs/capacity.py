@@ -229,9 +229,11 @@ def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
     return (shape[0] if shape else 1), rest
 
 
-def cells_of(name: str, shape: Sequence[int]) -> list[ProgramCell]:
-    """All cells of a parameter."""
-    return [(name, *place) for place in np.ndindex(*shape)]
+def cells_of(model: Model, name: str) -> list[ProgramCell]:
+    """The cells of a parameter that exist."""
+    exists = model.support.get(name)
+    places = np.ndindex(*model.program.weights[name])
+    return [(name, *place) for place in places if exists is None or exists[place]]
 
 
 def capacities(
@@ -296,6 +298,24 @@ def capacities(
     return Capacity(name, d, parameters, tuple(out), argued(model, f"argued/{seed}"), seed, needed)
 
 
+def whole_rank(model: Model, names: Sequence[str], seed: int = 0) -> tuple[int, int, bool]:
+    """Rank with respect to parameters, of as many samples as add something.
+
+    Parameters
+    ----------
+    model : Model
+    names : sequence of str
+    seed : int, optional
+
+    Returns
+    -------
+    tuple of (int, int, bool)
+        The rank; the samples; whether more samples would not add to it, as far as these say.
+    """
+    found = _grown(model, Subset("all", tuple(names)), None, seed)
+    return found.ranks[-1], found.samples, found.is_whole
+
+
 def _is_all(subset: Subset, teacher: Sequence[str]) -> bool:
     return set(teacher) <= set(subset.weights)
 
@@ -336,8 +356,7 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
 
 
 def _subset_columns(columns: Columns, subset: Subset, rng: random.Random) -> Residues:
-    shapes = columns.model.program.weights
-    cells = [cell for name in subset.weights for cell in cells_of(name, shapes[name])]
+    cells = [cell for name in subset.weights for cell in cells_of(columns.model, name)]
     parts = [columns.compressed(cells, rng)] if cells else []
     for name, k in (subset.low_rank or {}).items():
         parts.append(_low_rank_columns(columns, name, k, rng))
@@ -349,7 +368,7 @@ def _low_rank_columns(columns: Columns, name: str, k: int, rng: random.Random) -
     p, shape = columns.p, columns.model.program.weights[name]
     rows, inner = matrix_shape(shape)
     U, V = (random_residues((size, k), p, rng) for size in (rows, inner))
-    cells = cells_of(name, shape)
+    cells = [(name, *place) for place in np.ndindex(*shape)]
     by_u, by_v = [], None
     step = max(1, COLUMNS // inner)
     for start in range(0, rows, step):
@@ -368,11 +387,10 @@ def _low_rank_columns(columns: Columns, name: str, k: int, rng: random.Random) -
 
 def _growth_of_all(model: Model, names: Sequence[str], m: int, seed: int) -> list[int]:
     """Ranks of 1, …, m samples with respect to all parameters."""
-    d, shapes = model.outputs, model.program.weights
-    point = draw(model, m, f"capacity/{seed}/all")
+    d, point = model.outputs, draw(model, m, f"capacity/{seed}/all")
     columns = Columns(model, point, m, names)
     rng = random.Random(f"capacity/{seed}/all")
-    cells = [cell for name in names for cell in cells_of(name, shapes[name])]
+    cells = [cell for name in names for cell in cells_of(model, name)]
     # Some of them will do, where these have full rank already.
     if len(cells) > 4 * d * m:
         few = rng.sample(cells, 2 * d * m)
@@ -397,13 +415,12 @@ def _met(growth: _Growth, whole: Sequence[int]) -> int | None:
 
 def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tuple[Redundancy, ...]:
     """Groups of parameters that count for fewer than they are, from the relations of columns."""
-    shapes = model.program.weights
     size = subset.learnable(model.program)
     if subset.low_rank or found == size or size > MOST_EXPLAINED:
         return ()
     point = draw(model, m, f"capacity/{seed}")
     columns = Columns(model, point, m, subset.names)
-    cells = [cell for name in subset.weights for cell in cells_of(name, shapes[name])]
+    cells = [cell for name in subset.weights for cell in cells_of(model, name)]
     J = columns.of(cells)
     table, pivots = echelon(J, point.p)
     owner = np.array([subset.weights.index(cell[0]) for cell in cells])

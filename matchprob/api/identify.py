@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from algebra.errors import InputError, whole_number
 from algebra.identify.dimension import Dimension, dimension_of, filling_widths
 from algebra.identify.identification import Identification
@@ -14,12 +16,15 @@ from algebra.identify.identification import identify as identify_problem
 from algebra.networks.base import Network
 from algebra.problems.files import problem_from_dict, read_toml
 from algebra.problems.problem import Problem
-from algebra.programs.capacity import Subset, capacities
-from algebra.programs.generic import Model
+from algebra.programs.capacity import whole_rank
+from algebra.programs.generic import Model, argued
 from algebra.programs.onnx import Read, read_onnx
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import Question, as_problem, network_of
 from numeric.programs.patterns import drawn_patterns
+
+# Activation patterns that a dimension is found on: of a kind, of a model that is read.
+PATTERNS, MODEL_PATTERNS = 64, 4
 
 
 def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Identification:
@@ -97,12 +102,15 @@ def dimension(
     (32, 35, 3)
     """
     with limited(positive_seconds(timeout, "timeout")):
-        if isinstance(question, Read):
-            return _dimension_of_program(question, "module", seed)
         if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
             read = read_onnx(question, sizes=sizes, constants=constants, output=output)
-            return _dimension_of_program(read, str(question), seed)
+            return _of_model(read, str(question), seed)
+        if isinstance(question, Read):
+            return _of_model(question, "module", seed)
         problem = _without_samples(question)
+        counted = problem.network.counted_dimension(_existing(problem))
+        if counted is not None and not filling:
+            return _of_pieces(problem, *counted, seed)
         found = dimension_of(problem.network, problem.support, seed=seed)
         if filling:
             widths = filling_widths(problem.network, most=most_width, seed=seed)
@@ -128,16 +136,53 @@ def _without_samples(question: Question | Network) -> Problem:
         raise InputError(f"{path}: {error}") from None
 
 
-def _dimension_of_program(read: Read, name: str, seed: int) -> Dimension:
+def _of_model(read: Read, name: str, seed: int) -> Dimension:
     names = tuple(read.parameters)
-    model = Model(
-        read.program, read.tokens, patterns=drawn_patterns(read.program, tokens=read.tokens)
-    )
-    found = capacities(model, [Subset("all", names)], name=name, learnable=names, seed=seed)
-    [whole] = found.subsets
-    known = f"found with ranks that are {found.exactness.words}"
-    if not whole.is_whole:
-        known += f"; at {whole.samples} samples it still grew, so it is at least this"
-    return Dimension(
-        None, name, whole.rank, found.parameters, None, found.parameters, whole.samples, known
-    )
+    size = sum(math.prod(shape) for shape in read.parameters.values())
+    model = Model(read.program, read.tokens)
+    return _by_program(model, names, name, size, None, size, seed, MODEL_PATTERNS)
+
+
+def _of_pieces(problem: Problem, expected: int, ambient: int | None, seed: int) -> Dimension:
+    network = problem.network
+    support = {name: np.asarray(mask, bool) for name, mask in problem.support.items()}
+    model = Model(network.program(), support=support)
+    name = str(network).split(", m =")[0]
+    names, size = tuple(network.shapes), _existing(problem)
+    return _by_program(model, names, name, expected, ambient, size, seed, PATTERNS)
+
+
+def _existing(problem: Problem) -> int:
+    """How many weights there are, without structural zeros."""
+    zeros = (int((np.asarray(mask) == 0).sum()) for mask in problem.support.values())
+    return problem.network.parameters - sum(zeros)
+
+
+def _by_program(
+    model: Model, names: Sequence[str], name: str, expected: int, ambient: int | None,
+    parameters: int, seed: int, draws: int,
+) -> Dimension:  # fmt: skip
+    """The largest rank of a program's Jacobian at points drawn, one for each activation pattern."""
+    chooses = "choose" in model.functions
+    tries = []
+    for k in range(draws if chooses else 1):
+        patterns = drawn_patterns(
+            model.program, tokens=model.tokens, support=model.support, seed=seed + k
+        )
+        drawn = replace(model, patterns=patterns)
+        tries.append((*whole_rank(drawn, names, seed + k), drawn))
+        if tries[-1][0] == expected:
+            break
+    rank, samples, is_whole, best = max(tries, key=lambda found: found[0])
+    said = argued(best, f"argued/{seed}").words
+    if chooses:
+        known = f"the largest rank at {len(tries)} drawn weights and inputs, {said}"
+        if rank == expected:
+            known += "; no more is possible"
+        else:
+            known += "; at least this near some weights, while near others there may be fewer"
+    else:
+        known = f"found with ranks that are {said}"
+    if not is_whole:
+        known += f"; at {samples} samples it still grew, so it is at least this"
+    return Dimension(None, name, rank, expected, ambient, parameters, samples, known)

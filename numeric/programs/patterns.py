@@ -43,6 +43,7 @@ def drawn_patterns(
     *,
     tokens: Mapping[str, int] | None = None,
     values: Mapping[str, tuple[np.ndarray, int]] | None = None,
+    support: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
 ) -> Patterns:
     """Patterns at Gaussian samples, and at Gaussian weights where none are given.
@@ -54,6 +55,8 @@ def drawn_patterns(
         Samples that are one-hot rows: their sizes.
     values : mapping of str to (ndarray of int, int), optional
         Given weights.
+    support : mapping of str to ndarray, optional
+        Weights that exist, where some do not.
     seed : int, optional
 
     Returns
@@ -69,7 +72,7 @@ def drawn_patterns(
             table, denominator = values[name]
             flat = [float(Fraction(v, denominator)) for v in table.ravel().tolist()]
             drawn = np.array(flat).reshape(shape)
-        weights[name] = drawn
+        weights[name] = drawn * support[name] if support and name in support else drawn
 
     def patterns(m: int) -> dict[int, np.ndarray]:
         own = np.random.default_rng([seed, m, zlib.crc32(b"samples")])

@@ -56,7 +56,7 @@ def test_ranks_are_autograds(name):
         signs = pattern_at(read.program, weights, samples)
         model = Model(read.program, patterns=lambda m, signs=signs: signs)
         chosen = rng.sample(list(read.parameters), min(3, len(read.parameters)))
-        cells = [cell for n in chosen for cell in cells_of(n, read.parameters[n])]
+        cells = [cell for n in chosen for cell in cells_of(model, n)]
         point = draw(model, m, f"{name}/{seed}")
         found = rank(Columns(model, point, m, chosen).of(cells), point.p)
         assert found == autograd_rank(net, own, drawn, chosen), chosen

@@ -39,12 +39,12 @@ def test_text_and_picture(tmp_path, capsys):
 
 
 def test_bad_input_is_one_line(tmp_path, capsys):
-    """A file without a network, a kind without an answer: status 2."""
+    """A file without a network, filling widths of a kind that has none: status 2."""
     path = tmp_path / "n.toml"
     path.write_text("[learnable]\n")
     assert call("dimension", path) == 2
     path.write_text('[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\n')
-    assert call("dimension", path) == 2
+    assert call("dimension", path, "--filling") == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 2
-    assert "does not know shallow ReLU" in err
+    assert "shallow ReLU" in err

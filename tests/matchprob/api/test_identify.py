@@ -1,0 +1,69 @@
+"""Dimensions of networks of pieces and of models: largest ranks on drawn activation patterns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import matchprob as mp
+from algebra.errors import InputError
+from algebra.networks.normalization import NormNet
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.problem import Problem
+from numeric.programs.doubles import labels
+from tests.samples import many
+
+NETWORKS = (
+    ShallowReLU(q=3, n=4, d=2, m=5),
+    NormNet((2, 3, 2), (4, 3), m=5),
+    NormNet((2, 3), (2,), m=5, activation="linear"),
+)
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda network: str(network))
+def test_programs_compute_the_labels(network):
+    """Labels of the program in doubles are those of `forward`."""
+    rng = np.random.default_rng(0)
+    weights = {name: rng.standard_normal(shape) for name, shape in network.shapes.items()}
+    X = rng.standard_normal(network.input_shape)
+    assert np.allclose(labels(network.program(), weights, {"X": X}), network.forward(weights, X))
+
+
+@given(q=st.integers(2, 4), n=st.integers(1, 4), d=st.integers(1, 3))
+@settings(max_examples=many(15), deadline=None)
+def test_shallow_relu(q, n, d):
+    """Each hidden unit has a scale that the function does not see, and nothing else is lost."""
+    found = mp.dimension(ShallowReLU(q=q, n=n, d=d, m=1))
+    assert found.dimension == n * (q + d) - n == found.expected
+    assert found.ambient is None
+    assert "no more is possible" in found.known
+
+
+def test_one_input_without_shifts():
+    """With one input and no shifts there are two pieces, whatever the width: less than counted."""
+    found = mp.dimension(ShallowReLU(q=1, n=4, d=2, m=1))
+    assert (found.dimension, found.expected, found.defect) == (4, 8, 4)
+    assert "near others there may be fewer" in found.known
+
+
+def test_normalization_networks():
+    """Scales are part of the matrices; a linear net of bounded rank has a column of shifts."""
+    assert mp.dimension(NormNet.square(2, 2, 3, m=1)).dimension == 26
+    narrow = mp.dimension(NormNet.square(3, 1, 2, m=1, activation="linear"))
+    # Matrices of rank 2, 3×3, and a column of shifts.
+    assert (narrow.dimension, narrow.ambient, narrow.filling) == (8 + 3, 12, False)
+
+
+def test_structural_zeros_do_not_count():
+    """A hidden unit that is cut off has no part in the dimension."""
+    support = {"W1": [[1, 1], [1, 1], [0, 0]], "W2": [[1, 1, 0]]}
+    found = mp.dimension(Problem(ShallowReLU(q=2, n=3, d=1, m=1), {}, support))
+    assert found.dimension == mp.dimension(ShallowReLU(q=2, n=2, d=1, m=1)).dimension == 4
+
+
+def test_no_proof_file():
+    """Dimensions on patterns are not written as proofs, and the message says of what they are."""
+    with pytest.raises(InputError, match="found from a program"):
+        mp.dimension(ShallowReLU(q=2, n=2, d=1, m=1)).proof_file()
