@@ -1,6 +1,6 @@
 """Verdicts on networks with activations and biases.
 
-Whatever the activation, MP = 0 if and only if the generic rank of the allocation's Jacobian is
+For every activation, MP = 0 if and only if the generic rank of the allocation's Jacobian is
 smaller than the network's (`algebra.activations.formal`: the theorem, and how the ranks of analytic
 networks are found modulo a prime).  Not minimal, MP = 1 and MP < 1 are shown as
 `algebra.activations.reach` says.  Networks with a polynomial activation are polynomial systems:
@@ -90,7 +90,7 @@ class _ActivationCertifier(OnRanks):
             rule = f"nothing of output {row} learns, and {network.activation} is bounded on a side"
             return self.conclude(INTERMEDIATE, rule)
         if network.activation.is_polynomial:
-            # A trace test and guessed instances know chains only.
+            # A trace test and guessed instances apply to chains only.
             effort = replace(self.effort, tools=Tools())
             found = certify_linear(problem, effort, peers=False, ranks=(self.whole, self.own))
             found = replace(found, theorems={}, notes=())

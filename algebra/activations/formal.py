@@ -37,9 +37,9 @@ ones form intervals: if a_t = a_u and t < u then all between are equal; likewise
 induction on u, all units at once.  a_t − a_u = Σ_j M_ij (z_(t−1),j − z_(u−1),j), and values at
 different sums are independent, so a_t = a_u means that z_(t−1),j = z_(u−1),j for all weights M_ij
 that exist, then equality all the way between, so a_t = … = a_u.  And if z_u = 0, then φ(0) = 0 and
-a_u = 0: there is no c_i and all that is received is 0, at u − 1 and, by induction, before.  A unit
-may well stay the same for some stages and change again: one with a bias in a ring of n hears of
-itself every n stages.)  Where a_t ≠ a_(t−1), some z_(t−1),j ≠ z_(t−2),j is the first of its
+a_u = 0: there is no c_i and all inputs are 0, at u − 1 and, by induction, before.  A unit
+may well stay the same for some stages and change again: one with a bias in a ring of n receives its
+own state every n stages.)  Where a_t ≠ a_(t−1), some z_(t−1),j ≠ z_(t−2),j is the first of its
 interval: an unknown, or the constant φ(0) after 0, that no earlier sum of the unit holds with the
 weight M_ij.
 
@@ -80,8 +80,8 @@ modulo p by chance (a polynomial of degree at most 3 in independent variables, w
 the error bound of deficits (`Network.formal_collisions`).
 
 **What is not covered.** Samples and weights that are not independent variables: laws with repeated
-or opposite samples, weights that are equal by construction.  Verdicts speak of laws with densities;
-of discrete ones a certificate says so.
+or opposite samples, weights that are equal by construction.  Verdicts hold for laws with densities;
+for discrete ones a certificate says so.
 
 **Other activations.** For any φ at all, a rank with independent values *and* slopes is an upper
 bound of the generic rank: putting functions for unknowns cannot raise a rank.  So a deficit found

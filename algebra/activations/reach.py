@@ -1,4 +1,4 @@
-r"""Matches that always exist, and labels that no student reaches, whatever it learns.
+r"""Matches that always exist, and labels that no student reaches, for every allocation.
 
 **Everything learns.**  Where every weight that exists learns, the teacher is a student: MP = 1.
 
@@ -66,7 +66,7 @@ def stuck_output(
     support: Mapping[str, np.ndarray],
     seed: int,
 ) -> int | None:
-    """A row of the read-out that cannot follow: see the module; None where there is none."""
+    """A row of the read-out that cannot reach all labels: see the module; None if there is none."""
     if not is_one_sided(network.activation):
         return None
     return next(

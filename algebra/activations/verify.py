@@ -96,7 +96,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
 
 
 def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
-    """Refuse "maximal" where some output cannot follow: MP < 1, whatever was counted.
+    """Reject "maximal" if some output cannot reach all labels: MP < 1, for every count.
 
     Parameters
     ----------

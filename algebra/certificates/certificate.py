@@ -1,7 +1,7 @@
 """A verdict on an allocation and its evidence: the object, its names and its plain form.
 
-The families of networks reach verdicts (`algebra.families`); what each verdict rests on is told
-in ``docs/verification.md``.
+The families of networks reach verdicts (`algebra.families`); the evidence of each verdict is
+described in ``docs/verification.md``.
 """
 
 from __future__ import annotations

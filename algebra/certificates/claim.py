@@ -161,7 +161,7 @@ def read_claim(data: object, place: str = "") -> Claim:
 
 def _error_bound(fields: Fields) -> Fraction:
     value = fields.raw("error_bound")
-    # Read from a file it is a Decimal; as the program hands it on, a double, which is exact too.
+    # A file has a Decimal; a certificate of this process a double, which is exact too.
     known = type(value) is int or (type(value) in (float, Decimal) and math.isfinite(value))
     if not known:
         raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")

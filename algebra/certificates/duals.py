@@ -1,7 +1,7 @@
 """What proves bounds of matroid problems, as plain data: written to a file and read from it.
 
-Reading refuses whatever is not of the form written here, with its place
-(`algebra.certificates.fields`).  What is read is well formed, no more.
+Data of another form is rejected with its place (`algebra.certificates.fields`).  Data that is read
+is well formed, but not yet checked.
 """
 
 from __future__ import annotations

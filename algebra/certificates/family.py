@@ -43,7 +43,7 @@ class NonRealInstance:
 
 @dataclass(frozen=True)
 class Tools:
-    """Floating-point help that may be handed in; what it finds is checked exactly or named.
+    """Floating-point methods passed as arguments; their results are checked exactly or named.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 """Fields of a file read with their exact types, each refusal with its place.
 
-A file that somebody else wrote is read into frozen objects first and checked afterwards: what is
-not a whole number where one is due (1.0, true, "1"), what is missing and what nobody asked for is
-a damaged file, told with its place.  What goes wrong later is a bug in the checker.
+A file from an unknown writer is read into frozen objects first and checked afterwards.  A value
+that is not an integer where one is required (1.0, true, "1"), a missing key and an unknown key are
+errors of the file, reported with their place.  An exception after that is a bug in the checker.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
 
 
 class Fields:
-    """A table of a file; keys that are never asked for are refused by `finish`.
+    """A table of a file; unknown keys are rejected by `finish`.
 
     Parameters
     ----------
     data : object
-        What stands at `place`; anything but a table is refused.
+        The value at `place`; anything but a table is rejected.
     place : str
         "" for the file itself.
     """
@@ -114,7 +114,7 @@ class Fields:
         return {str(name): inner.text(name) for name in self.raw(key)}
 
     def finish(self) -> None:
-        """Refuse what was never asked for."""
+        """Reject keys that were never read."""
         for key in self._data:
             if key not in self._asked:
                 raise CheckFailed(self.at(one_line(key)), "is no field of this format")
@@ -147,7 +147,7 @@ def matrix(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any]]:
 
 
 def cells(value: Any, place: str) -> tuple[Cell, ...]:
-    """Different weights, each as [matrix, row, column]; whether there are such is not asked."""
+    """Different weights, each as [matrix, row, column]; whether they exist is not checked."""
     found: list[Cell] = []
     for k, cell in enumerate(items(value, place)):
         at = f"{place}[{k}]"

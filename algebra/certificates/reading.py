@@ -1,12 +1,12 @@
 r"""Proof files read: JSON text to plain data, under limits.
 
-A proof file comes from somebody who may want to mislead, or to keep the reader busy.  So before
+The writer of a proof file may want to mislead, or to keep the reader busy.  So before
 anything is computed with it, the length of the text, the nesting of its brackets and the digits of
-its numbers are held against limits; keys may not be repeated, and NaN and infinities are refused.
-Numbers too long to be anybody's honest data are never converted.
+its numbers are compared with limits; keys may not be repeated, and NaN and infinities are rejected.
+Numbers longer than any legitimate data are never converted.
 
-`network_size_within` holds the size of the network that a file speaks of against the length of
-the file: a file of 500 bytes that asks for matrices of 10^8 entries is not read on.
+`network_size_within` compares the size of the network in a file with the length of
+the file: a file of 500 bytes with matrices of 10^8 entries is rejected.
 
 Data that may be all right but is beyond the limits raises `TooLarge`: that says nothing of the
 proof.  What the plain data mean is read by `algebra.certificates.fields`.
@@ -29,7 +29,7 @@ from algebra.errors import InputError, Unfinished, shown
 # Characters of a file, levels of brackets, digits of an integer, characters of a float.
 MOST_CHARACTERS, MOST_LEVELS, MOST_DIGITS = 50_000_000, 40, 20_000
 _MOST_DECIMAL, _MOST_EXPONENT = 40, 308
-# Entries (weights and inputs) of the problem that a file of so many characters may speak of.
+# Largest number of entries (weights and inputs) of a problem, in all and per character of the file.
 _ENTRIES, _ENTRIES_PER_CHARACTER = 1_000_000, 1_000
 # The most layers, and the largest size, of any network.
 _MOST_LAYERS, _MOST_SIZE = 1_000, 1_000_000
@@ -148,12 +148,12 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def network_size_within(network: Any, characters: int, place: str = "problem.network") -> None:
-    """Refuse a network that is far larger than the file that speaks of it.
+    """Reject a network that is far larger than its file.
 
     Parameters
     ----------
     network : plain data
-        The ``network`` table; what is no table is left to those who read it.
+        The ``network`` table; a value that is not a table is reported elsewhere.
     characters : int
         Length of the file.
     place : str, optional

@@ -37,7 +37,7 @@ def vanishing_certificate(
 def check_vanishing(problem: Problem, verdict: str, equations: int, rank: int, say: Say) -> None:
     """No path from inputs to outputs, by going along the weights that exist.
 
-    Without a path every label is 0 for teacher and student, whatever the weights: MP = 1.
+    Without a path every label is 0 for teacher and student, for all weights: MP = 1.
 
     Raises
     ------

@@ -63,7 +63,7 @@ class Dimension(Result):
     support : mapping of str to ndarray
     rank : GenericRank or None
     filling_widths : tuple of tuple of int, or None
-        The smallest hidden widths that are filling, where these were asked for.
+        The smallest hidden widths that are filling, if these were requested.
     """
 
     network: Network | None
@@ -161,7 +161,7 @@ def degrees(network: Network) -> tuple[int, bool] | None:
 
 
 def expected_dimension(network: Network, weights: int) -> tuple[int, int | None]:
-    """Expected and ambient dimension: see the module's text."""
+    """Expected and ambient dimension: see the module's docstring."""
     found = degrees(network)
     if found is None:
         return weights, None

@@ -1,7 +1,7 @@
 r"""Which weights the data determine where matrices learn by updates.
 
-Parameters of a low-rank update are never determined: U G and V G⁻ᵀ lead to the same matrix.  What
-can be is the matrix.  So the question is asked of the weights w(θ): near a generic solution those
+Parameters of a low-rank update are never determined: U G and V G⁻ᵀ lead to the same matrix.  The
+matrix can be determined.  So the question is about the weights w(θ): near a generic solution those
 with the same labels form a manifold whose tangent is F = (∂w/∂θ)(ker J_θ), of dimension
 dim{w} − ρ_θ (the gauge lies in the kernel of both).  A weight is determined if all of F vanishes
 there; free weights form *groups*, the connected components of the matroid whose circuits are the

@@ -1,4 +1,4 @@
-r"""Linear algebra over GF(p) and Q; it knows no network.
+r"""Linear algebra over GF(p) and Q, independent of networks.
 
 affine        Affine equations over GF(p), solved; in stages where they are sparse
 bitsets       Bipartite graphs as bit sets: matching, reachability, strong components

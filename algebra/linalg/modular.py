@@ -9,8 +9,8 @@ Exactness
 Processors multiply doubles faster than integers, so doubles are used where they hold integers:
 
 - `matmul` cuts residues into *limbs*, integers of at most 21 bits with their sign, and multiplies
-  matrices of limbs.  All partial sums are integers below 2^53 (the bounds stand beside
-  `_INNER`), which doubles hold without rounding, in whatever order they are added.
+  matrices of limbs.  All partial sums are integers below 2^53 (for the bounds see
+  `_INNER`), which doubles hold without rounding, in any order of addition.
 - `_remainder` estimates a quotient in doubles and forms the remainder x − q p in integers modulo
   2^64.  An estimate that is wrong by 1 gives a remainder that is wrong by p, which the last
   reduction removes; the remainder itself is an integer below 2^63 and is never rounded.
@@ -31,7 +31,7 @@ from algebra.time_limits import check_time, checked
 
 Residues = np.ndarray
 
-# Doubles that hold integers: see the module's text.
+# Doubles that hold integers: see the module's docstring.
 _INTEGERS = np.float64
 # Residues below this have products of 62 bits.
 SMALL = 1 << 31
@@ -224,7 +224,7 @@ def _rank(matrix: Residues, p: int) -> int:
 
 
 def _is_long(matrix: Residues) -> bool:
-    """Whether one call into FLINT may last for a second or more, in which nobody can end it."""
+    """Whether one call into FLINT may last for a second or more without a check of the time."""
     return matrix.size * min(matrix.shape) > _LONG
 
 

@@ -1,8 +1,8 @@
 r"""Rational matrices: from rows and to texts, echelon form, rank, kernel, linear equations.
 
 Rows are sequences of rationals (`flint.fmpq`, `flint.fmpz` or int) or two-dimensional NumPy
-arrays of them (dtype object, "Rationals"); the work is FLINT's (`flint.fmpq_mat`).  A matrix
-without rows must be told its width.
+arrays of them (dtype object, "Rationals"); the work is FLINT's (`flint.fmpq_mat`).  The width of a
+matrix without rows must be given.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def solve(rows: Rows, right: Sequence[Any] | Rationals, columns: int) -> list[fm
         try:
             return list(matrix(rows, columns).solve(column(right)).entries())
         except ZeroDivisionError:
-            # Singular: elimination tells whether there is a solution all the same.
+            # Singular: elimination decides whether there is a solution.
             pass
     joined = [(*row, value) for row, value in zip(rows, right, strict=True)]
     reduced, pivots = echelon(joined, columns + 1)

@@ -1,4 +1,4 @@
-"""Verdicts on linear networks, with evidence that somebody else can check.
+"""Verdicts on linear networks, with evidence that can be checked independently.
 
 * **minimal** (MP = 0): the generic rank of the allocation's Jacobian is smaller than the
   whole network's (`algebra.ranks.jacobian`, with the proof).
@@ -14,11 +14,11 @@
   probability (theorem and proof: `algebra.linear.verify_witness`).
 * **undecided**: what was tried is listed.
 
-Where structural zeros leave no path from inputs to outputs, every label is 0 and every
-student matches: maximal, whatever learns.
+If structural zeros leave no path from inputs to outputs, every label is 0 and every
+student matches: maximal for every allocation.
 
-N is counted modulo primes (`algebra.systems.root_count`).  Where msolve is missing or too slow, a
-numerical counter may be handed in; a verdict that rests on it says so in its rule.
+N is counted modulo primes (`algebra.systems.root_count`).  If msolve is missing or too slow, a
+numerical counter may be passed as an argument; the rule of a verdict that depends on it says so.
 
 Verdicts are about continuous laws with full support.  For discrete weights or inputs they
 are statements about generic instances, not about MP.
@@ -93,8 +93,8 @@ def certify_linear(
         With a fixed allocation.
     effort : Effort
     peers : bool, optional
-        Whether the teacher is a network of the same kind; of lowered problems it is not, and
-        whether it is among the students is not asked.
+        Whether the teacher is a network of the same kind; for lowered problems it is not, and
+        whether it is among the students is not checked.
     ranks : (GenericRank, GenericRank), optional
         The network's and the allocation's, where they are known already.
 

@@ -58,7 +58,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 
 PLACE = "evidence.whole_column"
-# Random points at which what is generic may be seen to hold.
+# Number of random points at which a generic condition may be verified.
 _ATTEMPTS = 3
 
 

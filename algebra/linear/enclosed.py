@@ -113,7 +113,7 @@ def _complaint(
     Y: np.ndarray,
     points: Sequence[Sequence[acb]],
 ) -> str:
-    """Why the points do not stand for distinct simple solutions, none real; "" where they do."""
+    """Why the points are not distinct simple solutions, none real; "" if they are."""
     chosen = _equations(problem, X, Y)
     if chosen is None or not is_smooth(problem, X, Y, len(chosen)):
         return "no square system of label equations determines the solutions at this instance"

@@ -1,4 +1,4 @@
-r"""Is the teacher itself among the students?  Then MP = 1, whatever the samples.
+r"""Whether the teacher itself is among the students: then MP = 1 for all samples.
 
 A linear network computes the same function after a change of basis of a hidden layer:
 ``M ↦ P_a M P_b⁻¹`` for each matrix M from layer b to layer a, P = I at the inputs and outputs (in
@@ -176,7 +176,7 @@ def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
             part = parts[which]
             for j in part:
                 equation: dict[int, int] = {}
-                # The constant stands at −1.
+                # The constant has the key −1.
                 for k in part if b >= 0 else (j,):
                     at = number[b, k, j] if b >= 0 else -1
                     equation[at] = equation.get(at, 0) + int(fixed[name][i, k])

@@ -42,7 +42,7 @@ class Recount:
     is_proved : bool
         Whether it is a proof; else a count modulo a prime, or a numerical one.
     at_least : int or None
-        Where no route came to an end, solutions that were found all the same.
+        The number of solutions found, if no method finished.
     """
 
     value: int | None

@@ -1,4 +1,4 @@
-r"""What the rows (or columns) of a recurrent matrix ask of its powers: for verification.
+r"""Conditions of the rows (or columns) of a recurrent matrix on its powers: for verification.
 
 Let W learn, alone, and F_t = W^{T-t+1} B, so that Y = D Σ_t F_t U_t.  The labels, and the rows of W
 in which nothing learns, F_t[i, :] = W[i, :] F_{t+1} with F_{T+1} = B, are linear equations in the
@@ -12,8 +12,8 @@ L(u) w = r(u) of Tb equations, affine in u.  A generic instance of ρ weights of
 finitely many solutions W, so L(u) is injective there, and the solutions are the points u at which
 the (c + 1)-minors of (L | r) vanish for all rows and no L drops rank: there a solution would not
 be alone.  Multiplicities agree, since near such a point the minors say that the Schur complement
-of an invertible part of L is 0.  Whether L drops rank somewhere is asked of det(R L) for a random
-R, which a point of full rank passes but for a chance of 1/p.
+of an invertible part of L is 0.  Whether L drops rank somewhere is tested by det(R L) for a random
+R, which a point of full rank passes except with probability 1/p.
 """
 
 from __future__ import annotations

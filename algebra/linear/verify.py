@@ -6,7 +6,7 @@ means.
 * A rank deficit is looked for at new random primes and points.
 * The generic root count is made again modulo another prime in another form (or without deferring
   blocks), small ones by SymPy's Gröbner bases.  Where msolve is missing or too slow, a numerical
-  counter may be handed in; it starts from another seed.
+  counter may be passed as an argument; it starts from another seed.
 * A witness without real solutions is rebuilt from its rationals (`algebra.linear.verify_witness`,
   with the theorem).
 * That the teacher itself is a student is checked at a point of its own
@@ -24,7 +24,7 @@ maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so th
               the teacher is a student.  Or no path leads from inputs to outputs.
 intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root count, (d) an
               instance with N simple solutions, none real, persists: MP < 1.
-undecided     nothing; what the file says of ranks and of N is checked all the same.
+undecided     nothing; the file's ranks and N are checked in this case too.
 
 The verdict's status is that of the weakest statement that it follows from.  N comes last, after
 everything that is quick to refute; where it is not counted to the end, the check is unfinished.
@@ -411,8 +411,8 @@ class Checker:
     def _own_witness(self, roots: RootEvidence) -> str:
         """A witness at an instance of the check's own, where that of the file may be singular.
 
-        The singular points of the variety of instances are a smaller variety, and an instance that
-        nobody chose is on none of them but by bad luck.
+        The singular points of the variety of instances are a smaller variety, and a randomly
+        drawn instance is on it with probability 0 only.
         """
         place, limits = "evidence.no_real_root", self.effort.limits
         seconds = min(limits.basis / 2, time_left() / 2)

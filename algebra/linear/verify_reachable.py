@@ -63,7 +63,7 @@ def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: rando
         random_point(network, p, rng.randrange(1 << 32), problem.support) for _ in range(2)
     )
     fixed = {name: w * (masks[name] == 0) for name, w in student.weights.items()}
-    # Where equations are asked for.
+    # Entries with an equation.
     asked: dict[str, np.ndarray] = {}
     for name, (_, b) in ends.items():
         learns = masks[name] != 0

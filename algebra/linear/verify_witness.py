@@ -24,13 +24,13 @@ where the laws have densities that are positive near it; where they are positive
 (uniform laws), all matrices and samples are scaled into reach first: the map is homogeneous in
 each of them, so real solutions stay real solutions. ∎
 
-Nothing is asked of other solutions of the instance: whether a solution lies outside the chart of
+Nothing is required of other solutions of the instance: whether a solution lies outside the chart of
 an elimination, at infinity, or in a component of positive dimension, N solutions stay near the
 given ones, and a generic instance near z₀ has no more.  So solutions that elimination loses do no
 harm, but solutions that it *invents* would: that each point of the core is a solution of the
 equations is what has to be shown.
 
-**How it is checked.**  The instance's core is made anew.  Elimination by linear equations with
+**How it is checked.**  The instance's core is computed again.  Elimination by linear equations with
 constant coefficients is an isomorphism of schemes; a block put aside (`DeferredBlock`), linear in
 its own unknowns, is one over the points where its matrix is regular.  With the points given as
 x = N(t) / (c q(t)), w(t) = 0:
@@ -46,8 +46,8 @@ x = N(t) / (c q(t)), w(t) = 0:
 5. (d) holds where ρ is the number of labels (I is an affine space), and where ρ is the dimension
    of *all* matrices A U of rank at most the narrowest layer, U of full rank and the labels of
    full rank w: the variety of matrices of rank at most w is smooth at those of rank w, and I is a
-   bundle of such over the U of full rank.  Elsewhere it is not known for an instance that somebody
-   chose: the check then looks for a witness at an instance of its own (`algebra.linear.verify`).
+   bundle of such over the U of full rank.  Elsewhere it is not known for an instance chosen by
+   the writer: the check then searches a witness at another instance (`algebra.linear.verify`).
 
 2 and 3 are found modulo a prime, where "yes" is a proof (`algebra.polynomials.quotient`).  The
 weights that follow from the points are put through the network modulo that prime as well: a check

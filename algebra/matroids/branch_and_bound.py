@@ -8,8 +8,8 @@ problem that is NP-hard in general.  It is solved by branch and bound over *Lagr
 
 the minimum over all bases B of the linear matroid, which a greedy run finds.  In the language
 of matroid intersection this is a splitting of the costs into one part for each matroid.  The
-bound holds for any multipliers, so where they come from does not matter: by default from
-subgradient steps in whole numbers, or handed in from a linear program that is solved in
+bound holds for any multipliers, so their origin does not matter: by default they come from
+subgradient steps in integers, or from a linear program that is solved in
 floating point (`numeric.cap_relaxation`).  All arithmetic that proves something is in integers.
 
 A branch takes an element in or leaves it out.  The leaves of the tree, each with its
@@ -96,9 +96,9 @@ def capped_basis(
     ----------
     problem : CappedProblem
     relax : callable, optional
-        Where multipliers come from; see `algebra.matroids.lagrangian.Relax`.
+        The source of multipliers; see `algebra.matroids.lagrangian.Relax`.
     nodes : int, optional
-        Most branches gone through.
+        Largest number of branches.
     seconds : float, optional
         Most time.
 

@@ -46,7 +46,7 @@ class CappedProblem(NamedTuple):
         return sum(sorted(map(int, self.costs))[: self.size])
 
     def inside(self, elements: Sequence[int] | np.ndarray) -> CappedProblem:
-        """The problem on some of the elements, which are numbered anew."""
+        """The problem restricted to some of the elements, which are renumbered."""
         chosen = [int(e) for e in elements]
         systems = [([group[e] for e in chosen], caps) for group, caps in self.systems]
         costs = [self.costs[e] for e in chosen]

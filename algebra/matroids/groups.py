@@ -117,7 +117,7 @@ class Space(Protocol):
         """A rating that nothing of the leaf falls below; None where nothing is in it."""
 
     def settle(self, leaf: GroupLeaf) -> GroupLeaf | None:
-        """The leaf with what proves it, where nothing but the chosen groups is left to ask."""
+        """The leaf with its proof, if no group is left to choose."""
 
     def next_group(self, leaf: GroupLeaf) -> int:
         """The open group to branch on."""
@@ -131,7 +131,7 @@ def branch(
 ) -> tuple[list[GroupLeaf], Any | None, BaseException | None]:
     """Search all sets of groups, the part with the least bound first.
 
-    An interrupt (or the end of the time) ends the search; the leaves cover all sets all the same.
+    An interrupt (or the time limit) ends the search; the leaves still cover all sets.
 
     Returns
     -------

@@ -50,7 +50,7 @@ class Splitting:
         """The cost that no basis under the caps falls below; None where there is none.
 
         A basis J that keeps the first kind of caps costs c1(J) + c2(J), and each of the two at
-        least the minimum over its own matroid.  Other kinds of caps can only ask for more.  All
+        least the minimum over its own matroid.  Further kinds of caps can only increase it.  All
         sums are of Python's integers.
         """
         costs = [int(c) for c in problem.costs]

@@ -61,7 +61,7 @@ class LinearMatroid:
         ]
 
     def restrict(self, elements: Sequence[int] | np.ndarray) -> LinearMatroid:
-        """The matroid on some elements, which are numbered anew."""
+        """The matroid restricted to some elements, which are renumbered."""
         return LinearMatroid(self.columns[:, list(elements)], self.p)
 
     def contract(self, elements: Sequence[int] | np.ndarray) -> tuple[LinearMatroid, int]:

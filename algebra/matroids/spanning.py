@@ -39,7 +39,7 @@ from algebra.time_limits import check_time, has_passed
 
 # Costs whose sums are below this are added up in 64 bits, larger ones in Python's integers.
 _WORD = 1 << 61
-# Nodes whose closure is kept: a leaf is asked for its bound, then branched on.
+# Nodes whose closure is kept: first a leaf's bound is computed, then it is branched on.
 _KEPT = 256
 
 
@@ -260,8 +260,8 @@ class _SpanningSearch:
     def grow(self, chosen: frozenset[int], by_cost: bool) -> None:
         """Keep what a greedy choice makes of some groups.
 
-        What a group adds never grows, so that a group that is still the best one when it is
-        asked again is the best of all.
+        The gain of a group never grows, so that a group that is still the best one when its gain
+        is computed again is the best of all.
         """
         problem, groups = self.problem, self.problem.groups
         node = problem.node(GroupLeaf(tuple(sorted(chosen)), ()))

@@ -18,7 +18,7 @@ learning are switched off, and there must be none with neither.
 
 *Why later blocks need no more.*  Their inputs are the target's own hidden states, in which
 units may be silent: then U has fewer independent columns than n_{k-1}, a combination of fewer
-equations.  W_{2k-1} U is generic for generic W_{2k-1} whatever U is; and where zeros of the
+equations.  W_{2k-1} U is generic for generic W_{2k-1} and every U; and where zeros of the
 frozen matrices make that argument fail, the system is checked for U = 1, from which any U
 follows by multiplication.
 

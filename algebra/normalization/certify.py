@@ -6,7 +6,7 @@ What is decided, and how:
   (`algebra.normalization.blocks`, proved by a point modulo a prime for each block).
 * **linear nets**: everything `algebra.linear.certify` decides of the lowered problem
   (`algebra.networks.normalization`).  If the student's labels have a smaller dimension than the
-  target's (a hidden width below what the target needs), MP = 0 whatever learns.
+  target's (a hidden width below what the target needs), MP = 0 for every allocation.
 * **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension
   ρ.  For each activation pattern the student's labels are a polynomial image of the r
   learnable weights.  r < ρ: finitely many images of measure 0, MP = 0.  A common factor can

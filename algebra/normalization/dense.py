@@ -138,7 +138,7 @@ class NormalizedNet:
     radius : fmpq
         It realizes its target on ‖x‖ ≤ radius.
     hidden : tuple of HiddenUnits
-        How its states behind the blocks are the target's; empty where they are the target's own.
+        The relation of its states after the blocks to the target's; empty if they are equal.
     """
 
     weights: tuple[Rationals, ...] = field(repr=False)

@@ -118,7 +118,7 @@ class _OrderSearch:
     def path(
         self, k: int, before: Order, accepted: Sequence[str]
     ) -> list[tuple[Order, HiddenScales]] | None:
-        """Orders and scales for the blocks from k on, behind this order of their inputs."""
+        """Orders and scales for the blocks from k on, for this order of their inputs."""
         if k == len(self.target.weights):
             return []
         own = tuple(range(len(self.target.weights[k])))

@@ -8,8 +8,8 @@ satisfy
 .. math:: W_{2k} \, \mathrm{diag}(γ) \, W_{2k-1} = \mathrm{diag}(δ) \, W^*_k \, \mathrm{diag}(ε),
           \qquad ε_j > 0, \; δ_i \ne 0,
 
-where Γ_2k is tuned.  The scales D_k do not couple the blocks: Γ_2k = D_k/δ takes up whatever the
-next block asks for.  The first block has ε = 1 (its inputs are given), the last D = 1.
+where Γ_2k is tuned.  The scales D_k do not couple the blocks: Γ_2k = D_k/δ satisfies every
+condition of the next block.  The first block has ε = 1 (its inputs are given), the last D = 1.
 
 *Elimination of γ.*  Let y_1, …, y_c be a basis of the left kernel of K = W_2k ⊙ W_{2k-1}ᵀ,
 nm × w, c = nm − w for a K of full rank.  By Fredholm's alternative there is a γ exactly where
@@ -35,7 +35,7 @@ linear space has the same matroid and meets the Segre variety in its degree, C(n
 The equations are hyperplane sections of the Segre variety, of degree C(n + m − 2, n − 1); by the
 refined theorem of Bézout their common zeros have at most that many irreducible components.  So a
 list of so many solutions, each with a nonsingular Jacobian (checked in balls) and therefore a
-component, is complete, whatever the primes that were used to find it.
+component, is complete, for all primes that may have been used to find it.
 
 **What is said of one block.**
 
@@ -112,7 +112,7 @@ class HiddenScales:
     Attributes
     ----------
     status : str
-        See the module's text.
+        See the module's docstring.
     delta, epsilon : tuple of fmpq
         The solution: exact where it is rational, the middle of its box where it is irrational,
         empty elsewhere.  The first nonzero row's δ and ε_1 are 1; δ of a zero row is 1.
@@ -212,7 +212,7 @@ def find_hidden_scales(
     found = _ScaleSearch(bilinear_forms(W2[kept], W1, target[kept]), target[kept].shape, seed).run()
     if len(kept) == len(target) or not found.is_realized:
         return found
-    # An output without inputs has the scale 0: it asks nothing of δ.
+    # An output without inputs has the scale 0: it gives no condition on δ.
     delta = [fmpq(1)] * len(target)
     for i, value in zip(kept, found.delta, strict=True):
         delta[i] = value
@@ -450,7 +450,7 @@ class _ScaleSearch:
         return None, 0, bool(undecided)
 
     def _obeys(self, box: Box) -> bool | None:
-        """Whether δ ≠ 0 and ε > 0 all over a box; None where the box is too wide to tell."""
+        """Whether δ ≠ 0 and ε > 0 on a whole box; None if the box is too wide to decide."""
         for i, (low, high) in enumerate(box):
             if i < self.n - 1:
                 if low == high == 0:

@@ -13,7 +13,7 @@ the size of a maximum matching between its rows and columns.
 
 *Proof.* Take k rows (i, c), an entry of A's row i times one of B's row c, and k columns.
 The minor is Σ_σ ± Π_j a_{i_σ(j), j} b_{c_σ(j), j}.  Each column j has variables of its own,
-so a monomial tells for each j the row σ(j) = (i, c) it took: no two permutations share a
+so a monomial determines for each j the row σ(j) = (i, c): no two permutations share a
 monomial, nothing cancels, and the minor is the zero polynomial exactly where no
 permutation meets nonzero entries only, i.e. where there is no perfect matching. ∎
 
@@ -263,7 +263,7 @@ def width_needed(
     nm equations in w + n unknowns, so w ≥ nm − n + 1 leaves a solution besides 0, with all
     δ_i ≠ 0 for generic data.  Conversely the image of (γ, Γ_2) has dimension at most
     w + n − 1 (a common factor can be moved from one to the other), below nm where
-    w ≤ nm − n.  The paper sets Γ_2 to the identity and so asks for n − 1 units more than
+    w ≤ nm − n.  The paper sets Γ_2 to the identity and so requires n − 1 units more than
     tuning both needs.
 
     For a target of one layer ReLU does no better than its linear regime

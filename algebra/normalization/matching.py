@@ -12,8 +12,8 @@ rows whose scale is frozen, cells of W_2 in columns of hidden units that are fro
   So each choice of "u = 0 or v = 0" leaves a linear program.  Branch and
 bound goes through them: a node's program ignores the products not yet decided; infeasible,
 it proves that no choice below has a solution; a solution in which all products vanish is a
-match, put through the network once more.  Where output scales learn, their signs are chosen
-first and δ_k ≠ 0 is asked by maximizing the smallest |δ_k|.
+match, checked by evaluating the network.  If output scales learn, their signs are chosen
+first and δ_k ≠ 0 is ensured by maximizing the smallest |δ_k|.
 
 Constraints are linear too: intervals of scales, shifts and weights as they stand, that of an output
 scale as one of δ (whose sign is chosen), and that of its shift multiplied by |δ|,
@@ -67,7 +67,7 @@ class Match:
 
 
 def applies_to(allocation: Allocation) -> bool:
-    """Whether the equations are linear but for u v = 0; see the module's text."""
+    """Whether the equations are linear except for u v = 0; see the module's docstring."""
     network = allocation.network
     if not isinstance(network, NormNet) or network.depth != 1 or network.is_linear:
         return False

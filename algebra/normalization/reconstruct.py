@@ -18,7 +18,7 @@ Everything is rational.  R for the next block is a rational upper bound of
 
 **Where a block's system has no solution**, what follows depends on the depth.
 
-* *One layer* (no ReLU behind it): no scales and shifts at all realize the target, `Unreachable`.
+* *One layer* (no ReLU after it): no scales and shifts at all realize the target, `Unreachable`.
   At a point where f is differentiable its Jacobian is Γ_2 W_2 S Γ_1 W_1, S the 0/1 diagonal of the
   units that are active there; where f = g near it, S Γ_1 solves the system.  So kinks, silent
   units and parallel rows of W_1 change nothing.
@@ -60,7 +60,7 @@ _POINTS = 64
 
 @dataclass(frozen=True)
 class NarrowLayer:
-    """Proof that a layer of a frozen network is too narrow, whatever its scales and shifts.
+    """Proof that a layer of a frozen network is too narrow, for all scales and shifts.
 
     Attributes
     ----------

@@ -156,7 +156,7 @@ def solve_both_scales(
     w = K.shape[1]
     kept = [i for i in range(n) if any(entry != 0 for entry in target[i])]
     if len(kept) < n:
-        # The scale 0 realizes such an output whatever the hidden scales are.
+        # The scale 0 realizes such an output for all hidden scales.
         gamma, output = np.array([fmpq(0)] * w, dtype=object), np.array([fmpq(0)] * n, dtype=object)
         if kept:
             try:

@@ -47,7 +47,7 @@ from algebra.normalization.khatri_rao import khatri_rao
 
 @dataclass(frozen=True)
 class SkipBlock:
-    """The frozen matrices that stand for one layer of the target.
+    """The frozen matrices that realize one layer of the target.
 
     Attributes
     ----------

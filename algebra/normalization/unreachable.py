@@ -7,7 +7,7 @@ where its matrix has full column rank w + n, which again a rank modulo a prime p
 
 The proof is the prime: anybody can reduce the data (doubles are rationals whose denominators
 are powers of two) and find the rank.  It needs no vector of thousands of digits, as
-`algebra.normalization.scales.Obstruction` does; but it sees only systems whose columns are
+`algebra.normalization.scales.Obstruction` does; but it applies only to systems whose columns are
 independent, as generic ones are below the needed width.  It is about one block: what it proves of a
 network is said in `algebra.normalization.reconstruct`.
 """

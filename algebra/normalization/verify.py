@@ -1,7 +1,7 @@
 """Certificates of normalization networks checked again, from scratch.
 
-What each verdict follows from is told in `algebra.normalization.certify`; what a lowered problem's
-verdict follows from, in `algebra.linear.verify`.  The teacher of a lowered problem is the dense
+The proof of each verdict is in `algebra.normalization.certify`; that of a lowered problem's
+verdict in `algebra.linear.verify`.  The teacher of a lowered problem is the dense
 target, no network of the lowered kind: that such a network is reached proves nothing.
 """
 

@@ -1,4 +1,4 @@
-r"""Polynomial rings, ideals and their points; it knows no network.
+r"""Polynomial rings, ideals and their points, independent of networks.
 
 msolve/          The msolve program: text, process, answers
 parametrization  Rational parametrizations of finitely many points, proved and evaluated exactly
@@ -8,7 +8,7 @@ quadratic        Polynomials of degree at most two over GF(p), as arrays of term
 quotient         The algebra of finitely many points modulo a prime: units, values, systems
 rational_functions  Polynomials whose coefficients are rational functions of parameters
 real_roots       The real solutions of a polynomial system, and the cases that need no solver
-rings            The coefficient rings a system can be built over, behind one small interface
+rings            The coefficient rings of systems, with one small interface
 staircase        The quotient of a polynomial ring by a zero-dimensional ideal, from a Gröbner
                  basis
 substitution     Affine forms in the place of unknowns: substitution into quadrics

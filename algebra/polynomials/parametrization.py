@@ -1,7 +1,7 @@
 """Rational parametrizations of finitely many points, proved and evaluated exactly.
 
 A parametrization gives the points as x_i = N_i(t) / (c q(t)) for t running over the roots
-of a squarefree integer polynomial w.  Whatever program found it, it can be proved: f
+of a squarefree integer polynomial w.  It can be proved independently of its origin: f
 vanishes at all the points if and only if w divides the polynomial that f becomes when
 the x_i are put in and denominators are cleared.  Real points are those of real t.
 

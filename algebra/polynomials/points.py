@@ -1,7 +1,7 @@
 r"""The points of a zero-dimensional radical ideal over GF(p), all at once.
 
 The quotient algebra of a radical ideal I with N points is the algebra of functions on them,
-A = GF(p)[x] / I ≅ GF(p)[t] / (w): for a linear form t that tells the points apart, w is its
+A = GF(p)[x] / I ≅ GF(p)[t] / (w): for a linear form t that separates the points, w is its
 characteristic polynomial, squarefree of degree N, and every coordinate is a polynomial in t
 modulo w (the shape lemma).  Arithmetic at all N points at once is that of
 `algebra.polynomials.quotient`.
@@ -30,7 +30,7 @@ _FORMS = 4
 
 
 class NotRadical(ArithmeticError):
-    """No linear form tells as many points apart as the quotient has dimensions."""
+    """No linear form separates as many points as the quotient has dimensions."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def points_of(
     """
     matrices = multiplication_matrices(basis, variables, prime)
     size = matrices.shape[1]
-    # The first standard monomial is 1, so e_0 stands for it: row vectors times matrices.
+    # The first standard monomial is 1, represented by e_0: row vectors times matrices.
     for _ in range(_FORMS):
         total = np.zeros((size, size), np.int64)
         for matrix in matrices:

@@ -2,7 +2,7 @@ r"""Polynomials of degree at most two over GF(p), as arrays of terms.
 
 Every lifted form is at most quadratic (`algebra.systems.forms`).  A batch of such polynomials
 in K unknowns is four parallel arrays: the polynomial, two factors a ≤ b and the coefficient
-of each term; the factor K stands for 1, so that (K, K) is a constant and (a, K) linear.
+of each term; the factor K represents 1, so that (K, K) is a constant and (a, K) linear.
 Nothing here grows with the number of unknowns of a monomial, as exponent vectors do.
 """
 

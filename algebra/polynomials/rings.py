@@ -1,4 +1,4 @@
-"""The coefficient rings a system can be built over, behind one small interface.
+"""The coefficient rings of systems, with one small interface.
 
 A polynomial system is written once (`algebra.systems.system`) and instantiated over
 

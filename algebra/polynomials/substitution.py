@@ -5,7 +5,7 @@ last one keeps the constant), turns :math:`\sum c\,x_a x_b` into a sum over the 
 :math:`c\,P_{ai} P_{bj}\, y_i y_j`.  Few terms are expanded one by one and merged.
 A polynomial with many is a table instead: its rows the unknowns in the sparser factors' rows of
 P, its columns those in the other factors' rows, each row a sum of multiples of these.  Where
-degrees, numbers of terms and occurring unknowns are asked for, it is never turned into terms.
+degrees, numbers of terms and occurring unknowns are computed without expanding it into terms.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ class Survey:
 class _Table:
     """One polynomial: entry (i, j) times the product of unknowns rows[i] and columns[j].
 
-    A product of two of the `rows` may stand at two places.
+    A product of two of the `rows` may occur twice.
     """
 
     rows: np.ndarray

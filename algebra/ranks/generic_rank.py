@@ -172,7 +172,7 @@ def generic_rank(
     bound = min(len(cells), network.label_dimension_bound)
     if upper is not None:
         bound = min(bound, upper)
-    # Where the whole output matrix learns, what is left may be small: `rank_at` asks again.
+    # If the whole output matrix learns, the rest may be small: `rank_at` checks again.
     read_out = network.read_out
     apart = read_out is not None and prod(network.shapes[read_out]) == sum(
         name == read_out for name, _, _ in cells
@@ -187,7 +187,7 @@ def generic_rank(
 
 
 def _columns_at_once(columns: int, bound: int) -> int:
-    """Of very many columns no more than so many are ranked at once: see `rank_at`."""
+    """Of very many columns only a part is ranked at a time: see `rank_at`."""
     return min(columns, bound + bound // 4 + 16)
 
 

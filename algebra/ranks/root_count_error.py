@@ -88,7 +88,7 @@ class CountCertainty:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in ``--json``."""
+        """The object in ``--json``."""
         bound = None if self.bound is None else nearest_double(self.bound)
         return {"kind": self.kind, "error_bound": bound, "text": self.text}
 

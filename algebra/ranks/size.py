@@ -3,8 +3,8 @@
 Every exact verb begins with the Jacobian of some weights at a random point, so this is where
 sizes that no machine holds are noticed: before memory is claimed, in a few words.
 
-Bytes for each entry were measured (peaks of 56 for a rank and up to 105 for an echelon form beside
-the table itself, for python-flint takes and gives lists of Python's integers).
+Bytes for each entry were measured (peaks of 56 for a rank and up to 105 for an echelon form besides
+the table itself, because python-flint uses lists of Python's integers).
 """
 
 from __future__ import annotations

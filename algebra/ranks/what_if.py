@@ -11,9 +11,9 @@ products, and no Jacobian of the whole network.  Where units have slopes of thei
 sample c, L_s[:, c, i] depends on it, and L_sᵀ K becomes the matrix of L_s[:, c, i]·K[:, c].
 
 *Removing.*  A weight a lowers the rank where it is a *coloop*: in no circuit inside A, so that
-every ν with J_A ν = 0 has ν_a = 0; again a random ν of the null space tells.
+every ν with J_A ν = 0 has ν_a = 0; again a random ν of the null space decides this.
 
-Both null spaces stand in one reduced echelon form, that of (J_A | I): its rows with their pivots
+Both null spaces follow from one reduced echelon form, that of (J_A | I): its rows with their pivots
 among J_A express the other columns of J_A by a basis, the right parts of the rows below are a
 basis of the left null space.  Where many more weights learn than there are equations, the columns
 beyond a basis are replaced by random combinations of them, which have the same span.
@@ -41,7 +41,7 @@ from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import deficit_error, prime_bits
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors
 
-# Random combinations that stand for the columns beyond a basis.
+# Number of random combinations that represent the columns beyond a basis.
 _MIXED = 4
 
 

@@ -2,8 +2,8 @@ r"""The family of shallow ReLU networks: patterns, decisions with proofs, verdic
 
 arrangement     The arrangement of a ReLU unit over Q, and refutations by Lagrangian duality
 box_program     Exact decisions under constraints: linear programs over Q, branched
-certify         Verdicts on shallow ReLU nets: what counting, and one refuted instance, can say
-decision        Evidence for one ReLU instance, as a file that somebody else can check
+certify         Verdicts on shallow ReLU nets by counting, and by one refuted instance
+decision        Evidence for one ReLU instance, as a file that can be checked independently
 equations       A shallow ReLU instance over Q: exact witnesses of a match, Farkas vectors of none
 hull_program    The linear program over a ReLU instance's convex hulls, solved exactly
 inspect         Inspection of shallow ReLU nets: counting and ranks over activation patterns

@@ -39,7 +39,7 @@ class Decided:
     witness : list of fmpq or None
         A match, in the allocation's order.
     leaves : tuple of Leaf
-        Refuted leaves that together hold every pattern of the node asked, where there is no match.
+        Refuted leaves that together cover every pattern of the node, if there is no match.
     nodes : int
         Programs solved.
     is_open : bool

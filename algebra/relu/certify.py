@@ -49,7 +49,7 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
     bound = min(rank_bound(allocation), allocation.size, whole.rank)
     certain = bound < whole.rank
     if allocation.size:
-        # Told, not needed: where there is no time for it, it is left out.
+        # Printed, but not needed: it is omitted if there is no time for it.
         with suppress(OutOfTime):
             sampled = sample_pattern_ranks(allocation, seed=seed)
             text = f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "

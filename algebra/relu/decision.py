@@ -1,4 +1,4 @@
-"""Evidence for one ReLU instance, as a file that somebody else can check.
+"""Evidence for one ReLU instance, as a file that can be checked independently.
 
 A match is a rational witness; "no match" is a list of refuted leaves that hold every activation
 pattern (`algebra.relu.leaves`).

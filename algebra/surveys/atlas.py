@@ -1,8 +1,8 @@
 """Atlases: every allocation of a small network, up to symmetry, with its verdict.
 
-Of each orbit under the symmetries that preserve MP (`algebra.problems.symmetry`) the first
-allocation is certified and stands for all.  Finished entries are written to a file line
-by line, so that an atlas can be interrupted and taken up again.
+For each orbit of the symmetries that preserve MP (`algebra.problems.symmetry`) the first
+allocation is certified and represents all.  Finished entries are written to a file line
+by line, so that an atlas can be interrupted and resumed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from algebra.problems.symmetry import SymmetryGroup
 from algebra.results import Result, columns_of, done_of, named
 from algebra.time_limits import OutOfTime, check_time
 
-# Allocations gone through one by one.
+# Largest number of allocations that are enumerated.
 LARGEST = 2_000_000
 _FORMAT = "matchprob-atlas"
 
@@ -235,7 +235,7 @@ def atlas(
     store : Path, optional
         Entries are kept here line by line; an atlas begun there is taken up again.
     progress : callable, optional
-        Told (done, all) after each orbit.
+        Called with (done, all) after each orbit.
 
     Returns
     -------
@@ -324,8 +324,8 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
             raise
         raise InputError(f"{store} is not an atlas file: {error!r}") from None
     if not text.endswith("\n"):
-        # A run was killed while it wrote: its last line is cut off and done again.
-        # Only that line is cut: the others are not written anew, so that nothing can lose them.
+        # A run was killed while writing: its incomplete last line is cut off and computed again.
+        # The other lines are not rewritten, so that they cannot be lost.
         os.truncate(store, sum(len(line.encode()) + 1 for line in lines))
     return {entry.cells: entry for entry in entries}
 

@@ -129,12 +129,12 @@ class AuditResult(Result):
     minimal : int
         How many of the checked are minimal.
     theorems : tuple of TheoremAudit
-        Those that speak of this matrix.
+        The theorems on this matrix.
     error_bound : Fraction
         Bound on the probability that any allocation is misjudged.
     seed : int
     requested : int
-        Allocations asked for; more than checked where time was up.
+        Allocations requested; more than checked if time was up.
     """
 
     network: Network
@@ -196,7 +196,7 @@ class Audit(Result):
         One for each matrix.
     seed : int
     requested : int
-        Allocations asked for; more than checked where time was up.
+        Allocations requested; more than checked if time was up.
     """
 
     matrices: tuple[AuditResult, ...]
@@ -221,7 +221,7 @@ class Audit(Result):
 
     @property
     def is_partial(self) -> bool:
-        """Whether time was up: more allocations were asked for than checked."""
+        """Whether time was up: more allocations were requested than checked."""
         return self.checked < self.requested
 
     @property
@@ -293,12 +293,12 @@ def audit(
     support : mapping of str to mask, optional
     seed : int, optional
     progress : callable, optional
-        Told (done, all) after each chunk.
+        Called with (done, all) after each chunk.
 
     Returns
     -------
     AuditResult
-        Of fewer allocations than asked for where the time limit of the call is over, or at an
+        On fewer allocations than requested if the time limit of the call is over, or after an
         interrupt.
 
     Raises

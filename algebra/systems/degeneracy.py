@@ -14,7 +14,7 @@ with known f and G.  A row i in S asks that
 
 where w_i are its weights, c(i) its cells, and p_i, q_i what x_t[i] less the fixed part of row i
 comes to.  Take g *base* rows for which Q(0) = (q_i(0)) is invertible.  Then
-Q(w) = q − s w G, g×g, is invertible as a series whatever w is, and z = −Q(w)^{-1} (p − s w f):
+Q(w) = q − s w G, g×g, is invertible as a series for every w, and z = −Q(w)^{-1} (p − s w f):
 all states are functions of the base rows' weights alone, and by Cramer's rule det Q(w) times the
 states are polynomials in them, linear in each row.  (det Q(w) is a unit, and a triangular
 change of the equations t = 1 … T: it does not matter to what follows.)  What is left are the
@@ -218,7 +218,7 @@ def degeneracy_locus(
 
 
 class _Rows:
-    """What the learning rows of W ask of the states."""
+    """The conditions of the learning rows of W on the states."""
 
     def __init__(self, W: Residues, learns: np.ndarray, states: _Inputs, p: int) -> None:
         self.p, self.states = p, states

@@ -5,7 +5,7 @@ solutions meet where its discriminant Δ vanishes, and only there does the numbe
 change.  A core of two equations in two unknowns becomes such a polynomial by a resultant, which is
 used only where its degree is that of generic solutions: with extraneous factors it is refused.
 
-The sign of Δ tells the number of pairs of non-real solutions modulo 2 (Stickelberger): Δ > 0 an
+The sign of Δ gives the number of pairs of non-real solutions modulo 2 (Stickelberger): Δ > 0 an
 even number, Δ < 0 an odd one.  So for N = 2 the match exists exactly where Δ ≥ 0.
 """
 

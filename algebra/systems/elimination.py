@@ -6,7 +6,7 @@ linear in F.  Elimination proceeds in three exact steps.
 1. *Auxiliary equations.*  Equations that are linear and hold no weight are brought to
    reduced echelon form and solved: kTb − dm free F-unknowns are left in the B form
    (k rows with learnable weights), k_c·Td − dm in the D form.
-2. *Deferred blocks.*  The block triangular form of what is left tells which blocks of
+2. *Deferred blocks.*  The block triangular form of the remaining system shows which blocks of
    unknowns no other block needs.  One that is linear in its own unknowns (a row with as
    many weights as equations, say) does not touch the number of solutions: it is put
    aside and solved last.  Its matrix is tried at a random point first: one that is

@@ -22,7 +22,7 @@ from algebra.polynomials.real_roots import RealRoots
 from algebra.systems.core import CoreSystem, affine_in
 from algebra.time_limits import check_time
 
-# Digits behind the point, at first and at most.
+# Digits after the point, at first and at most.
 _DIGITS, _MOST_DIGITS = 15, 2000
 # Bits for each digit, and for what substitution loses.
 _BITS, _SPARE = 4, 64
@@ -43,7 +43,7 @@ def weight_boxes(core: CoreSystem, roots: RealRoots) -> tuple[Box, ...] | None:
     tuple of boxes or None
         One for each real solution, in the order of `roots`; a box is a pair (low, high) of
         rationals for each weight in the allocation's order.  Pairwise disjoint: each holds one
-        solution.  None where a deferred block is singular at a root, as far as can be seen.
+        solution.  None if a deferred block is singular at a root, as far as balls can decide.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Structure of a system of equations: matchings, Dulmage–Mendelsohn, block triangular form.
 
 A system is given by its *patterns*: for each equation the indices of the unknowns that
-truly occur in it (after expansion: no terms that cancel).  Nothing here knows of networks
-or polynomials; it is bipartite graph theory between equations and unknowns, and what it
+truly occur in it (after expansion: no terms that cancel).  This module is independent of networks
+and polynomials; it is bipartite graph theory between equations and unknowns, and what it
 says holds for every system with these patterns.
 
 An equation set with fewer unknowns than equations cannot be solved for generic

@@ -152,7 +152,7 @@ def modular_core(
     try:
         core = eliminate_modular(instance.system(form), defer=defer)
     except DegreeAboveTwo:
-        # The direct form of a matrix that stands at several places.
+        # The direct form of a matrix that occurs several times.
         weights, X, Y = instance.weights, instance.X, instance.Y
         core = eliminate(build_system(allocation, weights, X, Y, PrimeField(p), form), defer=defer)
     values = instance.solution(form)

@@ -5,12 +5,12 @@ works over any field and in any degree; what differs is the bookkeeping.
 
 * Equations are never rewritten.  They stay the sparse quadrics they were, and the images of
   their unknowns, a matrix of affine forms, are composed; they are multiplied out a million
-  terms at a time where their degrees, patterns or terms are asked for (`Composed`).
+  terms at a time if their degrees, patterns or terms are needed (`Composed`).
 * Whether the span of E equations hides a linear one is a question of rank: none does where
   the coefficients of their quadratic monomials have rank E.  A few monomials of each equation
   prove that, as a rule.  Where they do not, vectors of their left kernel are put to all
   monomials, and those they miss are added, until the kernel is that of the whole.
-* Polynomials in the sense of python-flint are made only for those who ask for them.
+* Polynomials in the sense of python-flint are made only on request.
 """
 
 from __future__ import annotations

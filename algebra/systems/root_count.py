@@ -19,7 +19,7 @@ fewer unknowns (`algebra.systems.degeneracy`): it is counted where a block of th
 The count is made modulo two random primes; two different answers are an error, and two equal ones
 are wrong with a probability that `algebra.ranks.root_count_error` bounds.
 
-Where msolve is missing or too slow, a counter handed in takes its place (numerical: see
+If msolve is missing or too slow, a counter passed as an argument is used (numerical: see
 `TraceEvidence`).  Its result says so.
 """
 
@@ -61,7 +61,7 @@ class RootCountError(RuntimeError):
     Attributes
     ----------
     at_least : int or None
-        Solutions that were found all the same, numerically.
+        Number of solutions that were found numerically.
     """
 
     def __init__(self, text: str, at_least: int | None = None) -> None:

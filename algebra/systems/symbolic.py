@@ -44,7 +44,7 @@ class Elimination(Result):
     core : CoreSystem
         The core itself, over Q or Q(parameters).
     parameters : tuple of str
-        The symbols that stand for data; none where all data are numbers.
+        The symbols of data; none if all data are numbers.
     source : str
         Which instance the numbers are of, in words.
     """
@@ -161,8 +161,8 @@ def eliminated(
     numbers : GivenNumbers, optional
         An instance; without one everything is a symbol.
     symbols : iterable of str, optional
-        Matrices that stay symbols all the same: names of weight matrices, "X", "Y".  None by
-        default where there are numbers.
+        Matrices that stay symbols in any case: names of weight matrices, "X", "Y".  None by
+        default if there are numbers.
     form : str, optional
         By default the one with the smaller core.
 

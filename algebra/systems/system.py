@@ -55,7 +55,7 @@ class PolynomialSystem:
         """Names of the auxiliary unknowns."""
         return self.unknowns[self.weights :]
 
-    # Over a field: what a structure report asks of both kinds of system.
+    # Over a field: the methods of a structure report for both kinds of system.
 
     @cached_property
     def polynomials(self) -> tuple[Any, ...]:
@@ -88,7 +88,7 @@ class PolynomialSystem:
 
     @property
     def in_products(self) -> np.ndarray:
-        """Which unknowns stand in a term of degree above 1."""
+        """Which unknowns occur in a term of degree above 1."""
         return np.array([m[m.sum(axis=1) > 1].any(axis=0) for m in self._monomials], bool).reshape(
             len(self), len(self.unknowns)
         )
@@ -161,7 +161,7 @@ class QuadraticSystem:
 
     @property
     def in_products(self) -> np.ndarray:
-        """Which unknowns stand in a term of degree above 1."""
+        """Which unknowns occur in a term of degree above 1."""
         equations = self.equations
         product = equations.second < equations.unknowns
         found = np.zeros((equations.count, equations.unknowns), bool)

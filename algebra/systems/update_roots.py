@@ -1,8 +1,8 @@
 r"""How many complex solutions a generic instance has where matrices learn by updates.
 
 The unknowns are θ itself: cells, gains, ties, and for a low rank U' and V in the *chart*
-U = (I; U') (or (U'; I)), which meets every matrix of rank k but those of a smaller set, each once:
-so the gauge is gone.  The equations are the labels, f(w(W, θ)) = Y.
+U = (I; U') (or (U'; I)), which meets every matrix of rank k except for a smaller set, each once:
+this removes the gauge.  The equations are the labels, f(w(W, θ)) = Y.
 
 **Theorem.** Let the students have the dimension ρ = rank J = rank J_θ.  Then there is a number N
 such that a generic instance (W, X, teacher) has N complex solutions, all simple.  If N is odd,

@@ -1,8 +1,8 @@
 r"""True versions of the papers' theorems.
 
 The same kind of object as in `algebra.theorems.statements`, so that `algebra.surveys.audit` can
-hold them
-against the exact verdict too.  They speak of more networks (m > Tb, r ≠ dm) and stay silent
+compare them
+with the exact verdict too.  They apply to more networks (m > Tb, r ≠ dm) and give no conclusion
 where only the generic rank decides.  Proofs are in docs/theorems.md.
 
 Throughout κ = min(m, Tb) (or min(m, q)), the number of independent samples; in wide nets the

@@ -1,8 +1,8 @@
 r"""The first paper's theorems, word for word, as predicates.
 
 Each `Theorem` says "maximal" (MP = 1), "minimal" (MP = 0) or nothing of an allocation, as
-the text of [1]_ does, whether or not it is right.  `algebra.surveys.audit` holds them against the
-exact verdict; `algebra.theorems.corrected` has true versions; docs/theorems.md tells where the
+the text of [1]_ does, whether or not it is right.  `algebra.surveys.audit` compares them with the
+exact verdict; `algebra.theorems.corrected` has true versions; docs/theorems.md explains where the
 statements fail and why.
 
 **Which assumptions are enforced.**  A theorem is silent unless
@@ -15,7 +15,7 @@ statements fail and why.
 Not enforced: n ≫ b, d, which has no definite meaning; every failure known holds for all
 larger n too.  Gaussian weights and inputs, without structural zeros, are taken for granted.
 
-The theorems speak of row and column counts only, so a whole batch of allocations is judged
+The theorems use row and column counts only, so a whole batch of allocations is judged
 at once (`Theorem.words`).
 
 References
@@ -68,7 +68,7 @@ class Theorem:
         readings of Theorem 4.1.
     statement, source : str
     any_size : bool
-        Whether it speaks of any number r of learnable weights, not only of r = dm.
+        Whether it applies to any number r of learnable weights, not only to r = dm.
     """
 
     name: str

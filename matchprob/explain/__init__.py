@@ -1,4 +1,4 @@
-"""Results in plain words: what is known and why, what is open, what to try next.
+"""Explanations of results: what is known and why, what is open, what to try next.
 
 certificate     The verdicts of certify
 construction    Normalization layers tuned to a target: construct
@@ -22,7 +22,7 @@ import shlex
 
 from algebra.results import Explanation, Result
 
-# Where each kind of result is explained; loaded when first asked for.
+# The function that explains each kind of result, loaded when first used.
 EXPLAINERS = {
     "Atlas": "surveys.explain_atlas",
     "Audit": "surveys.explain_audit",
@@ -49,13 +49,13 @@ EXPLAINERS = {
 
 
 def explain(found: Result, file: str = "P.toml") -> Explanation:
-    """What a result means in plain words; nothing where its verb has no verdict.
+    """The explanation of a result; empty if its verb has no verdict.
 
     Parameters
     ----------
     found : Result
     file : str, optional
-        How commands are to name the problem.
+        Name of the problem's file in commands.
     """
     place = EXPLAINERS.get(type(found).__name__)
     if place is None:

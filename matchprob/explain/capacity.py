@@ -1,4 +1,4 @@
-"""Capacities and dimensions: what ranks say of samples and functions, and what they do not."""
+"""Capacities and dimensions: consequences of ranks for samples and functions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from algebra.results import Explanation
 
 
 def explain_capacity(found: Capacity, file: str = "model.onnx") -> Explanation:
-    """What capacities say.
+    """The explanation of capacities.
 
     Parameters
     ----------
     found : Capacity
     file : str, optional
-        How commands are to name the model.
+        Name of the model's file in commands.
     """
     known = [
         "A capacity is the largest number of generic samples for which the labels change with the "
@@ -53,13 +53,13 @@ def explain_capacity(found: Capacity, file: str = "model.onnx") -> Explanation:
 
 
 def explain_dimension(found: Dimension, file: str = "N.toml") -> Explanation:
-    """What a dimension says.
+    """The explanation of a dimension.
 
     Parameters
     ----------
     found : Dimension
     file : str, optional
-        How commands are to name the network.
+        Name of the network's file in commands.
     """
     known = [
         f"Near almost all weights the function moves in {found.dimension} independent directions "

@@ -1,6 +1,6 @@
-"""Why a verdict is what it is, in plain words; what would decide what is open, and what to try.
+"""Explanations of verdicts; what would decide an open question, and what to try.
 
-Everything is read from the certificate's fields and the names of its evidence, never from its
+Explanations use the certificate's fields and the names of its evidence, never its
 sentences.
 """
 
@@ -30,15 +30,15 @@ from matchprob.explain.updates import explain_update_certificate
 def explain_certificate(
     found: Certificate, file: str = "P.toml", timeout: float = 120.0, search: float = 2.0
 ) -> Explanation:
-    """Why a certificate says what it says.
+    """The explanation of a certificate.
 
     Parameters
     ----------
     found : Certificate
     file : str, optional
-        How commands are to name the problem.
+        Name of the problem's file in commands.
     timeout, search : float, optional
-        The limits it was made with: what is tried next has more.
+        The limits of the call that made it: suggested commands have larger ones.
 
     Returns
     -------
@@ -60,17 +60,17 @@ def explain_certificate(
 def explain_unfinished(
     problem: Problem, over: LimitReached, file: str = "P.toml", timeout: float = 120.0
 ) -> Explanation:
-    """What is known of an allocation whose ranks were not found in time.
+    """The explanation of an allocation whose ranks were not found in time.
 
     Parameters
     ----------
     problem : Problem
     over : LimitReached
-        What ended the work.
+        The limit that ended the work.
     file : str, optional
-        How commands are to name the problem.
+        Name of the problem's file in commands.
     timeout : float, optional
-        The limit there was.
+        The time limit of the call.
     """
     network = problem.network
     known = [f"Tried: {over}."]
@@ -112,7 +112,7 @@ def _explained(found: Certificate, file: str, timeout: float, search: float) -> 
     more = f"--timeout {max(600.0, 5 * timeout):g}"
     longer = f"--search {max(60.0, 5 * search):g}"
     inner: Mapping[str, Any] = found.evidence.get("lowered", {}).get("evidence", found.evidence)
-    # Repairs and losses are asked of the problem as it stands.
+    # Repairs and losses apply to the problem as it is.
     is_plain = "network_rank" in found.evidence
     if found.verdict == MINIMAL:
         return _minimal(found, file, is_plain)
@@ -197,7 +197,7 @@ def _explained(found: Certificate, file: str, timeout: float, search: float) -> 
 
 
 def _of_program(found: Certificate, file: str) -> Explanation:
-    """A verdict on a program that was read from a file: ranks are all that is known."""
+    """A verdict on a program that was read from a file: only ranks are known."""
     inspect = (f"matchprob inspect {file}", "the ranks, and why they are exact or not")
     if found.verdict == MINIMAL:
         why = _minimal(found, file, False)

@@ -1,4 +1,4 @@
-"""A proof that was checked: what may be believed now."""
+"""A checked proof: its consequences."""
 
 from __future__ import annotations
 

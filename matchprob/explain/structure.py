@@ -19,7 +19,7 @@ def explain_structure(
     file : str, optional
         How commands are to name the problem.
     core_shown : bool, optional
-        Whether the core itself is shown already: then nobody is told how to see it.
+        Whether the core itself is shown already: then the command for it is omitted.
     """
     certify = (f"matchprob certify {file}", "the verdict, with evidence")
     if found.violations:

@@ -18,7 +18,7 @@ _MEANING = {
 
 
 def explain_audit(found: Audit | AuditResult, file: str = "P.toml") -> Explanation:
-    """What an audit shows of the theorems, and of what it does not speak.
+    """The explanation of an audit: its result on the theorems, and what it does not cover.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
-"""The papers' figures and tables, made again: ``matchprob reproduce NAME``.
+"""The papers' figures and tables, computed again: ``matchprob reproduce NAME``.
 
-A figure is two things.  A function computes its numbers, through a store: tables, and a text that
-says what agrees with the paper and what does not (`Numbers`).  Panels draw the tables and know
-nothing else: each takes axes and returns them.  So a picture is drawn again from the tables that
-an earlier run wrote, in another size or look, without computing anything.
+A figure has two parts.  A function computes its numbers, using a store: tables, and a text that
+compares them with the paper (`Numbers`).  Panels draw the tables alone:
+each takes axes and returns them.  So a picture can be drawn again from the tables that
+an earlier run wrote, in another size or style, without computing anything.
 
-A module of this folder that calls `register_figure` is all that a new figure needs.
+A new figure needs only a module of this folder that calls `register_figure`.
 
 tables                    Tables: rows of numbers, read and written
 panels                    Pictures made of panels
@@ -41,7 +41,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Run:
-    """How a figure is to be computed.
+    """How a figure is computed.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Run:
     baseline : int
         Trials for each point that the paper's own method is given too; 0 for none.
     say : callable
-        Told what is being done, a line at a time.
+        Called with one line of text for each step.
     data : Path or None
         Folder of the user's own data, for figures on structured data.
     points : int or None
@@ -89,7 +89,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a figure shows.
+    """The numbers of a figure.
 
     Attributes
     ----------

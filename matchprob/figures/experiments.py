@@ -1,4 +1,4 @@
-"""Experiments that are no trials of a problem: computed once, kept in the run's store."""
+"""Experiments other than trials of a problem: computed once, kept in the run's store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def compute(
     work: Callable[[Task], Result],
     told: Callable[[Task, Result], None] = lambda task, result: None,
 ) -> dict[Task, Result]:
-    """Results of all tasks; an interrupt leaves those that are there.
+    """Results of all tasks; an interrupt keeps the finished ones.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def _map(workers: int, work: Callable[[Task], Result], tasks: Sequence[Task]) ->
     if workers == 1 or len(tasks) < 2:
         yield from map(work, checked(tasks))
         return
-    # Each task is computed in a child process; a thread waits for it, and ends it where asked.
+    # Each task is computed in a child process; a thread waits for it, and ends it on request.
     requests = [StopRequest() for _ in tasks]
     with ThreadPoolExecutor(workers) as pool:
         futures = [
@@ -75,7 +75,7 @@ def _map(workers: int, work: Callable[[Task], Result], tasks: Sequence[Task]) ->
                     wait([future], LOOK)
                 yield future.result()
         finally:
-            # Nobody waits for what is left.
+            # The remaining results are not needed.
             for request in requests:
                 request.make()
 
@@ -86,5 +86,5 @@ def _compute_apart(request: StopRequest, work: Callable[[Task], Result], task: T
 
 
 def _call(work: Callable[[Task], Result], task: Task) -> Result:
-    """For `call_apart`, which knows functions by their names: `work` may be a partial."""
+    """For `call_apart`, which imports functions by their names: `work` may be a partial."""
     return work(task)

@@ -1,4 +1,4 @@
-"""Section B.1.1 and the warm-up of the first paper: nets small enough to know everything."""
+"""Section B.1.1 and the warm-up of the first paper: networks small enough for exact results."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The first paper's allocations again, when weights are bounded, and when they must be found.
+"""The first paper's allocations with bounded weights, and with matches found by training.
 
 Three groups: section B.1.1 (two weights of a 2×2 linear RNN); linear RNNs of Figure 2a's size
 (n = 8, T = m = 4, b = 1, d = 4, sixteen weights of W) in the first 4 … 8 rows; a shallow ReLU
 net of Figure 3b's (q = 6, n = 8, d = 4, m = 6, twenty-four weights of W1).
 
-Of each number of rows one allocation stands for all: the first that was drawn (seed 0, under the
-paper's caps) that is not minimal and whose generic root count N is within reach, so that every
+For each number of rows one allocation is representative: the first that was drawn (seed 0, under
+the paper's caps) that is not minimal and whose generic root count N is within reach, so that every
 instance can be counted completely; a curve is a property of that allocation, not of the number.  In
 eight rows N is out of reach for all of 38 draws: the first is taken, and its matches are those that
 400 Newton starts find, certified, so that its curve is a lower bound.  The ReLU allocation is
@@ -115,7 +115,7 @@ def cases(numbers: Sequence[int] = tuple(ROWS)) -> list[Case]:
 
 
 def _measure(run: Run, case: Case, done: list[_Done]) -> None:
-    """Profile and train one case; what is there of it is put behind those done.
+    """Profile and train one case; its results are appended to `done`.
 
     Raises
     ------
@@ -298,7 +298,7 @@ def _panel(group: str) -> Panel:
 
 
 def _draw_training(axes: Axes, tables: Tables) -> Axes:
-    """Found by training beside exists."""
+    """Shares of trials with a match, and of those in which training finds one."""
     rows = [row for row in tables[""] if any(row[f"found_by_{name}"] != "" for name in OPTIMIZERS)]
     width = 0.2
     handles: list[Artist] = [Patch(color=INK, alpha=0.3, label="a match exists")]

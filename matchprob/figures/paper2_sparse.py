@@ -24,7 +24,7 @@ _WIDER = 8
 
 
 def _marks(d: int) -> dict[str, float]:
-    """The paper's density, the conjectured one, and what no empty column asks for."""
+    """The paper's density, the conjectured one, and the least without empty columns."""
     return {"√(log d/d)": sqrt(log(d) / d), "log d/d": log(d) / d, "2 log d/d": 2 * log(d) / d}
 
 

@@ -29,7 +29,7 @@ class CurvePoint:
     settings : mapping
         See `numeric.studies.trials.TrialSettings`.
     judged : bool
-        Whether the paper's method is tried here too, where a run asks for it.
+        Whether the paper's method is tried here too, if a run requests it.
     share : float
         Of a run's trials: some are slower.
     """
@@ -151,7 +151,7 @@ def _estimate(
 ) -> Estimate:
     settings = dict(point.settings)
     if engine == "fsolve":
-        # The paper's method knows no verdicts.
+        # The paper's method does not use verdicts.
         settings |= {"certify": False, "complete": True}
     with (
         Study(

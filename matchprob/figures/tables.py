@@ -20,7 +20,7 @@ Tables = Mapping[str, Rows]
 
 
 class _Row(dict[str, Any]):
-    """A row of a file: a column that is missing is told with the file's name."""
+    """A row of a file: the error about a missing column names the file."""
 
     def __init__(self, cells: Mapping[str, Any], path: Path) -> None:
         super().__init__(cells)

@@ -1,4 +1,4 @@
-"""Many allocations at once: what an audit and an atlas found."""
+"""Results on many allocations: of an audit and an atlas."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def print_audit(out: Console, found: Audit) -> None:
 
 
 def _rank_shown(example: Counterexample) -> str:
-    """The ranks that refute a theorem, and where they can be seen."""
+    """The ranks that refute a theorem, and the points at which they were computed."""
     primes = ", ".join(str(p) for p in dict.fromkeys(p for p, _ in example.points))
     if example.rank < example.equations:
         where = f"at {len(example.points)} random points, modulo {primes}"
@@ -63,7 +63,7 @@ def _rank_shown(example: Counterexample) -> str:
 
 
 def print_atlas(out: Console, found: Atlas) -> None:
-    """One line an orbit, and the totals."""
+    """One line per orbit, and the totals."""
     out.print(Text(str(found.network), style="bold"))
     grid = table(
         "allocation", "orbit", "rank", "N", "verdict", "rule", right=("orbit", "rank", "N")

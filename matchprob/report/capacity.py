@@ -12,7 +12,7 @@ from matchprob.report.drawing.palette import BLUE, INK, SKY
 from matchprob.report.drawing.style import SMALL, heading, tidy
 from matchprob.report.tables import table
 
-# Reasons that are told on a page; all stand in the JSON object.
+# Largest number of reasons that are printed; all are in the JSON object.
 _MOST_REASONS = 8
 
 
@@ -51,7 +51,7 @@ def print_capacity(out: Console, found: Capacity) -> None:
 
 
 def frontier(found: Capacity) -> list[SubsetCapacity]:
-    """The subsets that no other beats: fewer parameters, or more samples."""
+    """The subsets that no other dominates: with fewer parameters, or more samples."""
     out: list[SubsetCapacity] = []
     for subset in sorted(found.subsets, key=lambda s: (s.learnable, -s.capacity)):
         if not out or subset.capacity > out[-1].capacity:

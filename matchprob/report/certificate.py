@@ -1,4 +1,4 @@
-"""Verdicts and what they rest on; the checks of a verification."""
+"""Verdicts and their evidence; the checks of a verification."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matchprob.report.tables import STYLES, table
 
 
 def print_certificate(out: Console, found: Certificate) -> None:
-    """A verdict, and what it rests on."""
+    """A verdict and its evidence."""
     out.print(Text(found.verdict, style=STYLES[found.verdict]), Text(f"  {found.rule}"), sep="")
     what = "parameter" if found.problem.updates else "weight"
     rows: list[tuple[str, Any]] = [

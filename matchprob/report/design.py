@@ -1,4 +1,4 @@
-"""Designs as a person reads them: text."""
+"""Designs as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matchprob.report.tables import listed, print_masks
 
 
 def print_design(out: Console, found: Design) -> None:
-    """The chosen weights, what they cost, and how sure the optimum is."""
+    """The chosen weights, their cost, and the proof of the optimum."""
     allocation = found.allocation
     caps = "".join(f", at most {number} in a {line}" for line, number in found.caps)
     title = f"{plural(allocation.size, f'{allocation.size} weight')} at cost {found.cost}{caps}"
@@ -42,7 +42,7 @@ def print_design(out: Console, found: Design) -> None:
 
 
 def _print_race(out: Console, found: ProbableDesign) -> None:
-    """How sure the highest match probability is, and how the raced designs did."""
+    """The evidence for the highest match probability, and the results of the other designs."""
     if found.race is None:
         out.print(f"  MP = 1, certified: {found.proof}")
         return

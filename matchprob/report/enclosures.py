@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numeric.certification.enclosures import Enclosure
 
-# Weights of one instance that are written out, and characters of an end and of a polynomial.
+# Weights of one instance that are printed, and characters of an end and of a polynomial.
 _MOST_WEIGHTS, _WIDEST_END, _WIDEST_POLYNOMIAL = 40, 24, 32
 _HOW = {
     "rational": "in rationals: each box holds this solution and no other",
@@ -29,9 +29,9 @@ _HOW = {
 def enclosure_data(
     found: Enclosure | None, polynomials: Sequence[fmpz_poly] | None
 ) -> dict[str, Any]:
-    """The ends as texts that say exactly them, for ``--json``; None where none is proved.
+    """The ends as exact texts, for ``--json``; None if none is proved.
 
-    With them the minimal polynomials of the weights, where they are known.
+    It includes the minimal polynomials of the weights, if they are known.
     """
     over_q = None if polynomials is None else [text_of(own) for own in polynomials]
     if found is None:
@@ -84,12 +84,12 @@ def print_enclosures(
 
 
 def _short(text: str) -> str:
-    """A long fraction is cut: --json has it whole."""
+    """A long fraction is truncated; --json contains all of it."""
     return text if len(text) <= _WIDEST_END else text[: _WIDEST_END - 1] + "…"
 
 
 def _short_polynomial(polynomial: fmpz_poly) -> str:
-    """A minimal polynomial, or of a long one what it is like: --json has it whole."""
+    """A minimal polynomial, or the size of a long one; --json contains all of it."""
     text = text_of(polynomial)
     if len(text) <= _WIDEST_POLYNOMIAL:
         return text

@@ -1,4 +1,4 @@
-"""Counts, estimates, comparisons, and the studies they are kept in."""
+"""Counts, estimates, comparisons, and stored studies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _all(trials: int) -> str:
 
 
 def print_counts(out: Console, found: CountResult) -> None:
-    """A summary of counts, and each instance where there are few."""
+    """A summary of counts, and each instance if there are few."""
     out.print(str(found), markup=False)
     if len(found) <= 40:
         grid = table(
@@ -60,7 +60,7 @@ def print_group(out: Console, found: MonodromyGroup) -> None:
 def print_solutions(
     out: Console, found: CountResult, costs: Sequence[Sequence[SolutionCost]]
 ) -> None:
-    """One line for each real solution: what it costs."""
+    """One line for each real solution with its cost."""
     if not any(costs):
         return
     numbers = (
@@ -157,12 +157,12 @@ def print_comparison(out: Console, found: Comparison) -> None:
 
 
 def look_alike(problem: Problem) -> tuple[str, str]:
-    """What a list of studies says of every problem."""
+    """The properties of a problem shown in every list of studies."""
     return str(problem.network), learns(problem)
 
 
 def print_studies(out: Console, studies: Sequence[StudyInfo]) -> None:
-    """One line a study, with what tells it apart from those that look alike."""
+    """One line per study, with its differences from those that look alike."""
     numbers = ("id", "seed", "trials", "matched", "not", "?")
     grid = table("id", "name", "key", "what", "engine", *numbers[1:], right=numbers)
     for s, own in zip(studies, apart(studies, look_alike), strict=True):

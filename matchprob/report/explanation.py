@@ -1,4 +1,4 @@
-"""What a result means, in plain words, below its numbers."""
+"""The explanation of a result, below its numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What data determine, on the masks: one panel a matrix that learns."""
+"""The weights that data determine, on the masks: one panel per matrix that learns."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def states(found: Identification, name: str) -> np.ndarray:
 
 
 def groups_of(found: Identification) -> tuple[Group, ...]:
-    """The cells by what is known of them, for `matchprob.report.drawing.masks.draw_masks`."""
+    """The cells grouped by their state, for `matchprob.report.drawing.masks.draw_masks`."""
     cells: dict[int, list[Cell]] = {k: [] for k in range(len(STATES))}
     for name in found.problem.learning.moving.matrices:
         for (i, j), state in np.ndenumerate(states(found, name)):

@@ -29,7 +29,7 @@ _MOST_EQUATIONS = 60
 _MOST_VIOLATIONS = 10
 # Lines for one equation, and for all polynomials of a core.
 _EQUATION_LINES, _CORE_LINES = 4, 15
-# A folded line is set in by at most so much.
+# Largest indent of a folded line.
 _SET_IN = 6
 
 
@@ -131,7 +131,7 @@ def _blocks(form: FormReport) -> str:
 def written(
     found: Inspection, problem: Problem, numbers: GivenNumbers | None = None
 ) -> Written | None:
-    """The equations of the first form, in SymPy's words; None where there are none."""
+    """The equations of the first form as SymPy expressions; None if there are none."""
     if numbers is not None and found.forms:
         return numbers_equations(numbers, found.forms[0].form)
     return written_equations(found, problem.support)
@@ -156,7 +156,7 @@ def _weight_names(found: Inspection) -> list[str]:
 def print_equations(
     out: Console, found: Inspection, title: str, equations: Sequence[tuple[str, Any]]
 ) -> None:
-    """The equations, with the learnable weights between brackets."""
+    """The equations, with the learnable weights in brackets."""
     out.print(Text(f"\n{title}", style="bold"))
     names = _weight_names(found)
     if names:
@@ -176,7 +176,7 @@ def print_equations(
 
 
 def print_names(out: Console, written: Export) -> None:
-    """What the unknowns of an exported system are."""
+    """The unknowns of an exported system."""
     equations, unknowns = len(written.system.equations), len(written.names)
     out.print(
         Text(
@@ -191,9 +191,9 @@ def print_names(out: Console, written: Export) -> None:
 
 
 def print_core(out: Console, found: Elimination) -> None:
-    """What elimination leaves, and the weights as functions of it, in less than 20 lines.
+    """The core after elimination, and the weights as functions of it, in less than 20 lines.
 
-    What has no place is cut and its size is said; `Elimination.to_dict` (``--json``) is whole.
+    Longer parts are truncated and their size is given; `Elimination.to_dict` (``--json``) has all.
     """
     data = "symbols for all data" if found.parameters else found.source
     out.print(Text(f"\nCore of the {found.form} form, {data}", style="bold"))
@@ -242,12 +242,12 @@ def _terms(expression: Any) -> str:
 
 
 def _folded(text: str, width: int) -> list[str]:
-    """The lines that a text takes at most: folded ones are set in."""
+    """The largest number of lines of a text, with folded ones indented."""
     return textwrap.wrap(text, max(width - _SET_IN, 1))
 
 
 def _cut(head: str, terms: str, ending: str, width: int, lines: int) -> str:
-    """As many terms as leave room for the ending in so many lines."""
+    """As many terms as fit before the ending into this number of lines."""
     depths = itertools.accumulate({"(": 1, ")": -1}.get(letter, 0) for letter in terms)
     breaks = [k for k, depth in enumerate(depths) if not depth and terms[k : k + 2] in (" +", " -")]
     texts = (head + terms[:k] + ending for k in reversed(breaks) if k < width * lines)

@@ -1,4 +1,4 @@
-"""Match probability against a bound, as a person reads it."""
+"""Match probability against a bound: table and picture."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from numeric.profiles.measures import MEASURES
 from numeric.profiles.profile import Profile, ProfileResult
 from numeric.statistics.bands import band_half_width
 
-# Rows shown where nobody named bounds.
+# Rows shown if no bounds are given.
 _ROWS = 12
 _COLOURS = (BLUE, VERMILION, ORANGE, ROSE, SKY, INK)
 
 
 def names_of(found: ProfileResult) -> list[str]:
-    """What the problems are called: by their files, else by number."""
+    """Names of the problems: of their files, else numbers."""
     return [p.name or f"problem {k + 1}" for k, p in enumerate(found.profiles)]
 
 
 def print_profile(out: Console, found: ProfileResult) -> None:
-    """A table of each profile, and where rankings cross."""
+    """A table of each profile, and the crossings of rankings."""
     if not found.trials:
         out.print("no trial was finished")
         return
@@ -96,7 +96,7 @@ def draw_profile(axes: Axes, found: ProfileResult) -> None:
 
 
 def _range(found: ProfileResult) -> tuple[float, float]:
-    """From the least to nearly the greatest bound at which anything happens."""
+    """From the least to nearly the greatest bound at which a profile changes."""
     steps = [s for p in found.profiles for s in (*p.steps, *p.bounds) if s > 0]
     if not steps:
         return 0.1, 10.0
@@ -118,7 +118,7 @@ def _draw(axes: Axes, profile: Profile, name: str, colour: str, left: float, rig
         bounds, [p.band.low for p in points], [p.band.high for p in points], step="post",
         color=colour, alpha=0.12, lw=0,
     )  # fmt: skip
-    # What is matched without a bound, where the bounds end.
+    # The share matched without a bound, at the right end.
     end = profile.at(inf)
     low, high = end.interval.low, end.interval.high
     axes.plot(

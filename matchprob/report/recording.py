@@ -1,4 +1,4 @@
-"""What to record, as a picture: units (or outputs) down, steps or samples across."""
+"""The things to record, as a picture: units (or outputs) down, steps or samples across."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATES = (
 
 
 def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | None]]:
-    """The states of all numbers that may be recorded, one grid a kind of thing and population.
+    """The states of all numbers that may be recorded, one grid per kind of thing and population.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | Non
 
 
 def recording_size(found: Recording) -> tuple[float, float]:
-    """Width and height in inches that fit."""
+    """Suitable width and height in inches."""
     return grid_size([states.shape for states, _ in grids(found).values()])
 
 

@@ -1,4 +1,4 @@
-"""Repairs and losses as a person reads them."""
+"""Repairs and losses as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matchprob.report.tables import MOST_NAMES, listed, print_masks
 
 
 def print_repair(out: Console, found: RepairResult) -> None:
-    """Before, what moves and why, after."""
+    """The state before, the moves with their reasons, the state after."""
     out.print(Text(f"before  {found.before.verdict}: {found.before.rule}", style="bold"))
     for reason in found.before.reasons[:3]:
         out.print(f"        {reason}")
@@ -37,7 +37,7 @@ def print_repair(out: Console, found: RepairResult) -> None:
 
 
 def print_robustness(out: Console, found: Robustness) -> None:
-    """What may be lost and what not."""
+    """The weights that may be lost, and those that may not."""
     size = found.allocation.size
     error = float_text(found.error)
     wrong = f" (wrong with probability at most {error})" if found.error else " (proved)"

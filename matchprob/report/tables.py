@@ -1,4 +1,4 @@
-"""What reports share: tables, masks, colours of verdicts."""
+"""Parts shared by reports: tables, masks, colours of verdicts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ STYLES = {
 }
 # Wider masks are summarized by counts.
 WIDEST = 48
-# Rows whose counts are told one by one, and different counts of very many.
+# Rows whose counts are printed one by one, and the largest number of different counts otherwise.
 _MOST_COUNTS, _MOST_KINDS = 64, 10
-# Columns of text, folded where a page is narrow, and how narrow they may become.
+# Largest width of text columns, folded on narrow pages, and the smallest.
 _WRAPPED, _LEAST = ("note", "what"), 16
 
 
@@ -36,7 +36,7 @@ MOST_NAMES = 16
 
 
 def listed(cells: Sequence[Cell]) -> str:
-    """Weights on a line; of many the first and how many there are.
+    """Weights on a line; the first of many, and their number.
 
     Examples
     --------
@@ -69,12 +69,12 @@ def mask_text(allocation: Allocation, name: str, names: Names | None = None) -> 
 
 
 def names_of(out: Console) -> Names | None:
-    """The names of units that a page puts in."""
+    """The names of units used by a page."""
     return getattr(out, "names", None)
 
 
 def learns(problem: Problem) -> str:
-    """What learns, on one line."""
+    """The learnable parameters, on one line."""
     parts = []
     for name, value in problem.learnable.items():
         if isinstance(value, RandomCells):
@@ -89,7 +89,7 @@ def learns(problem: Problem) -> str:
 
 
 def print_masks(out: Console, allocation: Allocation) -> None:
-    """The masks, or where they are wide how many learn in each row."""
+    """The masks, or the number of learnable weights in each row if they are wide."""
     for name in allocation.matrices:
         rows, columns = allocation.network.shapes[name]
         counts = _counts(allocation.row_counts(name))
@@ -99,7 +99,7 @@ def print_masks(out: Console, allocation: Allocation) -> None:
 
 
 def _counts(numbers: list[int]) -> str:
-    """Counts one by one; of very many how often each of them occurs.
+    """Counts one by one; if there are very many, the frequency of each.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What training found of the matches that exist, as a person reads it."""
+"""Results of training: which of the existing matches were found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SORTED_BY = {
 
 
 def print_training(out: Console, found: TrainResult) -> None:
-    """The share that is found, how, which matches, and what the papers' criterion says."""
+    """The share that is found, how, which matches, and the result of the papers' criterion."""
     if not found.trials:
         out.print("no trial was trained")
         return

@@ -37,7 +37,7 @@ class Estimate(Result):
     trouble : str
         What ended the work early, if it was not an interrupt: a full disk.
     approximate : ApproximateShare or None
-        Of instances that get below a loss, where one was asked for.
+        The share of instances with a loss below a bound, if one was given.
     """
 
     problem: Problem

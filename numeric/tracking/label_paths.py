@@ -167,7 +167,7 @@ class _Ends:
 
     def add(self, ends: np.ndarray) -> None:
         """Count endpoints."""
-        # The conjugate is met at the same labels: the one above the axis stands for both.
+        # Both have the same labels: the one above the axis represents the pair.
         below = ends.imag.sum(axis=1) < 0
         ends = np.where(below[:, None], ends.conj(), ends)
         for end in ends:

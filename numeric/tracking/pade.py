@@ -36,7 +36,7 @@ _RIDGE = 1e-11
 def take_units(ws, units, size, at, base, stride, count, order, scale):
     """Copy the last `WINDOW` coefficients of some unknowns in units of their size.
 
-    Coefficient j of unknown i stands at slot ``base + j stride + i``; its copy number q (0 is
+    Coefficient j of unknown i is at slot ``base + j stride + i``; its copy number q (0 is
     the highest order) goes to ``units + q size + at + i``.
 
     Parameters

@@ -1,6 +1,6 @@
 r"""Training experiments: how often gradient methods find a match, certified.
 
-approximate  The least loss that a search finds for an instance, whatever its kind
+approximate  The least loss that a search finds for an instance of any kind
 arrival     Whether a run ended at a match: Newton's basin of a certified solution, or a witness
 descent     Gradient descent, Adam and Levenberg–Marquardt for a batch of students
 experiment  Training and complete counts: which of the existing matches are found

@@ -6,7 +6,7 @@ shallow ReLU nets, networks with activations) they are used, else differences.  
 the search stays in their box.  What is returned is the mean squared error at the end, computed
 from the network's own map: a certain upper bound, up to rounding, and nothing else.
 
-The search does not know the loss that is asked for, so that what is kept serves for every one.
+The search does not depend on the requested loss, so that stored results apply to every one.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ def run_msolve(text: str, options: Sequence[str], deadline: Deadline, memory: in
     ------
     MsolveTimeout, MsolveFailed
     MsolveDied
-        Where it was ended by a signal, and again when tried anew.
+        If it was ended by a signal, and again when repeated.
     OutOfTime
         Where the limit of the whole call is over.
     """
@@ -137,7 +137,7 @@ def run_msolve(text: str, options: Sequence[str], deadline: Deadline, memory: in
         try:
             return _run(text, options, deadline, memory)
         except MsolveDied:
-            # Something else ended it, such as a short lack of memory: it is tried anew.
+            # The cause may be temporary, such as a lack of memory: try again.
             continue
     return _run(text, options, deadline, memory)
 

@@ -70,7 +70,7 @@ class QuotientDegree:
         if there are infinitely many.
     prime : int
     distinct : int or None
-        Number of distinct solutions, where it was asked for.
+        Number of distinct solutions, if it was requested.
     """
 
     status: str
@@ -101,7 +101,7 @@ def quotient_degree(
     memory : int
         MiB that msolve may take.
     seed : int
-        Of the random linear form that tells solutions apart.
+        Seed of the random linear form that separates solutions.
 
     Raises
     ------
@@ -342,9 +342,9 @@ def _proved_points(
 ) -> Parametrization:
     """All complex solutions, as many as there are modulo the primes, proved to be some.
 
-    Where msolve's parametrization has fewer points than there are, its linear form did
-    not tell them apart (or solutions are multiple); then a new unknown that is a random
-    linear form is appended, last, and takes that part.
+    If msolve's parametrization has fewer points than there are, its linear form did
+    not separate them (or solutions are multiple); then a new unknown that is a random
+    linear form is appended, last, and is used instead.
     """
     expected = count.degree
     complaint = ""

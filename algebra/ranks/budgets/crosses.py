@@ -20,7 +20,7 @@ from algebra.ranks.budgets.lines import Line, Lines, Violation, budgets, line_co
 _EXACT = 1_000_000
 # Of more cells than this no crosses are looked for: rows, columns and matrices bound well enough.
 MOST_CELLS = 200_000
-# Of the violated crosses only so many of each order are held against rows and columns.
+# Number of the violated crosses of each order that are compared with rows and columns.
 _TRIED = 16
 
 
@@ -55,8 +55,8 @@ def violated_crosses(allocation: Allocation) -> CrossSearch:
 
     Notes
     -----
-    Given the rows, each column gains its cells outside them less ρ(D − u), whatever the other
-    columns: those that gain are taken.  So all sets of rows with u < D are gone through (or
+    Given the rows, each column gains its cells outside them minus ρ(D − u), independently of the
+    other columns: those that gain are taken.  So all sets of rows with u < D are enumerated (or
     all sets of columns with v < M, if these are few enough); other sets reach everything.
 
     Examples

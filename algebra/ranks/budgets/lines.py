@@ -1,6 +1,6 @@
 """Budgets of whole matrices, rows and columns, and covers by them.
 
-What they mean and why they hold is told in `algebra.ranks.budgets.cover`.
+For their meaning and proof see `algebra.ranks.budgets.cover`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Budget:
     kind : str
         "total", "matrix", "row", "column" or "cross" (some rows and some columns).
     matrices : tuple of str
-        The weight matrices it speaks of.
+        The weight matrices to which it applies.
     rows, columns : tuple of (str, int)
         Its lines: matrix and 0-based index.  Empty for "total" and "matrix".
     learnable : int
@@ -53,7 +53,7 @@ class Budget:
 
     @property
     def subject(self) -> str:
-        """What it speaks of: "row 3 and column 0 of W", "row 1 of W1 and column 2 of W2"."""
+        """Its lines: "row 3 and column 0 of W", "row 1 of W1 and column 2 of W2"."""
         if self.kind in ("total", "matrix"):
             return "the network" if self.kind == "total" else self.matrices[0]
         parts = []
@@ -75,7 +75,7 @@ class Budget:
         return f"{self.subject} {verbs[0]} {weights} {link} {self.equations}"
 
     def cells(self, allocation: Allocation) -> tuple[Cell, ...]:
-        """The learnable cells it speaks of."""
+        """The learnable cells that it counts."""
         if self.kind in ("total", "matrix"):
             return tuple(cell for cell in allocation.cells if cell[0] in self.matrices)
         rows, columns = set(self.rows), set(self.columns)

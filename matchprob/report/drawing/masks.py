@@ -17,13 +17,13 @@ from matplotlib.patches import Patch
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.problems.names import Names
-from matchprob.report.drawing.style import SMALL, TEXT, heading, room, text_width, tidy
+from matchprob.report.drawing.style import SMALL, TEXT, heading, available_width, text_width, tidy
 
-# Between two matrices, in cells; a grid only where cells are at least so many points wide.
+# Distance of two matrices, in cells; the least width of cells, in points, for a grid.
 _GAP, _GRID = 1.5, 3.0
-# Points of a cell, at most.
+# Largest size of a cell, in points.
 _CELL = 29.0
-# Points that the names of matrices need above them, and a tick.
+# Space above matrices for their names, and for a tick, in points.
 _NAMES, _TICK = 13.0, 11.0
 
 
@@ -36,7 +36,7 @@ class Group:
     label : str
     colour : str
     cells : iterable of cells
-        Of several groups with the same cell the last is seen.
+        If several groups contain a cell, the last one is shown.
     """
 
     label: str
@@ -79,14 +79,14 @@ def draw_masks(
         The first is the background: cells of no other group.
     title : str, optional
     numbers : mapping of cell to int, optional
-        Written into cells, where these are large enough.
+        Written into cells, if these are large enough.
     names : Names, optional
-        Of units: ticks instead of indices.
+        Names of units, as ticks in place of indices.
 
     Returns
     -------
     dict of str to ndarray of int
-        For each matrix, which group is seen at each cell.
+        For each matrix, the group shown at each cell.
     """
     shapes = {name: network.shapes[name] for name in matrices}
     return draw_grids(
@@ -125,7 +125,7 @@ def draw_grids(
     Returns
     -------
     dict of str to ndarray of int
-        For each grid, which group is seen at each cell.
+        For each grid, the group shown at each cell.
     """
     row_names, column_names = rows or {}, columns or {}
     pictures = {name: np.zeros(shape, int) for name, shape in shapes.items()}
@@ -139,7 +139,7 @@ def draw_grids(
         name: list(row_names.get(name) or map(str, range(picture.shape[0])))
         for name, picture in pictures.items()
     }
-    cell, gaps, beside = _places(pictures, labels, room(axes), _height(axes))
+    cell, gaps, beside = _places(pictures, labels, available_width(axes), _height(axes))
     left, seen = 0.0, set()
     xticks: list[tuple[float, str]] = []
     for name, picture in pictures.items():
@@ -155,7 +155,7 @@ def draw_grids(
             lines = [((left, i), (left + wide_here, i)) for i in range(high + 1)]
             lines += [((left + j, 0), (left + j, high)) for j in range(wide_here + 1)]
             axes.add_collection(LineCollection(lines, colors="white", linewidths=0.8))
-        # A narrow matrix has its name all the same, as far as it does not meet the next one.
+        # The name of a narrow matrix is drawn too, unless it overlaps the next one.
         named = text_width(name, TEXT) / cell
         if named <= wide_here + gaps[name] or len(pictures) == 1:
             is_wider = named > wide_here
@@ -183,11 +183,11 @@ def draw_grids(
                         fontsize=SMALL, color=_ink(colours[picture[i, j]]),
                     )  # fmt: skip
         left += wide_here + gaps[name]
-    # Few cells do not fill the width: they are no larger than elsewhere.
-    axes.set_xlim(0, max(left - _GAP, room(axes) / _CELL))
+    # A few cells do not fill the width: they are no larger than elsewhere.
+    axes.set_xlim(0, max(left - _GAP, available_width(axes) / _CELL))
     axes.set_ylim(tallest, 0)
     axes.set_anchor("NW")
-    # Names stand upright where they are wider than their column.
+    # Names are vertical if they are wider than their column.
     upright = any(text_width(text, SMALL) > cell - 2 for _, text in xticks)
     axes.set_xticks(
         [x for x, _ in xticks], [text for _, text in xticks], rotation=90 if upright else 0
@@ -215,7 +215,7 @@ def _places(
     width: float,
     height: float,
 ) -> tuple[float, dict[str, float], dict[str, list[str]]]:
-    """Where grids stand in so many points.
+    """Positions of grids within a given number of points.
 
     Returns
     -------
@@ -224,8 +224,8 @@ def _places(
     dict of str to float
         Cells that stay free to the right of each grid.
     dict of str to list of str
-        Names of the rows of grids that need their own, to their left: the first grid's are not
-        theirs. Empty where names would take half of the room from the cells.
+        Names of the rows of grids that differ from the first grid's, to their left.
+        Empty if names would take half of the space of the cells.
     """
     names = list(pictures)
     columns = {name: picture.shape[1] for name, picture in pictures.items()}
@@ -249,13 +249,13 @@ def _places(
 
 
 def _height(axes: Axes) -> float:
-    """Of the axes, in points."""
+    """Height of the axes, in points."""
     figure: Any = axes.get_figure()
     return float(axes.get_position(original=True).height * figure.bbox.height / figure.dpi * 72)
 
 
 def _ticks(size: int, cell: float) -> list[int]:
-    """Of cells so many points wide: those with room for a number."""
+    """Indices with a tick for cells of this many points: those with space for a number."""
     return list(range(0, size, max(1, math.ceil(_TICK / cell))))
 
 

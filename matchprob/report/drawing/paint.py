@@ -1,4 +1,4 @@
-"""Every result as a picture: what `Result.plot` and ``--plot`` draw."""
+"""Pictures of all results, for `Result.plot` and ``--plot``."""
 
 from __future__ import annotations
 
@@ -86,16 +86,16 @@ class Drawing:
     is_cropped: bool = False
 
     def inches(self, found: Result, width: float | None = None) -> Size:
-        """Width and height that fit a result, for a width of the user's where there is one."""
+        """Width and height that fit a result, for the user's width if it is given."""
         own, height = self.size(found) if callable(self.size) else self.size
         if width is None or self.is_cropped:
             return width or own, height
-        # Type keeps its size, so that a narrow picture needs more of its height.
+        # The size of type is constant, so that a narrow picture needs more height.
         return width, height * min(1.6, max(0.8, width / own))
 
 
 def paint(found: Result, ax: Axes | None = None) -> Axes:
-    """Draw a result, in a new figure of pyplot's where no axes are given."""
+    """Draw a result, in a new pyplot figure if no axes are given."""
     picture = _picture(found)
     if ax is not None and not isinstance(ax, Axes):
         raise InputError(
@@ -186,7 +186,7 @@ class _Masks:
 
     @property
     def matrices(self) -> list[str]:
-        """Those with a cell to be seen; the first of the network where there is none."""
+        """The matrices with a visible cell; the first of the network if there is none."""
         names = {cell[0] for cells in (self.allocation.cells, self.more) for cell in cells}
         shapes = self.allocation.network.shapes
         return [name for name in shapes if name in names] or list(shapes)[:1]

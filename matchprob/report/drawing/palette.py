@@ -1,6 +1,6 @@
 """The colours of all pictures.
 
-Any two of them are told apart with normal, deuteranopic and protanopic vision: they differ by at
+Any two of them are distinguishable in normal, deuteranopic and protanopic vision: they differ by at
 least 20 in CIELAB after the dichromacies are simulated as in [1]_ (checked in a test).
 
 References

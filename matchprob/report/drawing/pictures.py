@@ -32,7 +32,7 @@ from matchprob.report.drawing.style import (
     heading,
     label_bars,
     name_ticks,
-    room,
+    available_width,
     save,
     share,
     text_width,
@@ -40,7 +40,7 @@ from matchprob.report.drawing.style import (
 )
 from numeric.counts import COMPLETE, InstanceCount
 
-# More masks than this are not told apart in a picture.
+# More masks than this cannot be distinguished in a picture.
 _MOST_MASKS = 240
 
 __all__ = ["draw_atlas", "draw_incidence", "real_solution_groups", "real_solutions", "save"]
@@ -84,7 +84,7 @@ def draw_incidence(axes: Axes, found: Inspection) -> None:
     rows, columns = len(form.system), len(form.system.unknowns)
     names = [form.system.unknowns[u] for u in triangular.column_order]
     labels = [form.system.labels[e] for e in triangular.row_order]
-    # Names are drawn where the cells beside them are large enough for their type.
+    # Names are drawn if the cells next to them are large enough for their type.
     beside = max(text_width(label, SMALL, "monospace") for label in labels)
     left = share(axes) - beside - 40
     size = min(SMALL, 0.8 * left / columns) if left > 0.4 * share(axes) else 0.0
@@ -181,9 +181,9 @@ def draw_atlas(axes: Axes, found: Atlas) -> None:
     ]
     width, height = _mask_cells(found)
     least = max(26.0, 6.0 + max(text_width(text, SMALL) for text in texts))
-    columns = max(1, min(12, len(entries), int(room(axes) / least)))
+    columns = max(1, min(12, len(entries), int(available_width(axes) / least)))
     # The text above a mask needs its height, however small cells are.
-    height += max(0.0, 1.6 * SMALL * columns * width / room(axes) - 1.3)
+    height += max(0.0, 1.6 * SMALL * columns * width / available_width(axes) - 1.3)
     squares, colours = [], []
     for k, (entry, text) in enumerate(zip(entries, texts, strict=True)):
         down, across = divmod(k, columns)

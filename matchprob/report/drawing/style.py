@@ -1,8 +1,8 @@
 """One style for all pictures: sizes, titles, legends above the data, and files.
 
 Sizes are points on paper: a picture is drawn for the width at which it is printed
-(``--width 85mm``), not scaled afterwards.  Titles and legends stand above the axes, from its left
-edge, and are broken to the room there is, so that they cover nothing and nothing leaves the
+(``--width 85mm``), not scaled afterwards.  Titles and legends are placed above the axes, from its
+left edge, and are broken to the available width, so that they cover nothing and nothing leaves the
 canvas; a test measures that for every picture.
 """
 
@@ -140,7 +140,7 @@ def grow(figure: Figure) -> None:
 
 
 def _high(axes: Axes) -> float:
-    """Points that the axes have at least from bottom to top, whatever stands above and below."""
+    """Smallest height of the axes in points, without the parts above and below."""
     figure: Any = axes.get_figure()
     part = _LEAST_HIGH * axes.get_position(original=True).height / _AXES
     return float(part * figure.bbox.height / figure.dpi * 72)
@@ -183,13 +183,13 @@ def text_width(text: str, size: float, family: str | None = None) -> float:
 
 
 def share(axes: Axes) -> float:
-    """Points of the figure's width that belong to the axes with all that stands beside it."""
+    """Points of the figure's width that belong to the axes with its labels."""
     figure: Any = axes.get_figure()
     width = axes.get_position(original=True).width / _AXES
     return float(width * figure.bbox.width / figure.dpi * 72)
 
 
-def room(axes: Axes) -> float:
+def available_width(axes: Axes) -> float:
     """Points between the left edge of the axes and the end of its part of the figure."""
     names = axes.get_yticklabels() if axes.axison else []
     beside = max((text_width(t.get_text(), t.get_fontsize()) for t in names), default=0.0)
@@ -226,13 +226,13 @@ def heading(axes: Axes, title: str, handles: Sequence[Artist] = (), *, above: fl
     ----------
     axes : matplotlib axes
     title : str
-        Broken to the room there is.
+        Broken to the available width.
     handles : sequence of artists
         With labels; without any there is no legend.
     above : float, optional
         Points between them and the axes that something else needs.
     """
-    width = room(axes)
+    width = available_width(axes)
     if handles:
         above = _legend(axes, handles, width, above + _GAP)
     lines = wrapped(title, width, TITLE) if title else []
@@ -279,7 +279,7 @@ def remove_titles(figure: Figure) -> None:
 
 
 def legend_columns(labels: Sequence[str], width: float) -> int:
-    """The most columns in which labels have room."""
+    """The largest number of columns in which labels fit."""
     widths = [text_width(label, SMALL) + _HANDLE * SMALL for label in labels]
     for columns in range(len(widths), 1, -1):
         rows = -(-len(widths) // columns)
@@ -307,10 +307,10 @@ def tidy(axes: Axes, xlabel: str = "", ylabel: str = "") -> Axes:
     ----------
     axes : matplotlib axes
     xlabel, ylabel : str, optional
-        Broken to the room there is.
+        Broken to the available width.
     """
     if xlabel:
-        axes.set_xlabel("\n".join(wrapped(xlabel, room(axes), TEXT)), fontsize=TEXT)
+        axes.set_xlabel("\n".join(wrapped(xlabel, available_width(axes), TEXT)), fontsize=TEXT)
     if ylabel:
         axes.set_ylabel("\n".join(wrapped(ylabel, _high(axes), TEXT)), fontsize=TEXT)
     axes.tick_params(labelsize=SMALL, color=INK)
@@ -320,8 +320,8 @@ def tidy(axes: Axes, xlabel: str = "", ylabel: str = "") -> Axes:
 
 
 def name_ticks(axes: Axes, places: Sequence[float], names: Sequence[str]) -> None:
-    """Name places on the horizontal axis: turned, then left out, where they have no room."""
-    width = room(axes) / max(len(names), 1)
+    """Name places on the horizontal axis: rotated, or partly left out, if they do not fit."""
+    width = available_width(axes) / max(len(names), 1)
     if all(text_width(name, SMALL) + 4 <= width for name in names):
         axes.set_xticks(places, names, fontsize=SMALL)
         return
@@ -330,8 +330,8 @@ def name_ticks(axes: Axes, places: Sequence[float], names: Sequence[str]) -> Non
 
 
 def label_bars(axes: Axes, bars: Any, texts: Sequence[str]) -> None:
-    """Write values on bars, upright where they are wider than a bar has room."""
-    width = room(axes) / max(len(texts), 1)
+    """Write values on bars, vertically if they are wider than a bar."""
+    width = available_width(axes) / max(len(texts), 1)
     flat = all(text_width(text, SMALL) + 2 <= width for text in texts)
     if flat or width >= SMALL * 1.3:
         axes.bar_label(bars, texts, fontsize=SMALL, padding=2, rotation=0 if flat else 90)
