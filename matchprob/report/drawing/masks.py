@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.problems.names import Names
-from matchprob.report.drawing.style import SMALL, TEXT, heading, available_width, text_width, tidy
+from matchprob.report.drawing.style import SMALL, TEXT, available_width, heading, text_width, tidy
 
 # Distance of two matrices, in cells; the least width of cells, in points, for a grid.
 _GAP, _GRID = 1.5, 3.0

@@ -29,10 +29,10 @@ from matchprob.report.drawing.palette import (
 from matchprob.report.drawing.style import (
     LEAST,
     SMALL,
+    available_width,
     heading,
     label_bars,
     name_ticks,
-    available_width,
     save,
     share,
     text_width,
