@@ -8,6 +8,7 @@ verb of one family needs few of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from algebra.certificates.claim import read_network
 from algebra.certificates.family import Effort, Family, NonRealInstance, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
 from algebra.certificates.parts import read_version
+from algebra.certificates.reach_of_laws import settled, why_refused
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
@@ -146,7 +148,13 @@ def certify(
 def _certify(problem: Problem, effort: Effort) -> Certificate:
     if problem.updates:
         return _certify_updates(problem, effort, _certify)
-    return family_of(problem.network).certify(problem, effort)
+    refusal = why_refused(problem)
+    if refusal:
+        raise InputError(refusal)
+    if problem.values.pinned(problem.allocation.cells):
+        # Guesses and numerical counts are of weights that are drawn.
+        effort = replace(effort, tools=Tools())
+    return settled(family_of(problem.network).certify(problem, effort))
 
 
 def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:

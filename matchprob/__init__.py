@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from algebra.problems.files import load_problem as load_problem
     from algebra.problems.instance_files import GivenNumbers as GivenNumbers
     from algebra.problems.instance_files import load_instance as load_instance
-    from algebra.problems.problem import Distribution as Distribution
+    from algebra.problems.laws.distribution import Distribution as Distribution
     from algebra.problems.problem import Problem as Problem
     from algebra.problems.random_cells import RandomCells as RandomCells
     from algebra.problems.tables import read_edges as read_edges
@@ -111,7 +111,8 @@ _HOMES = {
     "algebra.problems.allocation": "Allocation",
     "algebra.problems.constraints": "Constraints",
     "algebra.problems.files": "load_problem",
-    "algebra.problems.problem": "Distribution Problem",
+    "algebra.problems.laws.distribution": "Distribution",
+    "algebra.problems.problem": "Problem",
     "algebra.problems.random_cells": "RandomCells",
     "algebra.problems.tables": "read_edges",
     "algebra.problems.updates": "Gain LowRank Tied",

@@ -23,6 +23,7 @@ from algebra.networks.base import NotKnown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.problems.instance_files import GivenNumbers
+from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction
 
@@ -78,8 +79,9 @@ class Instance:
     def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Student weights, X and Y as arrays of `flint.fmpq`.
 
-        A double is a rational number, so this is the same instance; Y is the
-        teacher's output without rounding.
+        A double is a rational number, so this is the very same instance, but for measured
+        weights without jitter, which are the numbers themselves; Y is the teacher's output
+        without rounding.
         """
         network = self.problem.network
         if network.equations_are == "analytic":
@@ -87,6 +89,8 @@ class Instance:
         X = to_rational(self.X)
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}
         weights = {name: to_rational(value) for name, value in self.weights.items()}
+        for (name, i, j), value in self.problem.values.pinned(self.allocation.cells).items():
+            weights[name][i, j] = fmpq(value.numerator, value.denominator)
         return weights, X, network.teach(teacher, X)
 
     @property
@@ -257,8 +261,9 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     """Instance number `index` of a seed.
 
     Every matrix has variance 1 / (number of its columns), the samples variance 1, with the
-    distributions of ``problem.distribution``; cells outside the support are 0.  Leaks that are
-    weights are logistic functions of such draws.
+    distributions of ``problem.distribution``; cells outside the support are 0.  Weights with a sign
+    are these draws with that sign.  Measured weights of the student are the nearest doubles, or,
+    with jitter, drawn around them.  Leaks that are weights are logistic functions of such draws.
 
     Parameters
     ----------
@@ -279,10 +284,11 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     def matrices(part: str, law: str) -> dict[str, np.ndarray]:
         rng = stream(seed, index, part)
         shapes = network.shapes if part == "weights" else network.teacher_shapes
-        drawn = {
-            name: draw_entries(rng, law, shape) / np.sqrt(shape[1])
-            for name, shape in shapes.items()
-        }
+        standard = {name: draw_entries(rng, law, shape) for name, shape in shapes.items()}
+        drawn = {name: value / np.sqrt(value.shape[1]) for name, value in standard.items()}
+        if part == "weights" and problem.values:
+            drawn = with_measured(problem.values, drawn, standard)
+        drawn = laws.oriented(drawn)
         for name in set(drawn).intersection(network.rates):
             # Between 0 and 1, by the logistic function.
             drawn[name] = 1 / (1 + np.exp(-drawn[name]))
@@ -302,6 +308,26 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
         teacher=matrices("teacher", laws.teacher),
         X=draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
     )
+
+
+def with_measured(
+    values: Values, drawn: Mapping[str, np.ndarray], standard: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Drawn weights with the measured ones put in.
+
+    Parameters
+    ----------
+    values : Values
+    drawn : mapping of str to ndarray
+    standard : mapping of str to ndarray
+        Draws of variance 1, for the jitter.
+    """
+    out = {name: value.copy() for name, value in drawn.items()}
+    for (name, i, j), value in values.numbers.items():
+        number = nearest_double(value)
+        spread = nearest_double(values.jitter) * (number if values.relative else 1.0)
+        out[name][i, j] = number + spread * standard[name][i, j] if spread else number
+    return out
 
 
 def draw_entries(rng: np.random.Generator, law: str, shape: tuple[int, int]) -> np.ndarray:

@@ -14,10 +14,12 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import matchprob as mp
+from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import read_problem
 from algebra.errors import InputError
 from algebra.families import certify
@@ -72,7 +74,27 @@ def _random_question(rng: random.Random, way: int) -> Problem:
     cells = all_cells(network, {})
     size = network_rank(network).rank + rng.choice((0, 0, 0, 1, -1))
     chosen = rng.sample(cells, max(0, min(len(cells), size)))
-    return Problem.of(Allocation.from_cells(network, chosen))
+    problem = Problem.of(Allocation.from_cells(network, chosen))
+    if network.lower() is None and rng.random() < 0.6:
+        law, values = _random_laws(rng, network)
+        problem = replace(problem, distribution=law, values=values)
+    return problem
+
+
+def _random_laws(rng: random.Random, network: Network) -> tuple[mp.Distribution, Data]:
+    """Signs of a matrix, or measured weights of one, some of them 0, sometimes with jitter."""
+    name = rng.choice(list(network.shapes))
+    rows, columns = network.shapes[name]
+
+    def drawn(entries: Any) -> list[list[Any]]:
+        return [[rng.choice(entries) for _ in range(columns)] for _ in range(rows)]
+
+    if rng.random() < 0.5:
+        return mp.Distribution(signs={name: drawn((1, 1, -1, 0))}), {}
+    values: Data = {name: drawn(("0", "1", "-2", "1/3", "5/7", None))}
+    if rng.random() < 0.2:
+        values["jitter"] = rng.choice(("1/10", {"relative": "1/10"}))
+    return mp.Distribution(), values
 
 
 def genuine(number: int) -> Data:
@@ -221,6 +243,23 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
         claim |= {"evidence": {name: True}, "equations": 0, "rank": 0, "prime": 0, "error_bound": 0}
 
 
+def _another_law(rng: random.Random, claim: Data, other: Data) -> None:
+    """The same proof for other signs and numbers: another file's, new ones, or none."""
+    problem = claim["problem"]
+    given = other["problem"]
+    if rng.random() < 0.6:
+        # Not every network has signs and measured weights.
+        with suppress(InputError, CheckFailed):
+            network = read_problem({"network": problem["network"], "learnable": {}}).network
+            law, values = _random_laws(rng, network)
+            given = Problem(network, {}, distribution=law, values=values).to_dict()
+    for key in ("distribution", "values"):
+        if rng.random() < 0.8:
+            problem.pop(key, None)
+            if key in given:
+                problem[key] = copy.deepcopy(given[key])
+
+
 def _without(rng: random.Random, claim: Data, other: Data) -> None:
     names = list(claim["evidence"])
     if names:
@@ -250,7 +289,8 @@ def _bounds(rng: random.Random, claim: Data, other: Data) -> None:
 Forger = Callable[[random.Random, Data, Data], None]
 _FORGERS: tuple[Forger, ...] = (
     _verdict, _ranks, _count, _count, _borrowed, _borrowed, _another_problem, _another_size,
-    _another_activation, _another_mask, _invented, _invented, _without, _bounds,
+    _another_activation, _another_mask, _another_law, _another_law, _invented, _invented, _without,
+    _bounds,
 )  # fmt: skip
 
 

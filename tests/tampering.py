@@ -423,7 +423,7 @@ def _truth_of_count(claim: dict[str, Any], right: dict[str, Any]) -> Truth:
         return Truth(None, f"N = {value}, not counted here")
     problem = problem_from_dict(claim["problem"])
     target = Allocation.from_cells(problem.network, [tuple(cell) for cell in part])
-    count = generic_root_count(target, problem.support, seed=11, timeout=60).value
+    count = generic_root_count(target, problem.student(), seed=11, timeout=60).value
     return Truth(count == value, f"N of the part is {count}")
 
 

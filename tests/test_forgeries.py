@@ -184,11 +184,15 @@ def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
     _open(verify(data))
 
 
-@pytest.mark.parametrize("activation", ["tanh", {"polynomial": [0, 1, 1]}], ids=str)
-def test_every_field_of_an_undecided_file_is_checked(activation, msolve):
+@pytest.mark.parametrize(
+    ("activation", "read_out"),
+    [("tanh", [[1, 0]]), ({"polynomial": [0, 1, 1]}, [[0, 1]])],
+    ids=["tanh", "polynomial"],
+)
+def test_every_field_of_an_undecided_file_is_checked(activation, read_out, msolve):
     """Lies about N, evidence of other verdicts, the prime and the ranks are found."""
     net = mp.FeedForward(q=2, widths=[2], d=1, m=3, activation=activation)
-    data = _data(Problem(net, {"W1": [[1, 1], [0, 0]], "W2": [[0, 1]]}), search=0.0)
+    data = _data(Problem(net, {"W1": [[1, 1], [0, 0]], "W2": read_out}), search=0.0)
     assert data["verdict"] == "undecided"
     assert verify(data).holds
     wrong = 1 + (data["generic_root_count"] or 2)

@@ -14,7 +14,7 @@ import time
 from dataclasses import replace
 
 from algebra.activations.minors import LARGEST, find_minor
-from algebra.activations.reach import everything_learns, has_full_support, stuck_output
+from algebra.activations.reach import everything_learns, read_out_part, stuck_output
 from algebra.certificates.certificate import (
     DISCRETE,
     INTERMEDIATE,
@@ -24,14 +24,18 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort, Tools
+from algebra.certificates.reach_of_laws import beyond
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.certify import certify_linear, generic_ranks, why_minimal
 from algebra.linear.evidence import OnRanks
 from algebra.networks.activated import ActivatedNetwork
 from algebra.phases import phase
+from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.problems.reduction import lowered
+from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime
@@ -73,48 +77,57 @@ class _ActivationCertifier(OnRanks):
             self.evidence["everything_learns"] = True
             rule = "every weight that exists learns: the teacher is a student"
             return self.conclude(MAXIMAL, rule)
-        proved = self._ranks_proved()
         if self.own.rank < self.whole.rank:
-            if not proved:
+            if not self._ranks_proved(allocation):
                 return self._unproved()
             rule, bound, reasons = why_minimal(problem, self.whole, self.own, seed)
             return self.conclude(MINIMAL, rule, bound, reasons=reasons)
-        if network.affine_in(allocation.matrices):
-            rule = "only the read-out learns, with full rank: a linear system"
-            return self.conclude(MAXIMAL, rule)
-        row = stuck_output(network, allocation, support, seed)
+        part = read_out_part(problem)
+        if part.size >= self.whole.rank:
+            own = allocation_rank(part, problem.student(), self.whole.rank, seed)
+            if own.rank == self.whole.rank and self._ranks_proved(part):
+                what = "only the read-out learns" if part == allocation else "the read-out learns"
+                return self.conclude(MAXIMAL, f"{what}, with full rank: a linear system")
+        proved = self._ranks_proved(allocation)
+        row = stuck_output(problem, allocation, seed)
         if row is not None:
             if not proved:
                 return self._unproved()
             self.evidence["stuck_output"] = row
-            rule = f"nothing of output {row} learns, and {network.activation} is bounded on a side"
+            rule = f"output {row} cannot follow: {network.activation} is bounded on a side"
             return self.conclude(INTERMEDIATE, rule)
         if network.activation.is_polynomial:
             # A trace test and guessed instances apply to chains only.
             effort = replace(self.effort, tools=Tools())
             found = certify_linear(problem, effort, peers=False, ranks=(self.whole, self.own))
             found = replace(found, theorems={}, notes=())
-            if found.verdict == INTERMEDIATE and not has_full_support(problem):
+            if found.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
                 # The map is not homogeneous: the witness cannot be scaled into a cube.
-                evidence = {k: v for k, v in found.evidence.items() if k != "no_real_root"}
-                tried = "instances without real solutions: one beyond the reach of bounded laws"
-                rule = f"not minimal, {found.generic_root_count} complex solutions"
-                return replace(
-                    found, verdict=UNDECIDED, rule=rule, evidence=evidence, tried=(tried,)
-                )
+                return beyond(found)
             return found
         if not proved:
             return self._unproved()
         tried = "a number of complex solutions: an analytic network has no finite one"
         return self.conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
 
-    def _ranks_proved(self) -> bool:
-        """Whether the ranks are the generic ones; puts regular minors into the evidence."""
-        allocation, support = self.problem.allocation, self.problem.support
-        minimal, exact = self.own.rank < self.whole.rank, self.network.ranks_are_exact(support)
-        cells = all_cells(self.network, support) if minimal else allocation.cells
-        if exact and (minimal or self.network.activation.is_polynomial):
+    def _ranks_proved(self, part: Allocation) -> bool:
+        """Whether the ranks are the generic ones; puts regular minors into the evidence.
+
+        Parameters
+        ----------
+        part : Allocation
+            What of the allocation is of full rank, where that is not the network's deficit.
+        """
+        minimal = self.own.rank < self.whole.rank
+        exact = self.network.ranks_are_exact(self.problem.support)
+        polynomial = self.network.activation.is_polynomial
+        if exact and (minimal or polynomial):
             return True
+        support = self.problem.support if minimal else self.problem.student()
+        cells = all_cells(self.network, support) if minimal else part.cells
+        # Where numbers stand within the sums their values need not be independent.
+        exact = exact and not pins(support)
+        self.evidence.pop("regular_minor", None)
         try:
             with phase("a regular minor in ball arithmetic"):
                 minor = find_minor(self.network, cells, self.whole.rank, support, self.effort.seed)

@@ -23,6 +23,7 @@ from algebra.certificates.fields import cells as read_cells
 from algebra.linalg.modular import echelon, random_prime
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
+from algebra.problems.laws.values import restrict
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import named
@@ -125,8 +126,7 @@ def rational_point(
         return out
 
     weights = {name: drawn(shape) for name, shape in network.shapes.items()}
-    for name, mask in support.items():
-        weights[name][np.asarray(mask) == 0] = fmpq(0)
+    restrict(weights, support, fmpq)
     return weights, drawn(network.input_shape)
 
 

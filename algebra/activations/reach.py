@@ -2,22 +2,32 @@ r"""Matches that always exist, and labels that no student reaches, for every all
 
 **Everything learns.**  Where every weight that exists learns, the teacher is a student: MP = 1.
 
-**Only the read-out learns.**  Let the weights that learn be in D and e, and let their Jacobian have
-the generic rank ρ of the whole network.  Then MP = 1.  *Proof.*  For fixed other weights the
-students' labels are an affine space L of dimension ρ.  Near a generic point the labels of all
-networks are a manifold of dimension ρ that contains an open part of L; so labels of teachers
-nearby lie in L.  "Lies in L" are linear equations in the teacher's labels, which are analytic
-in its weights: they hold for all teachers. ∎
+**The read-out is enough.**  Let weights of D and e that learn have the generic rank ρ of the whole
+network, whatever else learns.  Then MP = 1.  *Proof.*  For fixed other weights the students' labels
+are an affine space L of dimension ρ.  Near a generic point the labels of all networks are a
+manifold of dimension ρ that contains an open part of L; so labels of teachers nearby lie in L.
+"Lies in L" are linear equations in the teacher's labels, which are analytic in its weights: they
+hold for all teachers.  What else learns may stay where it is. ∎
 
-**An output that cannot follow.**  Let nothing learn in row k of D, nor e_k, where some unit that
-this row reads is not always silent.  Where φ is bounded by β, a student's label differs from e_k by
-at most β Σ_j |D_kj|, which is as small as one likes with positive probability, while the
-teacher's differs from e_k by more.  Where φ ≥ β only (softplus, polynomials of even degree), let
-D_kj > 0 be small instead: the student's label is at least e_k − |β| Σ_j D_kj, the teacher's, whose
-read-out has either sign, is smaller with positive probability.  States of units that leak are
-sums of values with weights α (1 − α)^k, at most 1 together: bounded likewise, where the student's
-leaks do not learn.  So MP < 1, for laws with a density
-positive near 0; other weights of the student do not matter.  (φ ≤ β: mirrored.)
+**An output that cannot follow.**  Let Λ be the weights of row k of D, and e_k, that learn, M the
+number of label columns, and |Λ| less than the rank of the M columns of what row k can read (its
+units, and 1 for a bias e_k); with Λ empty: some unit that this row reads is not always silent.
+Where Λ is not empty, let no unit whose weight is in Λ depend on anything that learns.  Where φ is
+bounded by β, then MP < 1.  *Proof.*  Let P project R^M along the columns of Λ's units (and of 1,
+where e_k is in Λ): they depend on fixed weights and X alone and span at most |Λ| dimensions.  A
+student's P y_k differs from P e_k by at most β √M Σ_{j ∉ Λ} |D_kj|, which is as small as one likes
+with positive probability, whatever the other weights are.  The teacher's P y_k differs from it by
+more: the teacher's row D_k is drawn, what it can add has a rank above |Λ|, and so y_k − e_k is not
+in the span but for a null set of rows. ∎  (Where D_kj are measured, they are not small, but the
+teacher's row is as large as one likes: its law must be unbounded.)  Signs change nothing: D_kj may
+be small with either sign, and a null set of rows is one in every orthant.
+
+Where φ ≥ β only (softplus, polynomials of even degree) and Λ is empty, let D_kj > 0 be small: the
+student's label is at least e_k − |β| Σ_j D_kj, the teacher's, whose read-out has either sign, is
+smaller with positive probability.  So MP < 1, for laws with a density positive near 0 and read-outs
+without signs and measured weights.  (φ ≤ β: mirrored.)  States of units that leak are sums of
+values with weights α (1 − α)^k, at most 1 together: bounded likewise, where the student's leaks do
+not learn.
 """
 
 from __future__ import annotations
@@ -26,9 +36,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from algebra.linalg.modular import random_points
+from algebra.linalg.modular import random_points, rank
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import Activation
+from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
@@ -39,10 +50,15 @@ def everything_learns(allocation: Allocation, support: Mapping[str, np.ndarray])
     return set(all_cells(allocation.network, support)) <= set(allocation.cells)
 
 
-def has_full_support(problem: Problem) -> bool:
-    """Whether every real weight and sample can be drawn."""
-    law = problem.distribution
-    return {law.weights, law.inputs, law.teacher} == {"normal"}
+def is_bounded(activation: Activation) -> bool:
+    """Whether values of φ are bounded on both sides.
+
+    Examples
+    --------
+    >>> [is_bounded(Activation.read(name)) for name in ("tanh", "sigmoid", "softplus")]
+    [True, True, False]
+    """
+    return not activation.is_polynomial and None not in activation.bounds
 
 
 def is_one_sided(activation: Activation) -> bool:
@@ -60,34 +76,76 @@ def is_one_sided(activation: Activation) -> bool:
     return activation.bounds != (None, None)
 
 
-def stuck_output(
-    network: ActivatedNetwork,
-    allocation: Allocation,
-    support: Mapping[str, np.ndarray],
-    seed: int,
-) -> int | None:
-    """A row of the read-out that cannot reach all labels: see the module; None if there is none."""
-    if not is_one_sided(network.activation):
-        return None
-    return next(
-        (row for row in range(network.d) if is_stuck(network, allocation, support, row, seed)), None
-    )
+def read_out_part(problem: Problem) -> Allocation:
+    """The weights that learn in D and e, in which the labels are affine."""
+    network, cells = problem.network, problem.allocation.cells
+    return Allocation.from_cells(network, [c for c in cells if network.affine_in((c[0],))])
 
 
-def is_stuck(
-    network: ActivatedNetwork,
-    allocation: Allocation,
-    support: Mapping[str, np.ndarray],
-    row: int,
-    seed: int,
-) -> bool:
-    """Whether nothing of this output learns, and it reads a unit that is not always silent.
+def stuck_output(problem: Problem, moving: Allocation, seed: int) -> int | None:
+    """A row of the read-out that cannot follow: see the module; None where there is none.
 
-    A value that is not 0 at a random point shows that the unit is not silent.
+    Parameters
+    ----------
+    problem : Problem
+        Of a network with activations.
+    moving : Allocation
+        The weights that move.
+    seed : int
+        A random point follows from it.
     """
-    read = (network.output, network.output_bias)
-    if any((name in read and i == row) or name in network.rates for name, i, _ in allocation.cells):
+    network = problem.network
+    assert isinstance(network, ActivatedNetwork)
+    return next((row for row in range(network.d) if is_stuck(problem, moving, row, seed)), None)
+
+
+def is_stuck(problem: Problem, moving: Allocation, row: int, seed: int) -> bool:
+    """Whether a row of the read-out cannot follow: see the module.
+
+    Ranks at a random point are lower bounds of generic ones: exactly so for what is not 0, and for
+    activations whose formal values are independent.
+    """
+    network, support, law = problem.network, problem.support, problem.distribution
+    assert isinstance(network, ActivatedNetwork)
+    activation = network.activation
+    if not is_one_sided(activation) or (problem.values and not law.has_full_support):
         return False
+    if any(name in network.rates for name, _, _ in moving.cells):
+        return False
+    read = (network.output, network.output_bias)
+    learning = [cell for cell in moving.cells if cell[0] in read and cell[1] == row]
     cells = [c for c in all_cells(network, support) if c[0] == network.output and c[1] == row]
+    if not is_bounded(activation):
+        signs = law.masks.get(network.output)
+        signed = signs is not None and bool(signs[row].any())
+        if learning or signed or any(cell in problem.values.numbers for cell in cells):
+            return False
+    if learning:
+        moved = moved_units(network, moving, support)
+        if not network.ranks_are_exact(support) or any(
+            name == network.output and j in moved for name, _, j in learning
+        ):
+            return False
+        cells += [(name, row, 0) for name in read[1:] if name is not None]
     point = random_point(network, *next(random_points(f"stuck/{seed}")), support)
-    return bool(cells) and bool(columns_at(network, point, cells).any())
+    if not cells:
+        return False
+    columns = columns_at(network, point, cells).reshape(network.d, network.columns, -1)[row]
+    if not learning:
+        return bool(columns.any())
+    return rank(columns, point.p) > len(learning)
+
+
+def moved_units(network: ActivatedNetwork, moving: Allocation, support: Support) -> set[int]:
+    """Units that the read-out can read and that may depend on weights that move."""
+    exists: dict[str, set[tuple[int, int]]] = {name: set() for name in network.shapes}
+    for name, i, j in all_cells(network, support):
+        exists[name].add((i, j))
+    own = {(name, i) for name, i, _ in moving.cells}
+    moved: set[int] = set()
+    for stage in network.stages():
+        sending = moved | {j for j in range(network.shapes[stage.matrix][1])
+                           if stage.drive is not None and (network.encoder, j) in own}  # fmt: skip
+        moved = {i for i, j in exists[stage.matrix] if j in sending}
+        moved |= {i for name, i in own if name in (stage.matrix, stage.bias)}
+    return moved

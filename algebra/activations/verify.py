@@ -19,9 +19,9 @@ from algebra.activations.formal import why_exact
 from algebra.activations.minors import Minor, is_regular, read_minor
 from algebra.activations.reach import (
     everything_learns,
-    has_full_support,
     is_one_sided,
     is_stuck,
+    read_out_part,
     stuck_output,
 )
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
@@ -41,9 +41,11 @@ from algebra.linear.verify import Checker, check_claim
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.programs.leaks import NO_LEAK
+from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
 
@@ -84,11 +86,10 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     if network.activation.is_polynomial and not argued:
         if minor is not None:
             raise CheckFailed("evidence.regular_minor", "polynomials need none")
-        if claim.verdict == INTERMEDIATE and not has_full_support(problem):
+        if claim.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
             text = "the witness cannot be scaled into the cube of a bounded law"
             raise CheckFailed("evidence.no_real_root", text)
-        by_readout = claim.verdict == MAXIMAL and network.affine_in(problem.allocation.matrices)
-        if not by_readout or fields.has("root_count"):
+        if claim.verdict != MAXIMAL or fields.has("root_count"):
             check_claim(claim, checklist, effort, peers=False)
             return
     evidence = read_evidence(fields, problem)
@@ -109,12 +110,12 @@ def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
     ------
     CheckFailed
     """
-    network, support = claim.problem.network, claim.problem.support
+    network = claim.problem.network
     if claim.verdict != MAXIMAL or not isinstance(network, ActivatedNetwork):
         return
-    row = stuck_output(network, moving, support, seed)
+    row = stuck_output(claim.problem, moving, seed)
     if row is not None:
-        text = f"output {row} does not learn, and {network.activation} is bounded on a side: MP < 1"
+        text = f"output {row} cannot follow, as {network.activation} is bounded on a side: MP < 1"
         raise CheckFailed("verdict", text)
 
 
@@ -217,8 +218,12 @@ class _ActivationChecker(Checker):
         """Statuses of "rank J = ρ" and of "rank J_A is as claimed" (at most, where minimal)."""
         claim, activation = self.claim, self.network.activation
         known, attained = self._network_rank(), self._allocation_rank()
-        support = self.problem.support
+        support = student = self.problem.support
         exact = why_exact(activation) if self.network.ranks_are_exact(support) else ""
+        if claim.rank == claim.equations:
+            student = self.problem.student()
+            # Numbers within the sums: their values need not be independent.
+            exact = exact if activation.is_polynomial or not pins(student) else ""
         if exact == AX:
             text = f"{exact}; so ranks with formal values are the generic ranks"
             self.say("rank", PROVED, text)
@@ -236,7 +241,7 @@ class _ActivationChecker(Checker):
             outside = set(minor.columns) - set(self.problem.allocation.cells)
             if outside:
                 raise CheckFailed(place, f"{min(outside)} does not learn")
-        if not is_regular(self.network, minor, self.problem.support, _PRECISIONS):
+        if not is_regular(self.network, minor, student, _PRECISIONS):
             raise CheckFailed(place, "balls do not show that it is not 0")
         text = f"regular in ball arithmetic: rank at least {claim.equations}, by no theorem on φ"
         self.say(place, PROVED, text)
@@ -265,11 +270,17 @@ class _ActivationChecker(Checker):
         return PROVED
 
     def _readout(self, known: str) -> str:
-        """From "only the read-out learns" and full rank follows MP = 1."""
+        """From a read-out that learns, of full rank, follows MP = 1."""
         self._nothing_else(("regular_minor",))
-        if not self.network.affine_in(self.problem.allocation.matrices):
-            raise CheckFailed("verdict", "maximal: neither counted nor linear in what learns")
-        self.say("verdict", known, "the labels are affine in what learns, of full rank: MP = 1")
+        part = read_out_part(self.problem)
+        if self.minor is not None:
+            full = set(self.minor.columns) <= set(part.cells)
+        else:
+            equations, student = self.claim.equations, self.problem.student()
+            full = allocation_rank(part, student, equations, self.seed).rank == equations
+        if not full:
+            raise CheckFailed("verdict", "maximal: neither counted nor a read-out of full rank")
+        self.say("verdict", known, "the labels are affine in the read-out, of full rank: MP = 1")
         return known
 
 
@@ -294,9 +305,9 @@ def check_stuck(checker: Checker, moving: Allocation, row: int | None, known: st
         raise CheckFailed(place, f"is no output of a {network.title} network with an activation")
     if not is_one_sided(network.activation):
         raise CheckFailed(place, f"{network.activation} is bounded on no side")
-    if not is_stuck(network, moving, checker.problem.support, row, checker.seed):
-        raise CheckFailed(place, f"output {row} learns, or reads silent units only")
-    text = f"nothing of output {row} learns, and {network.activation} is bounded on a side: MP < 1"
+    if not is_stuck(checker.problem, moving, row, checker.seed):
+        raise CheckFailed(place, f"output {row} may follow, or reads silent units only")
+    text = f"output {row} cannot follow, as {network.activation} is bounded on a side: MP < 1"
     checker.say(place, PROVED, text)
     checker.say("verdict", known, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
     return known

@@ -12,13 +12,16 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.certificate import DISCRETE, FORMAT, VERDICTS, VERSION
+from algebra.certificates.certificate import DISCRETE, FORMAT, INTERMEDIATE, VERDICTS, VERSION
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
 from algebra.certificates.fields import Fields, matrix, whole
+from algebra.certificates.reach_of_laws import is_beyond, why_refused
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import PARTS, Distribution
+from algebra.problems.laws.values import JITTER, RELATIVE
+from algebra.problems.problem import Problem
 from algebra.problems.updates import GROUPS, UPDATES, LowRank, Tied, Update, read_update
 
 # What ``certify --json`` prints besides the certificate.
@@ -49,6 +52,20 @@ class Claim:
     seed: int
     evidence: Fields
     printed: tuple[str, ...] = ()
+
+    def check_law(self) -> None:
+        """The verdict is one that is known for laws like the problem's.
+
+        Raises
+        ------
+        CheckFailed
+        """
+        refusal = why_refused(self.problem)
+        if refusal:
+            raise CheckFailed("problem", refusal)
+        if self.verdict == INTERMEDIATE and is_beyond(self.problem):
+            text = "intermediate is not known with measured weights and bounded laws"
+            raise CheckFailed("verdict", text)
 
     def check_words(self, theorems: Mapping[str, str], say: Say) -> None:
         """Which law it is about, what the theorems say, and which fields are only words.
@@ -102,6 +119,7 @@ def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]
 
     def run() -> None:
         claim = read_claim(data)
+        claim.check_law()
         claim.check_words(check(claim, checklist), checklist.say)
 
     verdict = data.get("verdict") if isinstance(data, Mapping) else None
@@ -183,12 +201,12 @@ def read_problem(data: object, place: str = "problem") -> Problem:
     network = read_network(fields.raw("network"), fields.at("network"))
     learnable = _masks(fields, "learnable", network)
     support = _masks(fields, "support", network) if fields.has("support") else {}
-    laws: dict[str, str] = {}
-    if fields.has("distribution"):
-        laws = fields.mapping_of_texts("distribution")
+    laws = _laws(fields.table("distribution"), network) if fields.has("distribution") else {}
+    values = _values(fields.table("values"), network) if fields.has("values") else {}
     fields.finish()
     try:
-        return Problem(network, learnable, support, Distribution(**laws))
+        distribution = Distribution(**laws)
+        return Problem(network, learnable, support, distribution, values=values)
     except (InputError, TypeError) as error:
         raise CheckFailed(place, one_line(error)) from None
 
@@ -217,6 +235,52 @@ def read_network(data: object, place: str) -> Network:
         return network_from_dict(sizes)
     except InputError as error:
         raise CheckFailed(place, one_line(error)) from None
+
+
+def _laws(fields: Fields, network: Network) -> dict[str, Any]:
+    """The laws, and the matrices of signs: whole numbers −1, 0 and 1."""
+    laws: dict[str, Any] = {part: fields.text(part) for part in PARTS if fields.has(part)}
+    if fields.has("signs"):
+        signs = fields.table("signs")
+        laws["signs"] = {
+            name: [
+                [whole(v, signs.at(name), -1, 1) for v in row]
+                for row in matrix(signs.raw(name), signs.at(name), network.shapes[name])
+            ]
+            for name in network.shapes
+            if signs.has(name)
+        }
+        signs.finish()
+    fields.finish()
+    return laws
+
+
+def _values(fields: Fields, network: Network) -> dict[str, Any]:
+    """Measured weights: exact numbers as texts, "" where there is none."""
+    found: dict[str, Any] = {
+        name: [
+            [_exact(v, fields.at(name)) for v in row]
+            for row in matrix(fields.raw(name), fields.at(name), network.shapes[name])
+        ]
+        for name in network.shapes
+        if fields.has(name)
+    }
+    if fields.has(JITTER):
+        jitter = fields.raw(JITTER)
+        if isinstance(jitter, Mapping):
+            share = fields.table(JITTER)
+            found[JITTER] = {RELATIVE: share.text(RELATIVE)}
+            share.finish()
+        else:
+            found[JITTER] = fields.text(JITTER)
+    fields.finish()
+    return found
+
+
+def _exact(value: Any, place: str) -> str:
+    if not isinstance(value, str):
+        raise CheckFailed(place, f"must be exact numbers as texts, not {shown(value)}")
+    return value
 
 
 def _masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:

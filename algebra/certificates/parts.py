@@ -55,10 +55,11 @@ def read_prices(fields: Fields) -> tuple[Fraction, ...]:
 
 
 def fixed_problem(data: object, place: str = "problem") -> Problem:
-    """The problem of a proof: cells and updates, but no laws (nothing rests on them)."""
+    """The problem of a proof: cells and updates, but no laws and values (nothing rests on them)."""
     problem = read_problem(data, place)
-    if Fields(data, place).has("distribution"):
-        raise CheckFailed(f"{place}.distribution", "is no field of this format")
+    for name in ("distribution", "values"):
+        if Fields(data, place).has(name):
+            raise CheckFailed(f"{place}.{name}", "is no field of this format")
     return problem
 
 

@@ -20,8 +20,10 @@ student matches: maximal for every allocation.
 N is counted modulo primes (`algebra.systems.root_count`).  If msolve is missing or too slow, a
 numerical counter may be passed as an argument; the rule of a verdict that depends on it says so.
 
-Verdicts are about continuous laws with full support.  For discrete weights or inputs they
-are statements about generic instances, not about MP.
+Verdicts are about continuous laws with full support, of signed weights in an open orthant
+(`algebra.problems.laws.distribution`); weights that are exact numbers have them in all ranks,
+counts and instances of the student (`algebra.problems.laws.values`).  For discrete weights or
+inputs they are statements about generic instances, not about MP.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ from algebra.linear.witness import find_witness
 from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations
@@ -103,9 +106,9 @@ def certify_linear(
     Certificate
     """
     start = time.monotonic()
-    allocation, support = problem.allocation, problem.support
+    allocation = problem.allocation
     theorems = what_theorems_say(allocation.network, allocation)
-    if labels_vanish(allocation.network, support):
+    if labels_vanish(allocation.network, problem.support):
         notes = () if problem.distribution.is_continuous else (DISCRETE,)
         return vanishing_certificate(
             problem, theorems, notes, effort.seed, time.monotonic() - start
@@ -174,7 +177,7 @@ class _Case(OnRanks):
         limits, tools = self.effort.limits, self.effort.tools
         try:
             roots = generic_root_count(
-                self.problem.allocation, self.problem.support, seed=self.effort.seed,
+                self.problem.allocation, self.problem.student(), seed=self.effort.seed,
                 timeout=limits.basis, fallback=tools.root_counter,
             )  # fmt: skip
         except (RootCountError, OutOfTime) as problem_met:
@@ -228,7 +231,7 @@ class _Case(OnRanks):
 
     def over_complete(self) -> Certificate:
         """More weights than equations: maximal if some sub-allocation is."""
-        allocation, support, size = self.problem.allocation, self.problem.support, self.whole.rank
+        allocation, support, size = self.problem.allocation, self.problem.student(), self.whole.rank
         seed, limits = self.effort.seed, self.effort.limits
         tried, out_of_reach = 0, 0
         for cells in _in_time(candidate_bases(allocation, size, support, seed, limits.subsets)):
@@ -254,7 +257,8 @@ class _Case(OnRanks):
         if out_of_reach:
             text += f" ({out_of_reach} out of reach)"
         with suppress(OutOfTime):
-            found, more = self._by_ties(limits.subsets)
+            # Problems of ties know no exact numbers.
+            found, more = self._by_ties(0 if pins(support) else limits.subsets)
             if found is not None:
                 return found
             text += f"; {more}"
@@ -288,10 +292,10 @@ class _Case(OnRanks):
 
 def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:
     """Of the network's Jacobian and of the allocation's."""
-    allocation, support = problem.allocation, problem.support
+    allocation = problem.allocation
     with phase("generic ranks"):
-        whole = network_rank(allocation.network, support, seed)
-        return whole, allocation_rank(allocation, support, whole.rank, seed)
+        whole = network_rank(allocation.network, problem.support, seed)
+        return whole, allocation_rank(allocation, problem.student(), whole.rank, seed)
 
 
 def why_minimal(
@@ -316,7 +320,7 @@ def why_minimal(
         return rule, Fraction(0), reasons
     if not reasons and allocation.size <= _LARGEST_CIRCUIT:
         with suppress(OutOfTime):
-            reasons = (circuit_reason(allocation, problem.support, seed),)
+            reasons = (circuit_reason(allocation, problem.student(), seed),)
     return f"generic rank {own.rank} of {whole.rank}", own.error, reasons
 
 

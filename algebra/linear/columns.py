@@ -135,7 +135,7 @@ def _complaint(problem: Problem, column: int, seed: int) -> str:
     rng = random.Random(f"whole column/{seed}")
     for _ in range(_ATTEMPTS):
         p = random_prime(rng)
-        point = random_point(network, p, rng.randrange(1 << 32), problem.support)
+        point = random_point(network, p, rng.randrange(1 << 32), problem.student())
         inputs = network.drive(point.X)
         if inputs is not point.X:
             return "the network is not read at the end only"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
-from flint import fmpz, fmpz_poly
+from flint import fmpq, fmpz, fmpz_poly
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import CheckFailed
@@ -25,9 +26,10 @@ from algebra.certificates.fields import (
     whole_text,
 )
 from algebra.errors import InputError, one_line
-from algebra.networks.base import Network, Point
+from algebra.networks.base import Cell, Network, Point, Support
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins, residue
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Tied
 from algebra.ranks.generic_rank import GenericRank
@@ -69,7 +71,7 @@ class OnRanks:
         self.problem, self.effort, self.whole, self.own = problem, effort, whole, own
         self.evidence: dict[str, Any] = {
             "network_rank": rank_evidence(problem, whole),
-            "allocation_rank": rank_evidence(problem, own),
+            "allocation_rank": rank_evidence(problem, own, problem.student()),
         }
         self.certainty: CountCertainty | None = None
 
@@ -101,8 +103,19 @@ class OnRanks:
         )
 
 
-def rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:
-    """A generic rank with its witness: the point itself, where it is not too long."""
+def rank_evidence(
+    problem: Problem, found: GenericRank, student: Support | None = None
+) -> dict[str, Any]:
+    """A generic rank with its witness: the point itself, where it is not too long.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : GenericRank
+    student : mapping of str to mask, optional
+        What the points were drawn with, where they are the student's (`Problem.student`).
+    """
+    network, support = problem.network, problem.support if student is None else student
     data: dict[str, Any] = {
         "rank": found.rank,
         "upper_bound": found.upper,
@@ -110,9 +123,8 @@ def rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:
         "witness": [found.p, found.seed],
         "points": [list(point) for point in found.points],
     }
-    network = problem.network
     if network.parameters + network.input_shape[0] * network.m <= _LARGEST_POINT:
-        point = random_point(network, found.p, found.seed, problem.support)
+        point = random_point(network, found.p, found.seed, support)
         data["witness_point"] = {
             "weights": {name: value.tolist() for name, value in point.weights.items()},
             "X": point.X.tolist(),
@@ -276,7 +288,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
     evidence = LinearEvidence(
         labels_vanish=vanish,
         network_rank=needed("network_rank", _read_rank),
-        allocation_rank=needed("allocation_rank", _read_rank),
+        allocation_rank=needed("allocation_rank", partial(_read_rank, student=True)),
         root_count=optional("root_count", _read_roots),
         sub_allocation=optional("sub_allocation", _read_part),
         tied=optional("tied", _read_tied),
@@ -289,10 +301,15 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
     return evidence
 
 
-def _read_rank(data: Any, place: str, problem: Problem) -> RankEvidence:
+def _read_rank(data: Any, place: str, problem: Problem, student: bool = False) -> RankEvidence:
     fields = Fields(data, place)
+    support = problem.student() if student else problem.support
     network = problem.network
     p, number = prime_and_point(fields)
+    try:
+        numbers = {cell: residue(p)(_rational(value)) for cell, value in pins(support).items()}
+    except InputError as error:
+        raise CheckFailed(f"{place}.witness", one_line(error)) from None
     points = fields.items("points")
     for k, tried in enumerate(points):
         for value in items(tried, f"{place}.points[{k}]"):
@@ -308,8 +325,9 @@ def _read_rank(data: Any, place: str, problem: Problem) -> RankEvidence:
             p, number, {n: w.astype(np.int64) for n, w in weights.items()}, X.astype(np.int64)
         )
         _need_support(point.weights, problem, given.at("weights"))
+        _need_numbers(point.weights, numbers, given.at("weights"))
     else:
-        point = random_point(network, p, number, problem.support)
+        point = random_point(network, p, number, support)
     evidence = RankEvidence(
         place=place,
         rank=fields.whole("rank", 0),
@@ -374,6 +392,8 @@ def _read_tied(data: Any, place: str, problem: Problem) -> Problem:
         own.finish()
     fields.finish()
     try:
+        if pins(problem.student()):
+            raise InputError("problems of ties know no exact numbers ([values])")
         return Problem(problem.network, updates, problem.support)
     except InputError as error:
         raise CheckFailed(place, one_line(error)) from None
@@ -403,8 +423,7 @@ def read_witness(data: Any, place: str, problem: Problem) -> Witness:
         else None,
     )
     fields.finish()
-    for name in ("weights", "teacher"):
-        _need_support(getattr(witness, name), problem, fields.at(name))
+    _need_drawn(witness, problem, fields)
     return witness
 
 
@@ -420,8 +439,7 @@ def read_enclosed(data: Any, place: str, problem: Problem) -> Enclosed:
         ),
     )
     fields.finish()
-    for name in ("weights", "teacher"):
-        _need_support(getattr(found, name), problem, fields.at(name))
+    _need_drawn(found, problem, fields)
     return found
 
 
@@ -473,6 +491,31 @@ def _matrices(fields: Fields, network: Network, read: Any) -> dict[str, np.ndarr
     out = {n: _matrix(fields.raw(n), fields.at(n), s, read) for n, s in network.shapes.items()}
     fields.finish()
     return out
+
+
+def _need_drawn(witness: Witness | Enclosed, problem: Problem, fields: Fields) -> None:
+    """The instance can be drawn, and so can those around it: zeros, signs and exact numbers."""
+    for name in ("weights", "teacher"):
+        matrices, place = getattr(witness, name), fields.at(name)
+        _need_support(matrices, problem, place)
+        # No match depends on what was there before learning.
+        learning = problem.allocation.cells if name == "weights" else ()
+        for own, i, j in problem.distribution.against(matrices, problem.support, learning):
+            text = f"{matrices[own][i, j]} does not have the sign that it is drawn with"
+            raise CheckFailed(f"{place}.{own}[{i}][{j}]", text)
+    numbers = {cell: _rational(value) for cell, value in pins(problem.student()).items()}
+    _need_numbers(witness.weights, numbers, fields.at("weights"))
+
+
+def _need_numbers(matrices: Matrices, numbers: Mapping[Cell, Any], place: str) -> None:
+    """Weights that are exact numbers have them."""
+    for (name, i, j), value in numbers.items():
+        if matrices[name][i, j] != value:
+            raise CheckFailed(f"{place}.{name}[{i}][{j}]", f"is not {value}, as in [values]")
+
+
+def _rational(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)
 
 
 def _need_support(matrices: Matrices, problem: Problem, place: str) -> None:

@@ -44,6 +44,7 @@ from flint import nmod_mat
 from algebra.linalg.modular import random_prime, random_residues
 from algebra.networks.base import Network
 from algebra.networks.chain import need_chain
+from algebra.problems.laws.values import residue, restrict
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 
@@ -145,13 +146,11 @@ def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
     p = random_prime(rng)
     _widths, ends = layers_of(problem.network)
     fixed, teacher = (
-        {
-            name: random_residues(shape, p, rng)
-            * np.asarray(problem.support.get(name, np.ones(shape, np.int8)), dtype=np.int64)
-            for name, shape in problem.network.shapes.items()
-        }
+        {name: random_residues(shape, p, rng) for name, shape in problem.network.shapes.items()}
         for _ in range(2)
     )
+    restrict(fixed, problem.student(), residue(p))
+    restrict(teacher, problem.support, residue(p))
     # Unknowns: entries (k, j) of P within a block.
     number: dict[tuple[int, int, int], int] = {}
     block_of: list[dict[int, Block]] = []

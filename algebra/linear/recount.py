@@ -19,6 +19,7 @@ from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins
 from algebra.ranks.jacobian import random_point
 from algebra.systems.core import Core
 from algebra.systems.forms import preferred_forms
@@ -222,7 +223,8 @@ def _by_trace_test(
     why: str,
 ) -> Recount:
     """N by the numerical counter, where there is one."""
-    if fallback is None:
+    if fallback is None or pins(support):
+        # A numerical counter knows no exact numbers.
         return Recount(None, why)
     try:
         found = fallback(target, support, seed + 7_777_777)

@@ -252,7 +252,7 @@ class Checker:
         self._attained(evidence, list(allocation.cells), claim.rank)
         return self._at_most(
             evidence, allocation.size,
-            lambda seed: allocation_rank(allocation, self.problem.support, claim.equations, seed),
+            lambda seed: allocation_rank(allocation, self.problem.student(), claim.equations, seed),
         )  # fmt: skip
 
     def _at_most(
@@ -449,7 +449,7 @@ class Checker:
                 raise CheckFailed("evidence.root_count", text)
             return allocation
         place = "evidence.sub_allocation"
-        found = allocation_rank(part, self.problem.support, equations, self.seed)
+        found = allocation_rank(part, self.problem.student(), equations, self.seed)
         if found.rank != equations or part.size != found.rank:
             raise CheckFailed(place, f"{part.size} weights of rank {found.rank}: no basis")
         self.say(place, PROVED, f"{part.size} weights of full rank")
@@ -486,7 +486,7 @@ class Checker:
             raise CheckFailed(f"{place}.form", f"{claimed.form!r} does not fit the network")
         found = recount_again(
             target,
-            self.problem.support,
+            self.problem.student(),
             claimed.primes,
             seed=self.seed,
             timeout=self.effort.limits.basis,

@@ -60,7 +60,8 @@ def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: rando
         for name, shape in network.shapes.items()
     }
     student, teacher = (
-        random_point(network, p, rng.randrange(1 << 32), problem.support) for _ in range(2)
+        random_point(network, p, rng.randrange(1 << 32), support)
+        for support in (problem.student(), problem.support)
     )
     fixed = {name: w * (masks[name] == 0) for name, w in student.weights.items()}
     # Entries with an equation.

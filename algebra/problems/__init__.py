@@ -11,6 +11,7 @@ files         Problem files: TOML, with matrices, edge lists and graphs in files
 instance_files  One's own instance: weights, samples and a teacher or labels, as rationals
 constraints   Bounds, largest changes and signs: what the weights of a match must obey
 updates       Matrices that learn by low-rank updates, gains or ties
+laws          How weights and samples are drawn, signs, measured weights
 learning      All that learns: cells, and matrices with updates
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reachability  Paths through the weights that exist: whether any input reaches an output

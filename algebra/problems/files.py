@@ -21,13 +21,15 @@ counts: `algebra.problems.tables.read_edges`), ``"all"`` (every weight of it lea
 ``{ tied = [[1, 1], [2, 0]] }``
 (`algebra.problems.updates`).
 Bounds and signs of ``[constraints]`` (`algebra.problems.constraints`) are numbers, words, or
-matrices in the same forms.
+matrices in the same forms; so are the numbers of ``[values]`` (`algebra.problems.laws.values`) and
+the signs of ``[distribution]`` (`algebra.problems.laws.distribution`), the latter also a list of
+units' signs.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from decimal import Decimal, InvalidOperation
 from math import isnan
@@ -40,8 +42,10 @@ from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse
-from algebra.problems.names import Names
-from algebra.problems.problem import ALL, Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.values import JITTER
+from algebra.problems.names import Names, populations
+from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.schema import EDGE_KEYS, MEANINGS, TABLES, nearest
 from algebra.problems.tables import (
@@ -57,6 +61,8 @@ from algebra.problems.tables import (
 from algebra.problems.updates import GROUPS, UPDATES, Gain, Tied, Update, read_update
 from algebra.programs.leaks import read_leak
 
+SIGNS_TEXT = "rows of 1, -1 and 0"
+
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
     """A problem from the tables of a problem file.
@@ -65,7 +71,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     ----------
     data : mapping
         Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``,
-        ``constraints``, ``names``.
+        ``constraints``, ``names``, ``values``.
     folder : Path, optional
         Where matrices given by file name lie; without one none may be named.
 
@@ -97,12 +103,125 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
                 f"support.{one_line(name)} ({shown(value.to_dict())}) must be a mask of 0 and 1: "
                 "updates belong into [learnable]"
             )
-    laws = data.get("distribution", {})
+    laws = dict(data.get("distribution", {}))
     _no_unknown(laws, {f.name for f in fields(Distribution)}, "[distribution]", "key")
+    if "signs" in laws:
+        laws["signs"] = _signs(laws["signs"], names, folder)
     rules = data.get("constraints", {})
     _no_unknown(rules, {f.name for f in fields(Constraints)}, "[constraints]", "key")
-    constraints = Constraints(**{key: _rule(value, key, folder) for key, value in rules.items()})
-    return Problem(network, learnable, support, Distribution(**laws), constraints, names)
+    learning = list(learnable)
+    constraints = Constraints(
+        **{key: _rule(value, key, folder, names, learning) for key, value in rules.items()}
+    )
+    values = {
+        key: _measured(value, key, names, folder) for key, value in data.get("values", {}).items()
+    }
+    return Problem(
+        network, learnable, support, Distribution(**laws), constraints, names, values=values
+    )
+
+
+def _signs(value: Any, names: Names, folder: Path | None) -> Any:
+    """Signs of [distribution] with their files read."""
+    if not isinstance(value, Mapping):
+        return _units_signs(value, "distribution.signs", "neurons", names, folder)
+    told = {}
+    for key, entry in value.items():
+        name = f"distribution.signs.{one_line(key)}"
+        if key in names.network.shapes and _is_file(entry):
+            told[key] = _numbers_file(entry, name, folder, names, key, "sign", SIGNS_TEXT)
+        else:
+            told[key] = _units_signs(entry, name, key, names, folder)
+    return told
+
+
+def _units_signs(value: Any, name: str, units: str, names: Names, folder: Path | None) -> Any:
+    """A list of units' signs, from a file with a sign, or a name and a sign, a line."""
+    if not isinstance(value, str):
+        return value
+    rows = _matrix_file(value, name, folder, "a list of signs", _entry)
+    axis = populations(names.network).get(units)
+    if isinstance(rows, Rows) and rows.row_names and axis is not None:
+        matrix, side = axis.places[0]
+        given = names.rows(matrix) if side == 0 else names.columns(matrix)
+        try:
+            rows = Rows(rows, rows.row_names).in_order(given, units)
+        except InputError as error:
+            raise InputError(f"`{name}`: {error}") from None
+    if isinstance(rows, Edges) or any(len(row) != 1 for row in rows):
+        raise InputError(
+            f"`{name}`: {value} must have a sign, or a name and a sign, a line; for signs of "
+            'single synapses name the matrix, as in signs = { W = "signs.csv" }'
+        )
+    return [_sign_word(row[0]) for row in rows]
+
+
+def _sign_word(cell: Any) -> Any:
+    """A sign as a whole number, where it is one; a word stays a word, to be refused later."""
+    found = number(str(cell))
+    return int(found) if found in (-1, 0, 1) else str(cell)
+
+
+def _measured(value: Any, key: str, names: Names, folder: Path | None) -> Any:
+    """Numbers of [values] with their file read: a decimal is the number that is written."""
+    if key == JITTER:
+        return (
+            {k: _written(v) for k, v in value.items()}
+            if isinstance(value, Mapping)
+            else (_written(value))
+        )
+    if _is_file(value):
+        names.network.shape_of(key, f"values.{one_line(key)}: ")
+        return _numbers_file(
+            value, f"values.{key}", folder, names, key, "weight", "rows of numbers"
+        )
+    if isinstance(value, list):
+        return [[_written(v) for v in row] if isinstance(row, list) else row for row in value]
+    return value
+
+
+def _written(value: Any) -> Any:
+    """A number of a TOML file as its text: read as a double, it is shown by the same digits."""
+    return repr(value) if isinstance(value, float) else value
+
+
+def _is_file(value: Any) -> bool:
+    """Whether a value names a file, or what of an edge list counts."""
+    return isinstance(value, str) or (isinstance(value, Mapping) and "edges" in value)
+
+
+def _numbers_file(
+    value: Any, name: str, folder: Path | None, names: Names, matrix: str, column: str, what: str
+) -> Any:
+    """The entries of a matrix from a file of rows, or an edge list with numbers of this kind.
+
+    Where an edge list has no edge there is nothing: None for a weight, 0 for a sign.
+    """
+    found = (
+        _matrix_file(value, name, folder, what, _entry)
+        if isinstance(value, str)
+        else _edges(value, name, folder)
+    )
+    try:
+        if isinstance(found, Edges):
+            if found.column != column:
+                raise InputError(
+                    f"{shown(value)} is an edge list without a column `{column}`: write "
+                    f"pre,post,{column}"
+                )
+            rows, columns = names.network.shapes[matrix]
+            cells = found.cells(names, matrix)
+            if column == "sign":
+                return [
+                    [_sign_word(cells.get((i, j), 0)) for j in range(columns)] for i in range(rows)
+                ]
+            return [[cells.get((i, j)) for j in range(columns)] for i in range(rows)]
+        if isinstance(found, Rows):
+            found = found.arranged(names, matrix)
+            return [[_sign_word(c) if column == "sign" else c for c in row] for row in found]
+    except InputError as error:
+        raise InputError(f"`{name}`: {error}") from None
+    return found.toarray() if is_sparse(found) else found
 
 
 def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
@@ -323,21 +442,37 @@ def _mask(value: Any, names: Names, name: str, table: str) -> Any:
         raise InputError(f"{table}.{name}: {error}") from None
 
 
-def _rule(value: Any, key: str, folder: Path | None) -> Any:
+def _rule(value: Any, key: str, folder: Path | None, names: Names, learning: Sequence[str]) -> Any:
     """A value of [constraints] with its files read; what it says is checked later."""
     name = f"constraints.{key}"
     if isinstance(value, Mapping):
-        return {k: _rule_entry(v, f"{name}.{one_line(k)}", folder) for k, v in value.items()}
-    return _rule_entry(value, name, folder)
+        return {
+            k: _rule_entry(v, key, f"{name}.{one_line(k)}", folder, names, k)
+            for k, v in value.items()
+        }
+    only = learning[0] if len(learning) == 1 else ""
+    return _rule_entry(value, key, name, folder, names, only)
 
 
-def _rule_entry(value: Any, name: str, folder: Path | None) -> Any:
-    if not isinstance(value, str) or value in (*SIGN_WORDS, "inf"):
+def _rule_entry(
+    value: Any, key: str, name: str, folder: Path | None, names: Names, matrix: str
+) -> Any:
+    if not _is_file(value) or value in (*SIGN_WORDS, "inf"):
         return value
-    what = "a number, " if ".sign" not in name else '"keep", "+", "-", '
-    found = _matrix_file(value, name, folder, f"{what}rows of numbers", _number)
+    what = "a number, " if key != "sign" else '"keep", "+", "-", '
+    if key == "sign" and matrix in names.network.shapes:
+        return _numbers_file(value, name, folder, names, matrix, "sign", f"{what}rows of numbers")
+    found = (
+        _matrix_file(value, name, folder, f"{what}rows of numbers", _number)
+        if isinstance(value, str)
+        else _edges(value, name, folder)
+    )
     if isinstance(found, Edges):
-        raise InputError(f"`{name}`: {value} is an edge list; a constraint is a matrix of numbers")
+        raise InputError(
+            f"`{name}`: {value} is an edge list, of no single matrix"
+            if key == "sign"
+            else f"`{name}`: {value} is an edge list; a bound is a matrix of numbers"
+        )
     return found
 
 

@@ -30,6 +30,31 @@ def _key(axis: Axis) -> str:
     return "neurons" if axis.name == "hidden units" else axis.name
 
 
+def populations(network: Network) -> dict[str, Axis]:
+    """The units of a network by what problem files call them, outputs first.
+
+    Raises
+    ------
+    InputError
+        Where a network of this kind has none that could be named.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> list(populations(LinearRNN(n=2, T=2, b=1, d=1, m=2)))
+    ['outputs', 'neurons', 'inputs']
+    """
+    try:
+        axes = network.axes()
+    except NotKnown:
+        raise InputError(f"the units of a {network.title} network cannot be named") from None
+    known = {_key(axis): axis for axis in axes}
+    hidden = [key for key in known if key.startswith("layer")]
+    if len(hidden) == 1:
+        known = {("neurons" if key == hidden[0] else key): a for key, a in known.items()}
+    return known
+
+
 @dataclass(frozen=True)
 class Names:
     """The names of a network's units.
@@ -69,16 +94,7 @@ class Names:
             )
         if not self.given:
             return
-        try:
-            axes = self.network.axes()
-        except NotKnown:
-            raise InputError(
-                f"the units of a {self.network.title} network cannot be named"
-            ) from None
-        known = {_key(axis): axis for axis in axes}
-        hidden = [key for key in known if key.startswith("layer")]
-        if len(hidden) == 1:
-            known = {("neurons" if key == hidden[0] else key): a for key, a in known.items()}
+        known = populations(self.network)
         kept = {}
         for key, names in self.given.items():
             if key not in known:

@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
-from algebra.networks.base import Network
+from algebra.networks.base import Network, NotKnown, Support
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
 from algebra.problems.edges import given_mask
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.values import StudentSupport, Values
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
 from algebra.problems.random_cells import RandomCells
@@ -30,32 +32,6 @@ from algebra.problems.updates import Update, read_update
 ALL = "all"
 # Matrices that a message names.
 _MOST_NAMES = 20
-LAWS = ("normal", "uniform", "rademacher")
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """Laws of the student's fixed weights, the inputs and the teacher's weights.
-
-    Each is "normal", "uniform" or "rademacher", all with mean 0 and the same variance.
-    """
-
-    weights: str = "normal"
-    inputs: str = "normal"
-    teacher: str = "normal"
-
-    def __post_init__(self) -> None:
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if not isinstance(value, str) or value not in LAWS:
-                raise InputError(
-                    f"distribution.{f.name} ({shown(value)}) must be one of " + ", ".join(LAWS)
-                )
-
-    @property
-    def is_continuous(self) -> bool:
-        """Whether generic verdicts are claims about the match probability."""
-        return "rademacher" not in (self.weights, self.inputs, self.teacher)
 
 
 @dataclass(frozen=True)
@@ -76,6 +52,8 @@ class Problem:
         What the learnable weights of a match must obey.
     names : mapping of str to sequence of str, optional
         Names of units, see `algebra.problems.names.Names`.  They change no result.
+    values : mapping, optional
+        Measured weights, which are not drawn, see `algebra.problems.laws.values.Values.read`.
 
     Examples
     --------
@@ -91,6 +69,7 @@ class Problem:
     distribution: Distribution = field(default_factory=Distribution)
     constraints: Constraints = field(default_factory=Constraints)
     names: Any = field(default_factory=dict, compare=False, repr=False)
+    values: Any = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, Network):
@@ -151,6 +130,8 @@ class Problem:
                 mask.setflags(write=False)
         object.__setattr__(self, "support", support)
         object.__setattr__(self, "learnable", learnable)
+        object.__setattr__(self, "distribution", self.distribution.on(self.network))
+        object.__setattr__(self, "values", self._read_values())
         self._check_updates()
         masks = {
             name: value if isinstance(value, np.ndarray) else support.get(name)
@@ -167,7 +148,7 @@ class Problem:
             told.append(
                 f"{self.learning.size} learnable in " + (", ".join(self.learnable) or "none")
             )
-        for table in ("support", "distribution", "constraints"):
+        for table in ("support", "distribution", "values", "constraints"):
             if table in self.to_dict():
                 told.append(f"[{table}]")
         return f"Problem({'; '.join(told)})"
@@ -204,6 +185,79 @@ class Problem:
             raise InputError(
                 f"random cells are drawn anew for each trial, but {self._updated}, which no verb "
                 "with trials takes: write fixed masks beside updates"
+            )
+        if self.updates and (self.values or self.distribution.signs):
+            raise InputError(
+                f"[values] and signs are of single weights, but {self._updated}: leave one of them "
+                "out"
+            )
+
+    def _read_values(self) -> Values:
+        """Measured weights, checked against structural zeros, signs and the kind of network."""
+        values, network = Values.read(self.values, self.network), self.network
+        if not (values or self.distribution.signs):
+            return values
+        try:
+            other = network.lower() is not None or not network.axes()
+        except NotKnown:
+            other = True
+        if other or dict(network.teacher_shapes) != dict(network.shapes):
+            raise InputError(
+                f"[values] and signs are not known for a {network.title} network such as this "
+                "one, which has no layers of units, is solved as another or has another teacher: "
+                "write it as one of kind lrnn or lffn, or with an activation that is not linear"
+            )
+        given = {*self.distribution.masks, *(name for name, _, _ in values.numbers)}
+        for name in sorted(given.intersection(network.rates)):
+            raise InputError(
+                f"{name} are leaks, between 0 and 1: give them in [network], not in [values] or "
+                "with signs"
+            )
+        numbers = {}
+        for (name, i, j), value in values.numbers.items():
+            if name in self.support and not self.support[name][i, j]:
+                if value:
+                    raise InputError(
+                        f"values.{name}[{i}, {j}] is {value}, but support.{name}[{i}, {j}] is 0: a "
+                        "weight that does not exist is 0"
+                    )
+                continue
+            sign = (
+                int(self.distribution.masks[name][i, j]) if name in self.distribution.masks else 0
+            )
+            if sign * value < 0:
+                raise InputError(
+                    f"values.{name}[{i}, {j}] is {value}, but its sign in [distribution] is {sign}"
+                )
+            numbers[name, i, j] = value
+        return replace(values, numbers=numbers)
+
+    def student(self, allocation: Allocation | None = None) -> Support:
+        """Structural zeros of a student, with its exact numbers where fixed weights have some.
+
+        Parameters
+        ----------
+        allocation : Allocation, optional
+            What learns; the problem's by default.
+        """
+        if not self.values:
+            return self.support
+        learning = (allocation or self.allocation).cells
+        pinned = self.values.pinned(set(learning))
+        return StudentSupport(self.support, pinned) if pinned else self.support
+
+    def need_generic(self, verb: str) -> None:
+        """Refuse a question about generic weights where fixed weights are exact numbers.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.values.pinned(()):
+            raise InputError(
+                f"{verb} is about generic weights, and [values] without jitter makes weights exact "
+                "numbers: give a jitter, leave [values] out, or ask certify, count, estimate, "
+                "compare, profile or train"
             )
 
     @classmethod
@@ -305,6 +359,7 @@ class Problem:
             distribution=self.distribution,
             constraints=self.constraints.restricted(allocation),
             names=self.names,
+            values=self.values,
         )
 
     def without_constraints(self) -> Problem:
@@ -331,9 +386,9 @@ class Problem:
         if self.support:
             data["support"] = {name: mask.tolist() for name, mask in self.support.items()}
         if self.distribution != Distribution():
-            data["distribution"] = {
-                f.name: getattr(self.distribution, f.name) for f in fields(self.distribution)
-            }
+            data["distribution"] = self.distribution.to_dict()
+        if self.values:
+            data["values"] = self.values.to_dict(self.network)
         if self.constraints:
             data["constraints"] = self.constraints.to_dict()
         return data

@@ -21,7 +21,9 @@ from algebra.networks.base import KINDS, Network
 from algebra.networks.rnn import READ
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import ALL_TYPES, CHEMICAL, ELECTRICAL, UNKNOWN
-from algebra.problems.problem import ALL, LAWS, Distribution
+from algebra.problems.laws.distribution import LAWS, Distribution
+from algebra.problems.laws.values import JITTER, RELATIVE
+from algebra.problems.problem import ALL
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.tables import FORMATS, NAME_FORMATS
 from algebra.problems.updates import GROUPS, Gain, LowRank, Tied
@@ -33,6 +35,7 @@ TABLES = {
     "support": "structural zeros: the weights that exist, for each sparse matrix",
     "distribution": "how weights, teacher and inputs are drawn",
     "constraints": "what a match may look like: bounds and signs of the learnable weights",
+    "values": "measured weights, which are not drawn: an entry for each matrix that has some",
     "names": "what units are called: neurons (or layer1, layer2, …), inputs, outputs",
 }
 MEANINGS = {
@@ -60,6 +63,8 @@ MEANINGS = {
     "weights": "law of the student's weights",
     "inputs": "law of the samples",
     "teacher": "law of the teacher's weights",
+    "signs": "signs that weights are drawn with, by neuron or by weight: 1, -1, 0 (free)",
+    "jitter": "how far a draw is from the measured weights: a standard deviation, or a share",
     "max_abs": "every learnable weight within ± this bound",
     "max_change": "every learnable weight within ± this bound of its value before learning",
     "sign": "keep (that of the value before learning), + or -",
@@ -154,8 +159,9 @@ def problem_schema() -> dict[str, Any]:
                 **matrices,
                 "additionalProperties": {"anyOf": _masks()},
             },
-            "distribution": _table("distribution", Distribution, {"enum": list(LAWS)}),
+            "distribution": _distribution(),
             "constraints": _constraints(),
+            "values": _values(),
             "names": {
                 "description": TABLES["names"],
                 "type": "object",
@@ -215,6 +221,12 @@ def _masks() -> list[dict[str, Any]]:
     return [
         {"type": "array", "items": row, "minItems": 1, "description": "rows of 0 and 1"},
         {"const": ALL, "description": "every weight of the matrix"},
+        *_files(),
+    ]
+
+
+def _files() -> list[dict[str, Any]]:
+    return [
         _FILE,
         {
             "type": "object",
@@ -278,6 +290,37 @@ def _table(name: str, cls: type, value: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _distribution() -> dict[str, Any]:
+    table = _table("distribution", Distribution, {"enum": list(LAWS)})
+    sign = {"enum": [1, -1, 0, "+", "-"]}
+    line = {"type": "array", "items": sign, "description": "a sign for each unit"}
+    rows = {"type": "array", "items": {"type": "array", "items": sign}}
+    by_key = {"type": "object", "additionalProperties": {"anyOf": [line, rows, *_files()]}}
+    entry = table["properties"]["signs"]
+    del entry["enum"]
+    entry["anyOf"] = [line, _FILE, by_key]
+    return table
+
+
+def _values() -> dict[str, Any]:
+    number: dict[str, Any] = {"type": ["number", "string"]}
+    rows = {"type": "array", "items": {"type": "array", "items": number}}
+    share = {
+        "type": "object",
+        "required": [RELATIVE],
+        "additionalProperties": False,
+        "properties": {RELATIVE: number},
+    }
+    return {
+        "description": TABLES["values"],
+        "type": "object",
+        "properties": {
+            JITTER: {"description": MEANINGS[JITTER], "anyOf": [number, share]},
+        },
+        "additionalProperties": {"anyOf": [rows, *_files()]},
+    }
+
+
 def _constraints() -> dict[str, Any]:
     table = _table("constraints", Constraints, {})
     number = {"type": "number", "minimum": 0}
@@ -289,8 +332,9 @@ def _constraints() -> dict[str, Any]:
         else:
             single, items = [number, {"const": "inf"}], number
         rows = {"type": "array", "items": {"type": "array", "items": items}}
+        named = [*single, rows, *(_files() if key == "sign" else [_FILE])]
         forms = [*single, rows, _FILE]
-        entry["anyOf"] = [*forms, {"type": "object", "additionalProperties": {"anyOf": forms}}]
+        entry["anyOf"] = [*forms, {"type": "object", "additionalProperties": {"anyOf": named}}]
     return table
 
 

@@ -71,6 +71,17 @@ class Rows(list[list[str]]):
             rows = [[row[k] for k in across] for row in rows]
         return rows
 
+    def in_order(self, names: Sequence[str] | None, units: str) -> list[list[str]]:
+        """The lines in the order of some units' names.
+
+        Raises
+        ------
+        InputError
+            Where the file names other units.
+        """
+        order = _order(self.row_names, names, "lines", units)
+        return list(self) if order is None else [self[k] for k in order]
+
 
 def _order(
     given: Sequence[str], names: Sequence[str] | None, what: str, matrix: str

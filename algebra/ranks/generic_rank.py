@@ -45,6 +45,7 @@ from algebra.linalg.modular import (
 )
 from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.laws.values import masks_of, pinned_bits
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
 from algebra.ranks.size import FOR_BLOCKS, check_size
 from algebra.time_limits import check_time
@@ -180,8 +181,10 @@ def generic_rank(
     columns = 1 if apart else _columns_at_once(len(cells), bound)
     check_size(network, columns, per_entry=FOR_BLOCKS)
     names = sorted({cell[0] for cell in cells})
+    # Exact numbers are put into entries of this degree, over one denominator.
     return rank_at_points(
         network, bound, lambda point: rank_at(network, point, cells, names, bound),
+        more_bits=network.entry_degree * pinned_bits(support),
         support=support, seed=seed, target=target,
     )  # fmt: skip
 
@@ -348,8 +351,12 @@ def _rank_of_tall(matrix: Residues, point: Point) -> int:
 def network_rank(
     network: Network, support: Mapping[str, np.ndarray] | None = None, seed: int = 0
 ) -> GenericRank:
-    """Generic rank ρ of the whole network's Jacobian (the number of equations)."""
-    return generic_rank(network, all_cells(network, support), support=support, seed=seed)
+    """Generic rank ρ of the whole network's Jacobian (the number of equations).
+
+    It is the teacher's: exact numbers of the student's weights are not looked at.
+    """
+    masks = masks_of(support)
+    return generic_rank(network, all_cells(network, masks), support=masks, seed=seed)
 
 
 def allocation_rank(

@@ -39,21 +39,24 @@ from algebra.linalg.modular import Residues, matmul, random_residues, times
 from algebra.networks.base import Factors, Network, Point
 from algebra.networks.program import ProgramColumns
 from algebra.problems.allocation import Cell
+from algebra.problems.laws.values import residue, restrict
 from algebra.ranks.size import FOR_ECHELON, check_size
 
 
 def random_point(
     network: Network, p: int, seed: int, support: Mapping[str, np.ndarray] | None = None
 ) -> Point:
-    """The point number `seed` over GF(p): uniform residues, zero outside the support."""
+    """The point number `seed` over GF(p): uniform residues, zero outside the support.
+
+    A student's weights that are exact numbers (`algebra.problems.laws.values`) have them.
+    """
     rng = random.Random(f"{p}/{seed}")
     drawn = network.drawn_shapes
     weights = {name: random_residues(shape, p, rng) for name, shape in drawn.items()}
-    for name, mask in (support or {}).items():
-        weights[name] = weights[name] * np.asarray(mask, dtype=np.int64)
     for name, shape in network.shapes.items():
         if name not in drawn:
             weights[name] = np.zeros(shape, np.int64)
+    restrict(weights, support, residue(p))
     return Point(p, seed, weights, random_residues(network.input_shape, p, rng))
 
 

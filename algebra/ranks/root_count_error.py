@@ -143,7 +143,7 @@ def by_primes(
     primes : int
     updates : mapping of str to update, optional
     """
-    counted = f"counted modulo {primes} random prime{'s' * (primes != 1)}"
+    counted = _counted(primes)
     why = "the number of weights is too large for one"
     if unknowns != network.d * network.independent_columns:
         why = "the labels depend on each other"
@@ -152,6 +152,19 @@ def by_primes(
         if bound < 1:
             text = f"{counted}: too small with probability at most {float_text(bound)}, else right"
             return CountCertainty(PROBABLE, bound, text)
+    return _unbounded(counted, why)
+
+
+def by_primes_at_numbers(primes: int) -> CountCertainty:
+    """Of a count where fixed weights are exact numbers, whose heights no bound here knows."""
+    return _unbounded(_counted(primes), "fixed weights are measured numbers")
+
+
+def _counted(primes: int) -> str:
+    return f"counted modulo {primes} random prime{'s' * (primes != 1)}"
+
+
+def _unbounded(counted: str, why: str) -> CountCertainty:
     text = f"{counted}: N or more, proved; no bound below 1 on its being more ({why})"
     return CountCertainty(UNBOUNDED, None, text)
 

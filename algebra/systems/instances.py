@@ -13,7 +13,6 @@ import operator
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from flint import fmpq
@@ -23,6 +22,7 @@ from algebra.networks.base import Network, Support
 from algebra.polynomials.quadratic import DegreeAboveTwo
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import masks_of, residue, restrict
 from algebra.problems.problem import Problem
 from algebra.systems.core import Core, CoreSystem
 from algebra.systems.elimination import DEGREVLEX, eliminate
@@ -125,8 +125,9 @@ def modular_instance(
     weights = {name: drawn(shape) for name, shape in network.shapes.items()}
     other = {name: drawn(shape) for name, shape in network.shapes.items()} if teacher else weights
     X = drawn(network.input_shape)
-    for matrices in (weights, other):
-        _restrict(matrices, support, 0)
+    restrict(weights, support, residue(p))
+    if teacher:
+        restrict(other, masks_of(support), residue(p))
     return ModularInstance(allocation, p, weights, other, X)
 
 
@@ -162,7 +163,11 @@ def modular_core(
 def rational_instance(
     problem: Problem, seed: int, index: int
 ) -> tuple[Matrices, Matrices, np.ndarray]:
-    """Student weights, teacher weights and samples on the grid of eighths, all exact."""
+    """Student weights, teacher weights and samples on the grid of eighths, all exact.
+
+    Weights have the signs of the problem's law; a weight of 0 that has one is the smallest on the
+    grid.  The student's weights that are exact numbers have them.
+    """
     network = problem.network
     rng = random.Random(f"witness/{seed}/{index}")
 
@@ -171,8 +176,9 @@ def rational_instance(
 
     student, teacher = _drawn(network, entry), _drawn(network, entry)
     X = _matrix(network.input_shape, entry)
-    for matrices in (student, teacher):
-        _restrict(matrices, problem.support, fmpq(0))
+    student, teacher = (_oriented(matrices, problem) for matrices in (student, teacher))
+    restrict(student, problem.student(), fmpq)
+    restrict(teacher, problem.support, fmpq)
     return student, teacher, X
 
 
@@ -207,7 +213,8 @@ def _matrix(shape: tuple[int, int], entry: Callable[[], fmpq]) -> np.ndarray:
     return out
 
 
-def _restrict(matrices: Matrices, support: Support | None, zero: Any) -> None:
-    """Structural zeros; setting them twice does no harm."""
-    for name, mask in (support or {}).items():
-        matrices[name][np.asarray(mask) == 0] = zero
+def _oriented(matrices: Matrices, problem: Problem) -> Matrices:
+    signs = problem.distribution.masks
+    for name in signs:
+        matrices[name][matrices[name] == 0] = fmpq(1, _GRID)
+    return problem.distribution.oriented(matrices) if signs else matrices

@@ -34,7 +34,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
-from algebra.networks.base import NotKnown
+from algebra.networks.base import NotKnown, Support
 from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import (
@@ -45,8 +45,14 @@ from algebra.polynomials.msolve.process import (
 )
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.ranks.root_count_error import CountCertainty, by_primes, proved
+from algebra.ranks.root_count_error import (
+    CountCertainty,
+    by_primes,
+    by_primes_at_numbers,
+    proved,
+)
 from algebra.systems.core import Core
 from algebra.systems.degeneracy import degeneracy_locus
 from algebra.systems.forms import DIRECT, core_dimension, preferred_forms
@@ -226,7 +232,8 @@ def generic_root_count(
     try:
         return _modular_count(allocation, support, seed, timeout, primes)
     except (RootCountError, MsolveMissing) as error:
-        if fallback is None:
+        if fallback is None or pins(support):
+            # A numerical counter knows no exact numbers.
             raise
         try:
             return replace(fallback(allocation, support or {}, seed), because=str(error))
@@ -269,7 +276,7 @@ def linear_root_count(
     core, _ = modular_core(allocation, p, seed, form, support)
     if not core.is_linear:
         return None
-    return _with_certainty(RootCount(1, LINEAR, form, (), (p,), seed), allocation)
+    return _with_certainty(RootCount(1, LINEAR, form, (), (p,), seed), allocation, support)
 
 
 def _affine(seed: int) -> RootCount:
@@ -278,10 +285,12 @@ def _affine(seed: int) -> RootCount:
     return RootCount(1, LINEAR, DIRECT.name, (), (), seed, certainty=certainty)
 
 
-def _with_certainty(roots: RootCount, allocation: Allocation) -> RootCount:
+def _with_certainty(roots: RootCount, allocation: Allocation, support: Support | None) -> RootCount:
     """The same count modulo primes, with how sure it is."""
     if roots.rule == LINEAR and core_dimension(allocation) == 0:
         certainty = proved("linear at every stage as it stands, and of full rank modulo a prime")
+    elif pins(support):
+        certainty = by_primes_at_numbers(len(roots.primes))
     else:
         certainty = by_primes(
             allocation.network, allocation.matrices, allocation.size, roots.value, len(roots.primes)
@@ -319,7 +328,7 @@ def _modular_count(
             core, root = modular_core(allocation, p, seed, form, support)
             if core.is_linear:
                 roots = RootCount(1, LINEAR, form, (), tuple(used), seed)
-                return _with_certainty(roots, allocation)
+                return _with_certainty(roots, allocation, support)
             blocks = _blocks(core)
             largest = max(len(unknowns) for _, unknowns in blocks)
             if not found and largest > _SMALL_BLOCK:
@@ -329,7 +338,7 @@ def _modular_count(
     if len({prod(count) for count in found}) != 1:
         raise RootCountError(f"the counts modulo {used} differ: {found}")
     roots = RootCount(prod(found[0]), DEGREE, form, found[0], tuple(used), seed)
-    return _with_certainty(roots, allocation)
+    return _with_certainty(roots, allocation, support)
 
 
 def _count_locus(

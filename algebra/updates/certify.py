@@ -113,7 +113,7 @@ class _Certifier(OnRanks):
         row = self._stuck()
         if row is not None:
             self.evidence["stuck_output"] = row
-            rule = f"nothing of output {row} learns, and the activation is bounded on a side"
+            rule = f"output {row} cannot follow: the activation is bounded on a side"
             return self.conclude(INTERMEDIATE, rule)
         part, looked = self._part()
         if part is not None:
@@ -154,8 +154,7 @@ class _Certifier(OnRanks):
         network = self.network
         if not isinstance(network, ActivatedNetwork) or not is_one_sided(network.activation):
             return None
-        support, seed = self.problem.support, self.effort.seed
-        return stuck_output(network, self.learning.moving, support, seed)
+        return stuck_output(self.problem, self.learning.moving, self.effort.seed)
 
     def _part(self) -> tuple[Certificate | None, tuple[str, ...]]:
         """Cells within reach that are maximal, and what was tried."""

@@ -76,7 +76,7 @@ def inspect(
             return families.inspect_updates(problem, seed=seed)
         allocation = draw_instance(problem, seed, 0).allocation
         return families.inspect_allocation(
-            allocation, problem.support, seed=seed, all_forms=all_forms
+            allocation, problem.student(allocation), seed=seed, all_forms=all_forms
         )
 
 

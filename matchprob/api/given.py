@@ -53,6 +53,10 @@ def as_instance(given: Given, problem: Problem) -> GivenInstance:
             "were before learning: take [constraints] out of the problem file, and hold what "
             "`count --solutions` prints against them"
         )
+    if problem.values:
+        raise InputError(
+            "one's own instance has all its weights: leave [values] out of the problem file"
+        )
     if isinstance(given, GivenNumbers):
         numbers = given
         if numbers.problem.network != problem.network:

@@ -20,7 +20,7 @@ from algebra.programs.capacity import whole_rank
 from algebra.programs.generic import Model, argued
 from algebra.programs.onnx import Read, read_onnx
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.question import Question, as_problem, network_of
+from matchprob.api.question import Question, as_generic, network_of
 from numeric.programs.patterns import drawn_patterns
 
 # Activation patterns that a dimension is found on: of a kind, of a model that is read.
@@ -52,7 +52,7 @@ def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Ide
     >>> mp.identify(mp.Problem(net, {"W": [[1, 1], [0, 0]]})).to_dict()["globally_determined"]
     [['W', 0, 0], ['W', 0, 1]]
     """
-    problem = as_problem(question)
+    problem = as_generic(question, "identify")
     seed = whole_number(seed, "seed", 0)
     with limited(positive_seconds(timeout, "timeout")):
         return identify_problem(problem, seed=seed, timeout=timeout)

@@ -68,6 +68,13 @@ def model_problem(
     return Problem(network, dict.fromkeys(names, ALL))
 
 
+def as_generic(question: Question, verb: str) -> Problem:
+    """The same, of a verb that is about generic weights (`Problem.need_generic`)."""
+    problem = as_problem(question)
+    problem.need_generic(verb)
+    return problem
+
+
 def network_of(question: Question | Network) -> Problem:
     """A problem, or one of a network alone; in a file [learnable] may be missing."""
     if isinstance(question, Network):
@@ -93,8 +100,9 @@ def check_common(problems: Sequence[Problem]) -> None:
                 "networks: only allocations of one network have common instances"
             )
         given = [p.to_dict() for p in (first, other)]
-        if any(given[0].get(table) != given[1].get(table) for table in ("distribution", "support")):
-            raise InputError("`first` and `second` differ in [distribution] or [support]")
+        tables = ("distribution", "support", "values")
+        if any(given[0].get(table) != given[1].get(table) for table in tables):
+            raise InputError("`first` and `second` differ in [distribution], [support] or [values]")
 
 
 def stem_of(question: Question) -> str:

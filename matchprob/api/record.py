@@ -9,7 +9,7 @@ from fractions import Fraction
 from algebra.record.recording import record as record_problem
 from algebra.record.result import Recording
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import Question, as_generic
 from matchprob.api.tools import relaxation
 
 
@@ -65,7 +65,7 @@ def record(
     >>> mp.record(problem, "units").names
     ('unit 0', 'unit 1')
     """
-    problem = as_problem(question)
+    problem = as_generic(question, "record")
     positive_seconds(seconds, "seconds", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
         return record_problem(

@@ -59,6 +59,7 @@ def audit(
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("audit")
+    problem.need_generic("audit")
     network = problem.network
     size = network.outputs if budget is None else budget
     names = list(matrices or [])
@@ -159,6 +160,12 @@ def atlas(
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("atlas")
+    problem.need_generic("atlas")
+    if problem.distribution.signs:
+        raise InputError(
+            "atlas has one verdict for allocations that differ by the order of units, and signs "
+            "tell these apart: leave signs out of [distribution], or certify single allocations"
+        )
     with limited(timeout):
         return atlases.atlas(
             problem.network,

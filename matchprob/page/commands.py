@@ -149,6 +149,8 @@ def texts(state: PageState) -> dict[str, str]:
         if table in data:
             inside = ", ".join(f"{key}={value!r}" for key, value in data[table].items())
             arguments.append(f"{table}=mp.{name}({inside})")
+    if problem.values:
+        arguments.append(f"values={data['values']}")
     if problem.names:
         arguments.append(f"names={problem.names.to_dict()}")
     return {

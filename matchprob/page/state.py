@@ -18,7 +18,7 @@ import random
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -287,6 +287,7 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
 def state_of(problem: Problem, name: str = "") -> PageState:
     """The state that shows a problem; for a random allocation, the draw of a trial."""
     read_network(problem.network.to_dict())
+    problem.need_generic("the page")
     if problem.is_random or problem.updates:
         # This raises if matrices learn by updates: the page shows cells.
         problem = problem.with_allocation(problem.draw(random.Random("page/0")))
@@ -309,7 +310,9 @@ def resized(state: PageState, network: Network) -> PageState:
     problem = state.problem
     support = fit(problem.support, 1)
     learnable = fit(problem.learnable, 0)
-    fitted = Problem(network, learnable, support, problem.distribution)
+    # Signs are of units that there may not be any more.
+    laws = replace(problem.distribution, signs=None)
+    fitted = Problem(network, learnable, support, laws)
     return PageState(fitted, fit(state.must, 0), fit(state.never, 0), state.name)
 
 

@@ -20,10 +20,12 @@ from dataclasses import replace
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import network_rank
 from algebra.systems.forms import core_dimension
+from algebra.systems.root_count import RootCountError, generic_root_count
 from algebra.time_limits import check_time, positive_seconds
 from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import (
@@ -322,6 +324,7 @@ class InstanceCounter:
             # For a minimal allocation only an exact engine can find the chance solutions
             # that discrete laws allow: its systems have more equations than unknowns.
             exact = "exact" in engines_for(problem.network) and plan.root_count == 0
+            exact = exact or (self.name == "homotopy" and _is_special(plan, problem))
             name = "exact" if self.info.plans and exact else self.name
             if len(self._engines) >= _MOST_ENGINES:
                 self._engines.pop(next(iter(self._engines)))
@@ -332,6 +335,19 @@ class InstanceCounter:
                 ),
             )
         return self._engines[key]
+
+
+def _is_special(plan: Plan, problem: Problem) -> bool:
+    """Whether exact numbers among the fixed weights leave fewer solutions than others would.
+
+    Then paths of a tracker, which starts elsewhere, diverge.
+    """
+    if plan.root_count in (None, 1) or not pins(problem.student(plan.allocation)):
+        return False
+    try:
+        return generic_root_count(plan.allocation, problem.support).value != plan.root_count
+    except RootCountError:
+        return True
 
 
 def _of_plan(plan: Plan, instance: Instance) -> Instance:

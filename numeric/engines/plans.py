@@ -14,6 +14,7 @@ from functools import partial
 from algebra.errors import InputError
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed, Reduction
 from algebra.ranks.generic_rank import allocation_rank, network_rank
@@ -82,7 +83,7 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
     labels : int, optional
         Dimension of the labels' variety, if the teacher is not a network of the student's kind.
     """
-    network, support = problem.network, problem.support
+    network, support = problem.network, problem.student(allocation)
     student = network_rank(network, support)
     whole = student.rank
     if labels is not None and whole < labels:
@@ -106,12 +107,18 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
 
 def linear_plan(problem: Problem, plan: Plan) -> Plan:
     """The same plan with N = 1 if elimination leaves a linear system, which is a quick test."""
-    if plan.is_minimal or plan.allocation.size > plan.equations:
+    if plan.is_minimal or plan.allocation.size > plan.equations or _is_bound(problem, plan):
         return plan
-    roots = linear_root_count(plan.allocation, problem.support)
+    roots = linear_root_count(plan.allocation, problem.student(plan.allocation))
     if roots is None:
         return plan
     return replace(plan, root_count=roots.value, source=roots.how, certainty=roots.certainty)
+
+
+def _is_bound(problem: Problem, plan: Plan) -> bool:
+    """Whether a rank is only an upper bound: formal values at exact numbers."""
+    analytic = problem.network.equations_are == "analytic"
+    return analytic and bool(pins(problem.student(plan.allocation)))
 
 
 def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
@@ -121,11 +128,13 @@ def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
 
     if plan.is_minimal or plan.allocation.size > plan.equations:
         return plan
+    if _is_bound(problem, plan):
+        return replace(plan, source="not counted: at measured weights the rank is an upper bound")
     try:
         with phase("generic root count"):
             roots = generic_root_count(
                 plan.allocation,
-                problem.support,
+                problem.student(plan.allocation),
                 timeout=timeout,
                 fallback=partial(monodromy_root_count, timeout=timeout),
             )

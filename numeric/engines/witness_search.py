@@ -36,6 +36,7 @@ import numpy as np
 from algebra.certificates.family import NonRealInstance
 from algebra.errors import InputError
 from algebra.networks.chain import need_chain
+from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, end_of_part, has_passed
 from numeric.chains.chain import Chain
@@ -91,7 +92,8 @@ def rootless_instances(
         return
     batch = max(4, _FIRST_PATHS // root_count)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xDE5C,)))
-    plain = Problem(problem.network, problem.learnable, problem.support)
+    law = Distribution(signs=problem.distribution.signs)
+    plain = Problem(problem.network, problem.learnable, problem.support, law)
     for first in count(0, batch):
         if has_passed(end):
             return
@@ -271,8 +273,15 @@ class _Parameters:
 def _rounded(instance: Instance) -> Instance:
     """The instance with entries on the grid."""
 
+    law = instance.problem.distribution
+
     def rounded(matrices: Matrices) -> dict[str, np.ndarray]:
-        return {name: np.round(value / _GRID) * _GRID for name, value in matrices.items()}
+        found = {name: np.round(value / _GRID) * _GRID for name, value in matrices.items()}
+        for name, signs in law.masks.items():
+            # A weight that would change its sign, or vanish, keeps it.
+            found[name] = np.where((signs != 0) & (found[name] == 0), _GRID, found[name])
+            found[name] *= np.asarray(instance.problem.support.get(name, 1))
+        return law.oriented(found)
 
     return replace(
         instance,

@@ -131,7 +131,7 @@ def starts_of(instance: Instance, starts: int) -> np.ndarray:
     instance : Instance
     starts : int
         The first is the student as drawn; for the others its learnable weights are drawn again
-        from the same law.
+        from the same law, with the same signs.
 
     Returns
     -------
@@ -141,5 +141,10 @@ def starts_of(instance: Instance, starts: int) -> np.ndarray:
     key = (instance.index, _STARTS)
     rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
     law, size = instance.problem.distribution.weights, instance.allocation.size
-    again = draw_entries(rng, law, (starts - 1, size))
-    return np.vstack([instance.before[None], again * instance.spread])
+    again = draw_entries(rng, law, (starts - 1, size)) * instance.spread
+    masks = instance.problem.distribution.masks
+    if masks:
+        cells = instance.allocation.cells
+        signs = np.array([masks[n][i, j] if n in masks else 0 for n, i, j in cells])
+        again = np.where(signs == 0, again, abs(again) * signs)
+    return np.vstack([instance.before[None], again])

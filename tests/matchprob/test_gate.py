@@ -29,7 +29,7 @@ def compared(part, record):
     bound by the number of equations.
     """
     kept = {k: v for k, v in record.items() if k not in ("proof", "rule")}
-    if part == "verdicts":
+    if part == "verdicts" and "rank" in kept:
         kept["rank"] = min(kept["rank"], kept["equations"])
     return kept
 

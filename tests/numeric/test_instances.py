@@ -6,9 +6,11 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.values import Values
+from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from numeric.instances import draw_instance, to_rational
+from numeric.instances import draw_instance, to_rational, with_measured
 
 NET = LinearRNN(n=4, T=2, b=1, d=2, m=2)
 
@@ -79,3 +81,45 @@ def test_bad_numbers(seed, index):
     """Negative seeds and trial numbers are refused by name."""
     with pytest.raises(InputError, match="must be at least 0"):
         draw_instance(Problem(NET, {}), seed, index)
+
+
+def test_measured_weights():
+    """Numbers without jitter; with it the same draws, scaled, around them."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    ones = {"W": np.ones((2, 2))}
+    draws = {"W": np.array([[1.0, -1.0], [2.0, 0.5]])}
+    given = {"W": [["1/2", 2], [0, None]]}
+    assert with_measured(Values.read(given, net), ones, draws)["W"].tolist() == [[0.5, 2], [0, 1]]
+    absolute = with_measured(Values.read({**given, "jitter": 0.5}, net), ones, draws)["W"]
+    assert absolute.tolist() == [[1.0, 1.5], [1.0, 1]]
+    relative = with_measured(Values.read({**given, "jitter": {"relative": 0.5}}, net), ones, draws)[
+        "W"
+    ]
+    assert relative.tolist() == [[0.75, 1.0], [0, 1]]
+
+
+def test_signs_turn_the_same_draws():
+    """Each signed weight is ±|z| of the draw without signs; all else is the same bit by bit."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    law = Distribution(signs={"W": [[1, -1], [0, 1]], "B": [[-1], [0]]})
+    plain = draw_instance(Problem(net, {"W": [[1, 0], [0, 1]]}), 3, 4)
+    signed = draw_instance(Problem(net, {"W": [[1, 0], [0, 1]]}, distribution=law), 3, 4)
+    assert np.array_equal(signed.X, plain.X)
+    for own, other in ((signed.weights, plain.weights), (signed.teacher, plain.teacher)):
+        assert all(np.array_equal(abs(own[name]), abs(other[name])) for name in net.shapes)
+        assert np.array_equal(own["D"], other["D"])
+        assert own["W"][1, 0] == other["W"][1, 0]
+        assert not list(signed.problem.distribution.against(own, {}))
+
+
+def test_exact_numbers_stay_exact():
+    """Over Q a measured weight is the fraction, in doubles the nearest one; a teacher has none."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    values = {"W": [["1/3", "1/7"], [None, 0]]}
+    instance = draw_instance(Problem(net, {"W": [[1, 0], [0, 0]]}, values=values), 0, 0)
+    assert instance.before[0] == 1 / 3
+    assert instance.exact[0]["W"][0, 1] == fmpq(1, 7)
+    assert instance.weights["W"][0, 1] == 1 / 7
+    plain = draw_instance(Problem(net, {"W": [[1, 0], [0, 0]]}), 0, 0)
+    assert np.array_equal(instance.teacher["W"], plain.teacher["W"])
+    assert instance.weights["W"][1, 0] == plain.weights["W"][1, 0]

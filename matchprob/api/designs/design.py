@@ -311,6 +311,7 @@ def design(
     DesignResult(goal='cheapest', cost=4, optimal=True, learnable=4)
     """
     problem = by_parameters(network_of(question), singly="design")
+    problem.need_generic("design")
     goal = chosen_goal(goal, budget, cost_budget)
     if goal in COUNTED and isinstance(problem.network, Parametrized):
         raise InputError(

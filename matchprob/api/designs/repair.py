@@ -25,7 +25,7 @@ from algebra.results import Result, named
 from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.certify import certify
 from matchprob.api.designs.design import DemandOptions, choosable
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import Question, as_generic
 from matchprob.api.tools import relaxation, root_counter
 
 # Seconds for a root count of the two allocations that are certified, at least.
@@ -147,7 +147,7 @@ def repair(
     >>> done.before.verdict, done.repair.moves, done.after.verdict
     ('intermediate', 1, 'maximal')
     """
-    problem = by_parameters(as_problem(question), singly="repair")
+    problem = by_parameters(as_generic(question, "repair"), singly="repair")
     if goal is not None and goal not in _GOALS:
         raise InputError(f"`goal` ({goal!r}) must be positive or maximal")
     if goal == "maximal" and isinstance(problem.network, Parametrized):
@@ -224,7 +224,7 @@ def robust(
     >>> print(robust(Problem(net, {"W": [[1, 1, 1]]})))
     any 1 of 3 weights may be lost, some 2 may not
     """
-    problem = by_parameters(as_problem(question), singly="robust")
+    problem = by_parameters(as_generic(question, "robust"), singly="robust")
     positive_seconds(seconds, "seconds", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
         return losses.robustness(problem.allocation, problem.support, seconds=seconds, seed=seed)

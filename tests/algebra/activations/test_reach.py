@@ -7,15 +7,17 @@ import pytest
 
 from algebra.activations.reach import (
     everything_learns,
-    has_full_support,
     is_one_sided,
     is_stuck,
+    moved_units,
     stuck_output,
 )
 from algebra.networks.activation import ANALYTIC, Activation
 from algebra.networks.ffn import FeedForward
+from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 
 
@@ -38,18 +40,80 @@ def test_which_activations_are_bounded_on_a_side():
     assert not is_one_sided(Activation.read("linear"))
 
 
+HIDDEN = [("W1", 0, 0), ("W1", 0, 1)]
+
+
+def _problem(network, cells, **more):
+    return Problem.of(Allocation.from_cells(network, cells), **more)
+
+
+def _stuck(network, cells, **more):
+    problem = _problem(network, cells, **more)
+    return stuck_output(problem, problem.allocation, 0)
+
+
 def test_stuck_outputs():
     """The first row of which neither D nor e learns, and that reads something."""
-    net = FeedForward(2, (2,), 2, 2, activation="tanh", biases=True)
-    hidden = [("W1", 0, 0), ("W1", 0, 1)]
-    assert stuck_output(net, Allocation.from_cells(net, hidden), {}, 0) == 0
-    assert stuck_output(net, Allocation.from_cells(net, [*hidden, ("e", 0, 0)]), {}, 0) == 1
-    both = Allocation.from_cells(net, [*hidden, ("W2", 0, 1), ("e", 1, 0)])
-    assert stuck_output(net, both, {}, 0) is None
-    silent = {"W2": np.array([[0, 0], [1, 1]])}
-    assert not is_stuck(net, Allocation.from_cells(net, hidden), silent, 0, 0)
+    net = FeedForward(2, (2,), 2, 1, activation="tanh", biases=True)
+    assert _stuck(net, HIDDEN) == 0
+    assert _stuck(net, [*HIDDEN, ("e", 0, 0)]) == 1
+    assert _stuck(net, [*HIDDEN, ("W2", 0, 1), ("e", 1, 0)]) is None
+    silent = _problem(net, HIDDEN, support={"W2": np.array([[0, 0], [1, 1]])})
+    assert not is_stuck(silent, silent.allocation, 0, 0)
     cube = FeedForward(2, (2,), 2, 2, activation={"polynomial": [0, 0, 0, 1]})
-    assert stuck_output(cube, Allocation.from_cells(cube, hidden), {}, 0) is None
+    assert _stuck(cube, HIDDEN) is None
+
+
+def test_rows_that_follow_in_few_directions():
+    """More label columns than weights that learn in the row: its fixed units span too little."""
+    net = FeedForward(2, (2,), 1, 2, activation="tanh", biases=True)
+    assert _stuck(net, [*HIDDEN, ("e", 0, 0)]) == 0
+    # Unit 1 depends on nothing that learns, unit 0 does.
+    assert _stuck(net, [*HIDDEN, ("W2", 0, 1)]) == 0
+    assert _stuck(net, [*HIDDEN, ("W2", 0, 0)]) is None
+    assert _stuck(net, [*HIDDEN, ("W2", 0, 1), ("e", 0, 0)]) is None
+    # Values of erf are not known to be independent, softplus has no upper bound.
+    for name in ("erf", "softplus"):
+        other = FeedForward(2, (2,), 1, 2, activation=name, biases=True)
+        assert _stuck(other, [*HIDDEN, ("e", 0, 0)]) is None
+        assert _stuck(other, HIDDEN) == 0
+
+
+def test_units_that_may_move():
+    """All that weights which learn lead to, along weights that exist."""
+    net = RNN(n=3, T=2, b=1, d=1, m=1, activation="tanh")
+    ring = {"W": np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])}
+    cell = Allocation.from_cells(net, [("B", 0, 0)])
+    assert moved_units(net, cell, {}) == {0, 1, 2}
+    # W sends what comes in at unit 0 to unit 1 in the first step, to unit 2 in the second.
+    assert moved_units(net, cell, ring) == {1, 2}
+    assert moved_units(net, Allocation.from_cells(net, [("D", 0, 0)]), {}) == set()
+
+
+def test_signs_and_measured_weights_of_the_read_out():
+    """Where φ is bounded on one side only, the argument needs a read-out of either sign."""
+    for name, found in (("softplus", None), ("tanh", 0)):
+        net = FeedForward(2, (2,), 1, 2, activation=name)
+        law = Distribution(signs={"W2": [[1, 0]]})
+        assert _stuck(net, HIDDEN, distribution=law) == found
+        assert _stuck(net, HIDDEN, values={"W2": [[1, None]]}) == found
+        bounded = Distribution(teacher="uniform")
+        assert _stuck(net, HIDDEN, values={"W2": [[1, None]]}, distribution=bounded) is None
+
+
+def test_labels_of_few_directions_are_missed():
+    """What of the teacher's labels lies beside the fixed units exceeds what is left, at times."""
+    rng = np.random.default_rng(1)
+    missed = 0
+    for _ in range(300):
+        fixed, X, teacher = rng.standard_normal((3, 2)), rng.standard_normal((2, 3)), None
+        units = np.tanh(fixed[:1] @ X)
+        D, small = rng.standard_normal(3), abs(rng.standard_normal())
+        teacher = D @ np.tanh(rng.standard_normal((3, 2)) @ X)
+        basis = np.linalg.qr(units.T)[0]
+        rest = teacher - basis @ (basis.T @ teacher)
+        missed += np.linalg.norm(rest) > np.sqrt(3) * small
+    assert missed > 30
 
 
 @pytest.mark.parametrize("name", ANALYTIC)
@@ -70,11 +134,3 @@ def test_labels_that_no_student_reaches_are_met(name):
         elif (D > 0).all():
             outside += label < least
     assert outside > 0
-
-
-def test_full_support():
-    """Gaussian laws only."""
-    net = FeedForward(2, (2,), 1, 2)
-    assert has_full_support(Problem(net, {"W1": [[1, 0], [0, 0]]}))
-    law = Distribution(inputs="uniform")
-    assert not has_full_support(Problem(net, {"W1": [[1, 0], [0, 0]]}, distribution=law))

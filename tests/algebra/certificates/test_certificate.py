@@ -12,7 +12,8 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.engines.witness_search import rootless_instances
 

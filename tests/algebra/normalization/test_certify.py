@@ -13,7 +13,8 @@ from algebra.normalization.dense import DenseNet
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.reconstruct import reconstruct
 from algebra.normalization.scales import Unreachable
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank
 from numeric.instances import draw_instance

@@ -3,6 +3,7 @@
 import io
 import random
 import string
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -326,3 +327,62 @@ def test_decimals_are_read_whole_or_refused(tmp_path, number):
     file.write_text(text + '"bounds.csv"')
     if "e" in number and "-" not in number:
         refused(lambda: load_problem(file), "fits a double")
+
+
+LRNN = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\nW = "all"\n'
+
+
+def _loaded(tmp_path, text, **files):
+    """The problem of a file beside others."""
+    for name, content in files.items():
+        (tmp_path / f"{name}.csv").write_text(content)
+    (tmp_path / "P.toml").write_text(LRNN + text)
+    return load_problem(tmp_path / "P.toml")
+
+
+def test_edge_lists_of_signs(tmp_path):
+    """`pre,post,sign` for signs of the law and for those that a match must have."""
+    names = '[names]\nneurons = ["E", "I"]\n'
+    edges = "pre,post,sign\nE,E,1\nE,I,+\nI,E,-1\n"
+    law = _loaded(tmp_path, names + '[distribution]\nsigns = { W = "e.csv" }\n', e=edges)
+    assert law.distribution.signs == {"W": ((1, -1), (1, 0))}
+    for rule in ('sign = "e.csv"', 'sign = { W = "e.csv" }', 'sign = { W = { edges = "e.csv" } }'):
+        found = _loaded(tmp_path, f"{names}[constraints]\n{rule}\n", e=edges.replace("+", "1"))
+        assert found.constraints.sign == {"W": ((1, -1), (1, 0))}
+    with pytest.raises(InputError, match="without a column `sign`"):
+        _loaded(tmp_path, '[constraints]\nsign = "e.csv"\n', e="pre,post,weight\n0,1,2\n")
+    with pytest.raises(InputError, match="a bound is a matrix"):
+        _loaded(tmp_path, '[constraints]\nmax_abs = "e.csv"\n', e="pre,post,weight\n0,1,2\n")
+
+
+def test_signs_of_neurons_in_a_file(tmp_path):
+    """A sign a line, or a name and a sign, in any order; what is neither is refused."""
+    names = '[names]\nneurons = ["E", "I"]\n'
+    for content in ("1\n-1\n", "name,sign\nI,-1\nE,1\n", "I,-1\nE,1\n"):
+        given = _loaded(tmp_path, names + '[distribution]\nsigns = "s.csv"\n', s=content)
+        assert given.distribution.signs == {"W": ((1, -1), (1, -1)), "D": ((1, -1),)}
+    for content, text in (
+        ("1\n", "has 1 signs for 2 units"), ("1\n2\n", "'2'"), ("1,1\n1,-1\n", "a sign a line"),
+        ("pre,post,sign\nE,E,1\n", "name the matrix"), ("A,-1\nE,1\n", "give the same names"),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as refused:
+            _loaded(tmp_path, names + '[distribution]\nsigns = "s.csv"\n', s=content)
+        assert text.replace("a sign a line", "a line") in str(refused.value)
+
+
+def test_measured_weights_in_a_file(tmp_path):
+    """An edge list or a matrix, exactly as it is written; cells that are missing are drawn."""
+    text = '[values]\nW = "w.csv"\nB = [[0.1], [1]]\njitter = { relative = 0.05 }\n'
+    edges = "pre,post,weight\n0,0,1/3\n1,0,-2.50\n"
+    for content in (edges, "1/3,-2.5\nnan,nan\n"):
+        values = _loaded(tmp_path, text, w=content).values
+        assert values.numbers == {
+            ("W", 0, 0): Fraction(1, 3), ("W", 0, 1): Fraction(-5, 2),
+            ("B", 0, 0): Fraction(1, 10), ("B", 1, 0): Fraction(1),
+        }  # fmt: skip
+        assert (values.jitter, values.relative) == (Fraction(1, 20), True)
+    assert problem_from_dict(_loaded(tmp_path, text, w=edges).to_dict()).values == values
+    with pytest.raises(InputError, match="without a column `weight`"):
+        _loaded(tmp_path, text, w="pre,post\n0,0\n")
+    with pytest.raises(InputError, match="'x' is no number"):
+        _loaded(tmp_path, text, w="pre,post,weight\n0,0,x\n")

@@ -18,7 +18,8 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.files import load_problem, problem_from_dict
-from algebra.problems.problem import LAWS, Distribution, Problem
+from algebra.problems.laws.distribution import LAWS, Distribution
+from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from tests.samples import many
 

@@ -19,6 +19,7 @@ from algebra.ranks.root_count_error import (
     PROVED,
     UNBOUNDED,
     by_primes,
+    by_primes_at_numbers,
     by_rank,
     by_trace,
     label_degree,
@@ -108,3 +109,10 @@ def test_a_count_is_never_too_large(p):
             degrees.append(degree)
     assert degrees
     assert max(degrees) <= 2
+
+
+def test_numbers_leave_the_error_without_a_bound():
+    """Coefficients are then as large as the measured weights make them."""
+    found = by_primes_at_numbers(2)
+    assert (found.kind, found.bound) == (UNBOUNDED, None)
+    assert "measured numbers" in found.text

@@ -14,7 +14,8 @@ from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 
 RNN3 = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 DEEP = LinearFeedForward(q=4, widths=(4,), d=4, m=4)

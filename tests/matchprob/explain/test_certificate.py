@@ -11,7 +11,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
 from matchprob.explain.certificate import explain_certificate as explain
 

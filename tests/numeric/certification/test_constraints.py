@@ -15,7 +15,8 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.constraints import Constraints, Interval
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from matchprob.api.estimate import compare, count, estimate
 from numeric.certification.constraints import ConstrainedCounts, box_of
 from numeric.counts import InstanceCount, Reason

@@ -11,7 +11,8 @@ from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.sequence import SequenceRNN
 from algebra.problems.constraints import Constraints
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from matchprob.api.estimate import estimate
 from numeric.counts import Reason
 from numeric.instances import draw_instance, to_rational

@@ -7,7 +7,8 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan, rank_plan, root_plan

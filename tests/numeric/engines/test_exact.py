@@ -10,7 +10,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.real_roots import RealRoots
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
 from numeric.engines.exact import ExactEngine, audit, exact_core
 from numeric.engines.phcpy import PhcpyEngine

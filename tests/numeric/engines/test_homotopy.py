@@ -114,7 +114,7 @@ def test_foreign_instance_is_refused():
 
 def test_degenerate_instance_is_undetermined():
     """Rademacher samples may be dependent: that instance is undetermined, the others counted."""
-    from algebra.problems.problem import Distribution
+    from algebra.problems.laws.distribution import Distribution
 
     problem = DIAGONAL.with_allocation(DIAGONAL.allocation)
     problem = Problem(problem.network, problem.learnable, {}, Distribution(inputs="rademacher"))

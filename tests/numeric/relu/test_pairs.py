@@ -16,7 +16,8 @@ from scipy.optimize import linprog
 from algebra.linalg.rational_lp import INFEASIBLE, maximize
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.constraints import Constraints
-from algebra.problems.problem import Distribution, Problem
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
 from algebra.relu.box_program import BoxProgram
 from algebra.relu.decision import verify_decision
 from algebra.relu.equations import relu_system

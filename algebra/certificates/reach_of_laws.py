@@ -1,0 +1,56 @@
+"""Which verdicts are claims about the match probability where weights have signs or are measured.
+
+The arguments are in `algebra.problems.laws` and `algebra.problems.laws.values`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from algebra.certificates.certificate import INTERMEDIATE, UNDECIDED, Certificate
+from algebra.problems.problem import Problem
+
+# Evidence that some labels are not reached.
+_OF_MISSES = ("no_real_root", "enclosed_solutions", "stuck_output")
+
+
+def why_refused(problem: Problem) -> str:
+    """Why there is no verdict for laws like these, in a line; "" where there is one.
+
+    Of a ReLU network verdicts rest on teacher and student being silent together, and on instances
+    that may be moved: with signs by synapse units may be unable to be silent at once, and exact
+    numbers do not move.
+    """
+    known = problem.network.rank_decides or not (problem.values or problem.distribution.signs)
+    if not known:
+        return (
+            "verdicts on ReLU networks are not known with [values] or signs: ask estimate, count "
+            "or decide, which take each trial as it is"
+        )
+    return ""
+
+
+def is_beyond(problem: Problem) -> bool:
+    """Whether "intermediate" is more than is known: with measured weights and bounded laws.
+
+    That labels near the students' are drawn, and some far from them, needs a teacher whose weights
+    can be anything; and a witness cannot be scaled into the reach of bounded laws.
+    """
+    return bool(problem.values) and not problem.distribution.has_full_support
+
+
+def beyond(found: Certificate) -> Certificate:
+    """The same ranks and counts, undecided: the witness is out of the reach of bounded laws."""
+    evidence = {k: v for k, v in found.evidence.items() if k not in _OF_MISSES}
+    tried = "instances without real solutions: one beyond the reach of bounded laws"
+    rule = "not minimal"
+    if found.generic_root_count is not None:
+        rule += f", {found.generic_root_count} complex solutions"
+    return replace(found, verdict=UNDECIDED, rule=rule, evidence=evidence, tried=(tried,))
+
+
+def settled(found: Certificate) -> Certificate:
+    """A verdict as it holds for the problem's laws."""
+    if found.verdict == INTERMEDIATE and is_beyond(found.problem):
+        return beyond(found)
+    return found

@@ -1,0 +1,209 @@
+"""How weights and samples are drawn: laws, and the signs of neurons and synapses (Dale's law).
+
+With ``signs`` the weights of the teacher and those of the student before learning, fixed ones among
+them, are drawn with the sign of their presynaptic neuron, or of their own synapse: z becomes |z| or
+−|z|.  The law is then one with a density that is positive on an open orthant (near 0 in it, where
+the law is bounded).  What this leaves of the verdicts:
+
+* *minimal*, *not minimal*: the exceptions are null sets, and instances near a generic point of the
+  orthant lie in it.  *Maximal*: an odd number of complex solutions, a linear system of full rank,
+  a proper map of degree ≠ 0, a teacher in another basis, all say that *every* generic instance has
+  a real solution.  Both carry over as they are.
+* *MP < 1* by an instance without real solutions: the instance must lie in the orthant.
+* Arguments on single weights of either sign (`algebra.activations.reach`) are gone through there.
+
+The learnable weights of a match may have any sign; ``[constraints] sign`` asks for more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, one_line, shown
+from algebra.networks.base import Axis, Cell, Network, Support
+from algebra.problems.names import populations
+
+LAWS = ("normal", "uniform", "rademacher")
+# The keys of [distribution] that are laws.
+PARTS = ("weights", "inputs", "teacher")
+# What a sign may be written as.
+SIGN_VALUES = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}
+Signs = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Laws of the student's fixed weights, the inputs and the teacher's weights.
+
+    Parameters
+    ----------
+    weights, inputs, teacher : str, optional
+        Each is "normal", "uniform" or "rademacher", all with mean 0 and the same variance.
+    signs : mapping or sequence, optional
+        Signs of the weights of student and teacher, 1, −1 or 0 (free): for a population of units
+        ("neurons", "layer1", "inputs") a sign for each, that of all weights that it sends; for a
+        matrix a sign for each weight.  A sequence alone is that of the neurons.
+
+    Raises
+    ------
+    InputError
+        Naming the entry that is wrong.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> Distribution(signs=[1, -1]).on(net).signs
+    {'W': ((1, -1), (1, -1)), 'D': ((1, -1),)}
+    """
+
+    weights: str = "normal"
+    inputs: str = "normal"
+    teacher: str = "normal"
+    signs: Any = None
+
+    def __post_init__(self) -> None:
+        for part in PARTS:
+            value = getattr(self, part)
+            if not isinstance(value, str) or value not in LAWS:
+                raise InputError(
+                    f"distribution.{part} ({shown(value)}) must be one of " + ", ".join(LAWS)
+                )
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.to_dict(), sort_keys=True, default=str))
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether generic verdicts are claims about the match probability."""
+        return "rademacher" not in (self.weights, self.inputs, self.teacher)
+
+    @property
+    def has_full_support(self) -> bool:
+        """Whether every sample and every weight of the right sign can be drawn."""
+        return {self.weights, self.inputs, self.teacher} == {"normal"}
+
+    def on(self, network: Network) -> Distribution:
+        """The same laws, with a matrix of signs for each matrix that has some.
+
+        Parameters
+        ----------
+        network : Network
+
+        Raises
+        ------
+        InputError
+            Where signs do not fit the network.
+        """
+        if self.signs is None:
+            return self
+        given = self.signs if isinstance(self.signs, Mapping) else {"neurons": self.signs}
+        named = set(given) <= set(network.shapes)
+        units = {} if named else populations(network)
+        found: dict[str, list[list[int]]] = {}
+        for key, value in sorted(given.items(), key=lambda item: item[0] not in units):
+            where = f"distribution.signs.{one_line(key)}"
+            if key in network.shapes:
+                found[key] = _sign_matrix(value, where, network.shapes[key])
+                continue
+            if key not in units:
+                known = [*(k for k, axis in units.items() if _sends(axis)), *network.shapes]
+                raise InputError(f"`{where}`: a {network.title} network has " + ", ".join(known))
+            line = _sign_line(value, where, units[key].size)
+            for matrix, axis in units[key].places:
+                if axis == 1:
+                    found[matrix] = [list(line) for _ in range(network.shapes[matrix][0])]
+        signs = {
+            name: tuple(map(tuple, found[name]))
+            for name in network.shapes
+            if any(map(any, found.get(name, ())))
+        }
+        return replace(self, signs=signs or None)
+
+    @cached_property
+    def masks(self) -> Signs:
+        """The matrices of signs as arrays, once they are on a network."""
+        return {name: np.array(rows, np.int8) for name, rows in (self.signs or {}).items()}
+
+    def oriented(self, matrices: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Weights with their signs: ±|w| where there is one."""
+        out = dict(matrices)
+        for name, signs in self.masks.items():
+            if name in out:
+                out[name] = np.where(signs == 0, out[name], abs(out[name]) * signs)
+        return out
+
+    def against(
+        self, matrices: Mapping[str, np.ndarray], support: Support, free: Collection[Cell] = ()
+    ) -> Iterator[Cell]:
+        """Weights that exist and do not have their sign; 0 has none.
+
+        Parameters
+        ----------
+        matrices : mapping of str to ndarray
+        support : mapping of str to mask
+        free : collection of cells, optional
+            Those that are not looked at.
+        """
+        for name, signs in self.masks.items():
+            exists = np.asarray(support.get(name, np.ones(signs.shape))) != 0
+            for i, j in np.argwhere((signs != 0) & exists).tolist():
+                if (name, i, j) not in free and not matrices[name][i, j] * int(signs[i, j]) > 0:
+                    yield name, i, j
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table of a problem file."""
+        data: dict[str, Any] = {part: getattr(self, part) for part in PARTS}
+        if self.signs is not None:
+            signs = self.signs
+            data["signs"] = (
+                {name: [list(row) for row in rows] for name, rows in signs.items()}
+                if isinstance(signs, Mapping)
+                else list(signs)
+            )
+        return data
+
+
+def _sends(axis: Axis) -> bool:
+    return any(side == 1 for _, side in axis.places)
+
+
+def _sign_line(value: Any, where: str, size: int) -> list[int]:
+    line = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(line, Sequence) or isinstance(line, str):
+        raise InputError(f"`{where}` ({shown(value)}) must be a list of signs, one for each unit")
+    if len(line) != size:
+        raise InputError(f"`{where}` has {len(line)} signs for {size} units")
+    return [_sign(entry, f"`{where}`[{k}]") for k, entry in enumerate(line)]
+
+
+def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> list[list[int]]:
+    rows = value.tolist() if isinstance(value, np.ndarray) else value
+    if not isinstance(rows, Sequence) or not all(isinstance(row, (list, tuple)) for row in rows):
+        raise InputError(f"`{where}` ({shown(value)}) must be rows of signs, or an edge list")
+    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
+        sizes = sorted({len(row) for row in rows})
+        raise InputError(
+            f"`{where}` has {len(rows)} rows of {shown(sizes)} signs; it must be "
+            f"{shape[0]}×{shape[1]}"
+        )
+    return [
+        [_sign(entry, f"`{where}`[{i}, {j}]") for j, entry in enumerate(row)]
+        for i, row in enumerate(rows)
+    ]
+
+
+def _sign(entry: Any, where: str) -> int:
+    if isinstance(entry, str) and entry in SIGN_VALUES:
+        return SIGN_VALUES[entry]
+    number = isinstance(entry, Real) and not isinstance(entry, bool)
+    if not number or entry not in (-1, 0, 1):
+        raise InputError(f"{where} is {shown(entry)}: a sign is 1, -1 or 0 (free)")
+    return int(entry)
