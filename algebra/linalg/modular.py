@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -384,6 +385,34 @@ PRIME_COUNT = 105_097_565 - 54_400_028
 
 # The same of 61 bits: π(2^61) − π(2^60), sequence A007053 of the OEIS.
 LONG_PRIME_COUNT = 55_890_484_045_084_135 - 28_423_094_496_953_330
+
+
+def deficit_probability(
+    rank_bound: int, degree: int, bits: int, meetings: int, prime: int = 61, share: int = 1
+) -> Fraction:
+    """Bound on the probability that a random point modulo a random prime shows too small a rank.
+
+    A minor of so many rows vanishes at the point (Schwartz–Zippel), or the prime divides all its
+    coefficients; random combinations of columns, of degree 1, may lose rank, and values that should
+    be independent may meet.
+
+    Parameters
+    ----------
+    rank_bound : int
+        Upper bound on the true rank.
+    degree, bits : int
+        Of the entries: degree, and bits of the sum of absolute coefficients.
+    meetings : int
+        Degrees of all differences of values that must not vanish.
+    prime : int, optional
+        Bits of the prime: 31 or 61.
+    share : int, optional
+        The prime is one of these primes divided by this number.
+    """
+    of_minor = rank_bound * (rank_bound.bit_length() + bits)
+    vanishing = Fraction(rank_bound * (degree + 1) + meetings, 1 << (prime - 1))
+    count = (PRIME_COUNT if prime == 31 else LONG_PRIME_COUNT) // share
+    return vanishing + Fraction(of_minor // (prime - 1) + 1, count)
 
 
 def random_prime(rng: random.Random, bits: int = 31) -> int:

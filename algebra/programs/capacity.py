@@ -22,11 +22,22 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, echelon, matmul, random_residues, rank
+from algebra.linalg.modular import (
+    Residues,
+    deficit_probability,
+    echelon,
+    matmul,
+    random_residues,
+    rank,
+)
+from algebra.linalg.rational import nearest_double
+from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
     COLUMNS,
     Columns,
@@ -45,6 +56,8 @@ from algebra.time_limits import check_time
 MOST_ROWS, MOST_EXPLAINED = 1200, 800
 # Entries of a Jacobian that ranks are found of, where it is not said for how many samples.
 MOST_ENTRIES = 25_000_000
+# Primes at points are at least a third of all, those modulo which −1 is no square being a half.
+_PRIMES = 3
 
 
 @dataclass(frozen=True)
@@ -130,6 +143,9 @@ class SubsetCapacity:
     growth : tuple of int
         Rank of 1, 2, … samples.
     reasons : tuple of Redundancy
+    error_bound : Fraction or None
+        Bound on the probability that a rank of these is too small, by bad luck at the point; None
+        where it is not bounded.
     """
 
     name: str
@@ -142,6 +158,7 @@ class SubsetCapacity:
     is_whole: bool
     growth: tuple[int, ...]
     reasons: tuple[Redundancy, ...]
+    error_bound: Fraction | None
 
     @property
     def redundant(self) -> int:
@@ -150,10 +167,11 @@ class SubsetCapacity:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return named(
+        told = named(
             self, "name", "learnable", "rank", "redundant", "capacity", "teacher_capacity",
             "counting", "samples", "is_whole", "growth", "reasons",
         )  # fmt: skip
+        return {**told, "error_bound": _double(self.error_bound)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,6 +201,13 @@ class Capacity(Result):
     needed: int | None = None
 
     picture = "capacity"
+
+    @property
+    def error_bound(self) -> Fraction | None:
+        """Bound on the probability that any of the ranks is too small; None where there is none."""
+        bounds = [subset.error_bound for subset in self.subsets]
+        known = [bound for bound in bounds if bound is not None]
+        return sum(known, Fraction(0)) if len(known) == len(bounds) else None
 
     @property
     def cheapest(self) -> SubsetCapacity | None:
@@ -216,9 +241,14 @@ class Capacity(Result):
             **named(self, "model", "parameters", "outputs", "subsets"),
             "exact": self.exactness.is_exact,
             "ranks": self.exactness.words,
+            "error_bound": _double(self.error_bound),
             "needed": self.needed,
             "cheapest": found.name if found else None,
         }
+
+
+def _double(bound: Fraction | None) -> Any:
+    return None if bound is None else nearest_double(bound)
 
 
 def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
@@ -291,6 +321,7 @@ def capacities(
                 growth.is_whole,
                 tuple(growth.ranks),
                 _reasons(model, subset, growth.samples, growth.ranks[-1], seed),
+                growth.error,
             )
         )
     shapes = program.weights
@@ -326,6 +357,7 @@ class _Growth:
     samples: int
     full: int
     is_whole: bool
+    error: Fraction | None
 
 
 def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
@@ -351,8 +383,36 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         is_whole = ranks[-1] == size or (samples > last and ranks[-1] == ranks[-1 - last])
         if m or is_whole or samples >= most:
             full = sum(1 for k, value in enumerate(ranks) if value == (k + 1) * d)
-            return _Growth(ranks, samples, full, is_whole)
+            error = _deficit_error(model, subset, ranks)
+            if error and not point.is_free:
+                free = draw(model, samples, f"capacity/{seed}/free", strict=False)
+                J = _subset_columns(Columns(model, free, samples, subset.names), subset, rng)
+                if _growth(independent_rows(J, free.p), samples, d) != ranks:
+                    error = None
+            return _Growth(ranks, samples, full, is_whole, error)
         samples = min(2 * samples, most)
+
+
+def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction | None:
+    """Bound on the probability that one of these ranks is too small, by bad luck at the point.
+
+    Where square roots exist at the point it is on a variety, where the bound does not hold.  Ranks
+    with free roots are upper bounds for which it does; so it holds where these are the same.
+    """
+    d, size = model.outputs, subset.learnable(model.program)
+    most = [min(size, d * (k + 1)) for k in range(len(ranks))]
+    short = [bound for found, bound in zip(ranks, most, strict=True) if found < bound]
+    if not short:
+        return Fraction(0)
+    entries = entry_bound(model.program, len(ranks), model.values)
+    shapes = model.program.weights
+    more = max((prod(shapes[name]) for name in subset.low_rank or {}), default=0)
+    error = deficit_probability(
+        max(short), entries.degree + bool(more), entries.bits + more.bit_length(),
+        entries.meetings, share=_PRIMES,
+    )  # fmt: skip
+    error *= len(short)
+    return error if error < 1 else None
 
 
 def _subset_columns(columns: Columns, subset: Subset, rng: random.Random) -> Residues:

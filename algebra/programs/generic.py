@@ -98,12 +98,15 @@ class ProgramPoint:
     arithmetic : FormalArithmetic
     has_roots : bool
         Whether every square root is one.
+    is_free : bool
+        Whether all that is drawn is, so that it is on no variety.
     """
 
     p: int
     blocks: Mapping[str, Residues]
     arithmetic: FormalArithmetic
     has_roots: bool
+    is_free: bool = True
 
 
 def point_prime(rng: random.Random) -> int:
@@ -136,7 +139,7 @@ def draw(model: Model, m: int, seed: str, strict: bool = True) -> ProgramPoint:
         if samples is not None:
             formal = Formal(p, number, signs, True)
             blocks = placed(program, weights, samples)
-            return ProgramPoint(p, blocks, FormalArithmetic(formal, program), True)
+            return ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False)
     formal = Formal(p, number, signs)
     blocks = placed(program, weights, _samples(model, m, p, rng))
     exact = "root" not in model.functions

@@ -34,9 +34,8 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import (
-    LONG_PRIME_COUNT,
-    PRIME_COUNT,
     Residues,
+    deficit_probability,
     kernel,
     matmul,
     random_prime,
@@ -63,13 +62,9 @@ _USEFUL = Fraction(1, 4)
 def _deficit_error(
     network: Network, rank_bound: int, more_degree: int, more_bits: int, prime: int
 ) -> Fraction:
-    """`deficit_error` for primes of so many bits."""
-    degree = rank_bound * (network.entry_degree + more_degree)
-    bits = rank_bound * (rank_bound.bit_length() + network.entry_bits + more_bits)
-    # The last terms are for the random combinations of `rank_at`, and for values that meet.
-    vanishing = Fraction(degree + rank_bound + network.formal_collisions, 1 << (prime - 1))
-    count = PRIME_COUNT if prime == 31 else LONG_PRIME_COUNT
-    return vanishing + Fraction(bits // (prime - 1) + 1, count)
+    """`deficit_error` for primes of so many bits; combinations are those of `rank_at`."""
+    degree, bits = network.entry_degree + more_degree, network.entry_bits + more_bits
+    return deficit_probability(rank_bound, degree, bits, network.formal_collisions, prime)
 
 
 def prime_bits(network: Network, rank_bound: int, more_degree: int = 0, more_bits: int = 0) -> int:

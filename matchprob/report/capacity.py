@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from rich.console import Console
@@ -22,11 +24,19 @@ def _number(subset: SubsetCapacity, value: int | None) -> str:
     return f"{value}" if subset.is_whole or value < subset.samples else f"≥ {value}"
 
 
+def _odds(bound: Fraction | None) -> str:
+    if bound is None:
+        return "bad luck at the points is not bounded"
+    if not bound:
+        return "no point can have had bad luck"
+    return f"one is too small with probability {bound.numerator / bound.denominator:.0e} at most"
+
+
 def print_capacity(out: Console, found: Capacity) -> None:
     """The table, and why parameters are redundant."""
     out.print(
         f"{found.parameters} parameters, {found.outputs} labels a sample; ranks are "
-        f"{found.exactness.words}"
+        f"{found.exactness.words}; {_odds(found.error_bound)}"
     )
     columns = ("learnable", "rank", "redundant", "capacity", "of a teacher", "by counting")
     made = table("subset", *columns, right=columns)

@@ -114,3 +114,52 @@ def test_polynomial_networks_as_programs(sizes, dimension):
         value = build.power(value, 2) if k > 1 else value
         value = build.contract("ij,j->i", build.weight(f"W{k}", sizes[k - 1 : k + 1][::-1]), value)
     assert whole_rank(build, value) == dimension
+
+
+def test_full_ranks_need_no_bound(tmp_path):
+    """Ranks as large as counting allows are proved; a deficit is probable, with its bound."""
+    read = read_onnx(save("mlp_tanh", tmp_path))
+    names = tuple(read.parameters)
+    found = capacities(Model(read.program), [Subset("l3", ("l3.weight", "l3.bias"))])
+    assert found.error_bound == 0
+    # Doubled biases are redundant: a deficit.
+    build = Builder()
+    x, hidden = build.sample("x", (3,)), build.weight("W", (4, 3))
+    total = build.contract("ij,j->i", hidden, x)
+    for name in ("b", "c"):
+        total = build.add(total, build.weight(name, (4,)))
+    program = build.program(build.apply("tanh", total))
+    [lacking] = capacities(Model(program), [Subset("b, c", ("b", "c"))]).subsets
+    assert lacking.redundant == 4
+    assert 0 < lacking.error_bound < 2**-30
+    assert len(names) == 6
+
+
+def test_more_samples_and_functions_weaken_the_bound():
+    """It grows with the arguments that may meet, and with the rows of a minor."""
+    build = Builder()
+    x = build.sample("x", (3,))
+    total = build.contract("ij,j->i", build.weight("W", (4, 3)), x)
+    for name in ("b", "c"):
+        total = build.add(total, build.weight(name, (4,)))
+    program = build.program(build.apply("tanh", total))
+    bounds = [
+        capacities(Model(program), [Subset("b, c", ("b", "c"))], m=m).error_bound
+        for m in (3, 6, 12)
+    ]
+    assert bounds[0] < bounds[1] < bounds[2]
+
+
+def test_a_bound_holds_at_points_with_roots_where_free_ones_agree(tmp_path):
+    """A norm's ranks at points where roots exist are those with free roots."""
+    build = Builder()
+    x = build.contract("ij,j->i", build.weight("W", (3, 3)), build.sample("x", (3,)))
+    x = build.add(x, build.weight("b", (3,)), build.weight("c", (3,)))
+    square = build.add(build.contract("i,i->", x, x), build.constant(1))
+    norm = build.invert(build.root(square))
+    program = build.program(build.contract("i,->i", x, norm))
+    model = Model(program)
+    [found] = capacities(model, [Subset("b, c", ("b", "c"))], m=3).subsets
+    assert found.redundant == 3
+    assert found.error_bound is not None
+    assert 0 < found.error_bound < 2**-30
