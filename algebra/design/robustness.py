@@ -179,7 +179,7 @@ def robustness(
         raise InputError(
             f"a {network.title} network has no minimal allocations: no loss makes MP = 0"
         )
-    network.need_ranks("robust")
+    network.need_ranks("robust", support or {})
     whole = network_rank(network, support, seed).rank
     if not whole:
         raise InputError("every label is 0 (structural zeros): MP = 1 whatever is lost")

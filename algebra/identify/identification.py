@@ -170,7 +170,7 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
       W[0,0]: 2 complex values
       W[1,1]: 2 complex values
     """
-    problem.network.need_ranks("identify")
+    problem.network.need_ranks("identify", problem.support)
     if problem.updates:
         return _of_updates(problem, seed)
     allocation, support = problem.allocation, problem.support

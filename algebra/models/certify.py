@@ -118,7 +118,7 @@ class _Certifier(OnRanks):
 
     def _ranks_proved(self) -> bool:
         """Whether the ranks are the generic ones; puts a regular minor into the evidence."""
-        if self.network.argued(self.effort.seed):
+        if self.network.argued(self.effort.seed, self.problem.support):
             return True
         minimal, support = self.own.rank < self.whole.rank, self.problem.support
         cells = all_cells(self.network, support) if minimal else self.problem.allocation.cells

@@ -29,7 +29,7 @@ def inspect_program(
         where = " on one activation pattern or choice of tokens"
     whole, own = generic_ranks(problem, seed)
     assert isinstance(problem.network, ProgramNetwork)
-    why = problem.network.argued(seed) or "upper bounds: values are formal"
+    why = problem.network.argued(seed, support) or "upper bounds: values are formal"
     size = allocation.size
     words = (
         f"generic rank {own.rank}{where}: "

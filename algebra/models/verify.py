@@ -118,7 +118,7 @@ class _Checker(Checker):
 
     def _exact(self) -> bool:
         """Whether formal ranks are attained: argued again, or by the minor."""
-        why = self.network.argued(f"verify/{self.seed}")
+        why = self.network.argued(f"verify/{self.seed}", self.problem.support)
         if why:
             self.say("rank", PROVED, f"{why}: ranks with formal values are the generic ranks")
         minor, claim, place = self.minor, self.claim, "evidence.regular_minor"

@@ -587,7 +587,7 @@ class Network(ABC):
         if self.only_verbs:
             raise InputError(f"{verb} does not know {self.title} networks; {self.only_verbs} do")
 
-    def need_ranks(self, verb: str) -> None:
+    def need_ranks(self, verb: str, support: Support) -> None:
         """Refuse a verb that rests on generic ranks, where these are not known exactly."""
         return
 

@@ -8,7 +8,7 @@ program's blocks; an input of whole numbers, which chooses rows of a table, is d
 Statistics of batch normalization never learn: they are drawn once, for student and teacher alike.
 
 Ranks are found with formal values (`algebra.programs.formal`), roots and erf being free values, so
-they are upper bounds of the generic ranks; `why_exact` says where they are attained.
+they are upper bounds of the generic ranks; `argued` says where they are attained.
 A program that chooses by signs (ReLU, maxima) has ranks on one activation pattern at a time:
 `on_piece`.
 
@@ -401,26 +401,23 @@ class ProgramNetwork(Network):
         return not self.is_piecewise
 
     def ranks_are_exact(self, support: Support) -> bool:
-        return bool(self.why_exact)
+        return bool(self.argued("certify", support))
 
-    @cached_property
-    def why_exact(self) -> str:
-        """Why formal ranks are the generic ones; "" where they are upper bounds only."""
-        return self.argued("certify")
+    def argued(self, seed: object, support: Support) -> str:
+        """Why formal ranks are the generic ones, by points of a seed; "" of upper bounds.
 
-    def argued(self, seed: object) -> str:
-        """`why_exact`, by points of a seed."""
+        Structural zeros may make arguments of exponentials dependent.
+        """
         functions = self.functions - {"choose"}
         if not functions:
             return "the labels are rational functions"
-        if functions <= set(EXPONENTIAL):
-            signs = self.__dict__.get("_signs")
-            if signs is not None:
-                return ""
-            model = Model(self.program(), self.read.tokens)
-            if arguments_are_independent(model, f"{seed}"):
-                return "exponentials of independent arguments (Ax's theorem)"
-        return ""
+        if not functions <= set(EXPONENTIAL) or "_signs" in self.__dict__:
+            return ""
+        shapes = self.program().weights
+        exists = {n: np.asarray(mask, bool).reshape(shapes[n]) for n, mask in support.items()}
+        model = Model(self.program(), self.read.tokens, support=exists)
+        independent = arguments_are_independent(model, f"{seed}")
+        return "exponentials of independent arguments (Ax's theorem)" if independent else ""
 
     def affine_in(self, names: Collection[str]) -> bool:
         if not names or self.is_piecewise or "root" in self.functions:
@@ -440,10 +437,9 @@ class ProgramNetwork(Network):
     def check_verb(self, verb: str) -> None:
         if verb != "design":
             super().check_verb(verb)
-        self.need_ranks(verb)
 
-    def need_ranks(self, verb: str) -> None:
-        if self.is_piecewise or not self.why_exact:
+    def need_ranks(self, verb: str, support: Support) -> None:
+        if self.is_piecewise or not self.ranks_are_exact(support):
             raise InputError(
                 f"{verb} rests on exact generic ranks, and those of {self.file} are "
                 + (

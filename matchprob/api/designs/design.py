@@ -186,6 +186,7 @@ class DemandOptions:
         """The checked demand on a problem's network."""
         network = problem.network
         network.check_verb("design")
+        network.need_ranks("design", problem.support)
         if not network.rank_decides:
             raise InputError(
                 f"a {network.title} network has no minimal allocations: every one is free of MP = 0"

@@ -158,7 +158,7 @@ def repair(
     allocation, network = problem.allocation, problem.network
     if not network.rank_decides:
         raise InputError(f"a {network.title} network has no minimal allocations to repair")
-    network.need_ranks("repair")
+    network.need_ranks("repair", problem.support)
     patience = max(count_timeout, _PATIENCE)
     positive_seconds(seconds, "seconds", zero=True)
     positive_seconds(count_timeout, "count_timeout", zero=True)

@@ -122,7 +122,7 @@ def test_programs_that_choose_have_ranks_on_a_pattern_only(folder):
     with pytest.raises(NotKnown, match="instances"):
         net.forward({}, np.zeros((3, 3)))
     with pytest.raises(InputError, match="one activation pattern"):
-        net.need_ranks("robust")
+        net.need_ranks("robust", {})
 
 
 def test_tokens_are_drawn_with_the_point(folder):
@@ -141,3 +141,14 @@ def test_a_program_at_hand_needs_no_file(folder):
     J = columns_at(net, random_point(net, 2305843009213693951, 1), all_cells(net))
     assert rank(J, 2305843009213693951) == 6
     assert Problem(net, {"l3.*": "all"}).learning.size == 10
+
+
+def test_structural_zeros_may_make_arguments_dependent(folder):
+    """A unit that no sample reaches: its argument is a weight, which the theorem does not cover."""
+    net = ProgramNetwork(str(folder / "mlp_tanh.onnx"), 3)
+    mask = np.ones((4, 4), int)
+    assert net.ranks_are_exact({"l2.weight": mask})
+    mask[:, 1] = 0
+    assert not net.ranks_are_exact({"l2.weight": mask})
+    with pytest.raises(InputError, match="dependent arguments"):
+        net.need_ranks("robust", {"l2.weight": mask})
