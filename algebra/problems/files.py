@@ -44,6 +44,7 @@ from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
+from algebra.problems.learning import Types
 from algebra.problems.names import Names, populations
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
@@ -57,6 +58,7 @@ from algebra.problems.tables import (
     read_edges,
     read_names,
     read_table,
+    read_types,
 )
 from algebra.problems.updates import GROUPS, UPDATES, Gain, Tied, Update, read_update
 from algebra.programs.leaks import read_leak
@@ -109,6 +111,14 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         laws["signs"] = _signs(laws["signs"], names, folder)
     rules = data.get("constraints", {})
     _no_unknown(rules, {f.name for f in fields(Constraints)}, "[constraints]", "key")
+    types, together = _types(data.get("types", {}), names, folder)
+    if types.given:
+        masks = Problem(network, learnable, support, names=names).learnable
+        if isinstance(sign := rules.get("sign"), Mapping):
+            known = {n: v for n, v in masks.items() if isinstance(v, np.ndarray)}
+            rules = {**rules, "sign": types.signs(sign, known)}
+        if together:
+            learnable = {name: types.together(name, value) for name, value in masks.items()}
     learning = list(learnable)
     constraints = Constraints(
         **{key: _rule(value, key, folder, names, learning) for key, value in rules.items()}
@@ -222,6 +232,33 @@ def _numbers_file(
     except InputError as error:
         raise InputError(f"`{name}`: {error}") from None
     return found.toarray() if is_sparse(found) else found
+
+
+def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple[Types, bool]:
+    """The table [types] with its files read, and whether parameters of a type move together."""
+    told = dict(table)
+    together = told.pop("together", True)
+    if not isinstance(together, bool):
+        raise InputError(f"types.together ({shown(together)}) must be true or false")
+    for key, value in told.items():
+        if not isinstance(value, str):
+            continue
+        name, path = f"types.{one_line(key)}", (folder or Path()) / value
+        if path.suffix not in (".csv", ".txt"):
+            raise InputError(
+                f"{name} ({shown(value)}) must be a list of types, or the name of a .csv or .txt "
+                "file with a type, or a unit's name and its type, a line"
+            )
+        axis = populations(names.network).get(key)
+        units = None if axis is None else names.population(axis)
+        try:
+            told[key] = read_types(path, units)
+        except FileNotFoundError:
+            raise InputError(f"{name} names {path_text(path)}, which does not exist") from None
+        except (OSError, UnicodeDecodeError, InputError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{name}: {path_text(path)}: {one_line(reason)}") from None
+    return Types(names.network, told), together
 
 
 def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:

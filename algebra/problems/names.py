@@ -128,6 +128,10 @@ class Names:
         places: dict[tuple[str, int], tuple[str, ...]] = getattr(self, "_places", {})
         return places.get((matrix, axis))
 
+    def population(self, axis: Axis) -> tuple[str, ...] | None:
+        """The names of a population's units; None where they have none."""
+        return self._of(*axis.places[0])
+
     def unit(self, matrix: str, axis: int, number: int) -> str:
         """The name of a row (axis 0) or column (axis 1), or its number as text."""
         names = self._of(matrix, axis)

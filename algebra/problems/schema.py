@@ -36,6 +36,7 @@ TABLES = {
     "distribution": "how weights, teacher and inputs are drawn",
     "constraints": "what a match may look like: bounds and signs of the learnable weights",
     "values": "measured weights, which are not drawn: an entry for each matrix that has some",
+    "types": "cell types: parameters of one type, or of one pair of types, move together",
     "names": "what units are called: neurons (or layer1, layer2, …), inputs, outputs",
 }
 MEANINGS = {
@@ -162,6 +163,30 @@ def problem_schema() -> dict[str, Any]:
             "distribution": _distribution(),
             "constraints": _constraints(),
             "values": _values(),
+            "types": {
+                "description": TABLES["types"],
+                "type": "object",
+                "properties": {
+                    "together": {
+                        "type": "boolean",
+                        "description": "false: types only serve the signs of [constraints]",
+                    }
+                },
+                "patternProperties": {
+                    "^(neurons|layer[0-9]+|inputs|outputs)$": {
+                        "anyOf": [
+                            {"type": "array", "items": {"type": "string", "minLength": 1}},
+                            {
+                                "type": "string",
+                                "pattern": r"\.(csv|txt)$",
+                                "description": "a file beside this one: a type, or a unit's name "
+                                "and its type, a line",
+                            },
+                        ]
+                    }
+                },
+                "additionalProperties": False,
+            },
             "names": {
                 "description": TABLES["names"],
                 "type": "object",

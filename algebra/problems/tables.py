@@ -243,6 +243,45 @@ def read_names(path: Path) -> list[str]:
     return list(first)
 
 
+def read_types(path: Path, units: Sequence[str] | None) -> list[str]:
+    """Types of units: one a line, or a unit's name and its type, in any order of the units.
+
+    Parameters
+    ----------
+    path : Path
+        A header ``type``, or ``name,type``, is left out.
+    units : sequence of str or None
+        The units' names.
+
+    Raises
+    ------
+    InputError
+        With the line that is wrong; OSError and UnicodeDecodeError are the caller's.
+    """
+    table = _Table(path.read_text(encoding="utf-8-sig"))
+    listed = list(zip(table.places, table.rows, strict=True))
+    if listed and listed[0][1][-1].lower() == "type":
+        listed = listed[1:]
+    if all(len(row) == 1 for _, row in listed):
+        return [row[0] for _, row in listed]
+    found: dict[str, tuple[str, str]] = {}
+    for place, row in listed:
+        if len(row) != 2:
+            raise InputError(f"{place} ({shown(','.join(row))}) must be a name and a type")
+        name, kind = row
+        if units is None:
+            raise InputError(f"{place} names {shown(name)}, but these units have no [names]")
+        if name not in units:
+            raise InputError(f"{place} names {shown(name)}, which is none of the [names]")
+        if name in found:
+            raise InputError(f"{place} has {shown(name)} again, after {found[name][0]}")
+        found[name] = place, kind
+    missing = [name for name in units or () if name not in found]
+    if missing:
+        raise InputError(f"{shown(missing[0])} has no type")
+    return [found[name][1] for name in units or ()]
+
+
 def edge_list(names: Names, cells: Mapping[Cell, str], column: str = "cost") -> str:
     """An edge list of some weights, as text: pre, post and a third column.
 

@@ -45,7 +45,10 @@ from algebra.ranks.generic_rank import (
 )
 from algebra.ranks.jacobian import jacobian, tangent_factors
 from algebra.ranks.size import FOR_ECHELON, check_size
+from algebra.time_limits import check_time
 
+# Cells whose columns are held at once.
+_AT_ONCE = 2048
 # The arrays of U and V, by matrix and letter.
 Drawn = dict[str, dict[str, Residues]]
 
@@ -121,16 +124,20 @@ def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Re
         L = matmul(L.reshape(-1, L.shape[-1]), motion.left, p).reshape(*L.shape[:-1], -1)
     if motion.right is not None:
         R = np.stack([matmul(motion.right, block, p) for block in R])
-    cells = [("", i, j) for places in motion.places for i, j in places]
-    columns = jacobian({"": (L, R)}, cells, p)
-    if motion.times is not None:
-        weights = np.array([motion.times[i, j] for _, i, j in cells], np.int64)
-        columns = times(columns, weights[None, :], p)
-    counts = [len(places) for places in motion.places]
-    if all(count == 1 for count in counts):
-        return columns
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int)
-    return added_groups(columns, starts, p)
+    places = [(k, i, j) for k, own in enumerate(motion.places) for i, j in own]
+    found = np.zeros((L.shape[1] * R.shape[2], len(motion.places)), np.int64)
+    for start in range(0, len(places), _AT_ONCE):
+        check_time()
+        part = places[start : start + _AT_ONCE]
+        columns = jacobian({"": (L, R)}, [("", i, j) for _, i, j in part], p)
+        if motion.times is not None:
+            weights = np.array([motion.times[i, j] for _, i, j in part], np.int64)
+            columns = times(columns, weights[None, :], p)
+        owners, starts = np.unique([k for k, _, _ in part], return_index=True)
+        if len(owners) < len(part):
+            columns = added_groups(columns, starts, p)
+        found[:, owners] = (found[:, owners] + columns) % p
+    return found
 
 
 def learning_error(learning: Learning, bound: int) -> Fraction:

@@ -1,8 +1,12 @@
-"""All that learns: cells first, then the parameters of updates."""
+"""All that learns: cells first, then the parameters of updates; what types have in common."""
+
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from algebra.errors import InputError
+from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from tests.algebra.problems.test_updates import NET
 
@@ -17,3 +21,103 @@ def test_cells_and_updates_together():
     assert learning.matrices == ("D", "W")
     with pytest.raises(InputError, match=r'W learns by \{ gain = "rows" \}: this question'):
         _ = problem.allocation
+
+
+RNN_TABLE = {"kind": "rnn", "n": 4, "T": 2, "b": 1, "d": 1, "m": 3, "biases": True}
+KINDS = ["E", "E", "I", "E"]
+
+
+def read(folder=None, **tables):
+    """A problem from tables of a file."""
+    return problem_from_dict({"network": RNN_TABLE, **tables}, folder)
+
+
+def test_types_tie_what_learns():
+    """Cells by pairs of types, biases and gains by type; what is not typed counts singly."""
+    W = [[1, 1, 1, 0], [1, 0, 1, 0], [0, 1, 1, 1], [0, 0, 0, 0]]
+    problem = read(
+        learnable={"W": W, "c": "all", "D": "all", "B": {"gain": "rows"}},
+        types={"neurons": KINDS},
+    )
+    learning = problem.learning
+    assert learning.names == [
+        "t_D[E→0]", "t_D[I→0]", "t_W[E→E]", "t_W[I→E]", "t_W[E→I]", "t_W[I→I]",
+        "g_B[E]", "g_B[I]", "t_c[E]", "t_c[I]",
+    ]  # fmt: skip
+    assert problem.updates["W"].numbers == ((1, 1, 2, 0), (1, 0, 2, 0), (0, 3, 4, 3), (0,) * 4)
+    assert read_back(problem).updates == problem.updates
+    single = read(learnable={"W": [[1, 0, 1, 0], [0] * 4, [1, 0, 0, 0], [0] * 4]},
+                  types={"neurons": KINDS})  # fmt: skip
+    assert not single.updates
+
+
+def read_back(problem):
+    """The problem that its own file says."""
+    return problem_from_dict(tomllib.loads(problem.to_toml()))
+
+
+def test_signs_by_type():
+    """Dale's law: the sign of what a neuron sends, in every matrix that it sends through."""
+    problem = read(
+        learnable={"W": [[1, 1, 1, 0], [0, 0, 1, 1], [0] * 4, [0] * 4], "D": "all"},
+        types={"neurons": KINDS, "together": False},
+        constraints={"sign": {"E": "+", "I": "-"}},
+    )
+    assert not problem.updates
+    sign = problem.constraints.sign
+    assert sign["W"] == ((1, 1, -1, 0), (0, 0, -1, 1), (0,) * 4, (0,) * 4)
+    assert sign["D"] == ((1, 1, -1, 1),)
+
+
+def test_files_of_types(tmp_path):
+    """A type a line, or names and types in any order."""
+    (tmp_path / "one.txt").write_text("type\nE\nE\nI\nE\n", encoding="utf-8")
+    (tmp_path / "two.csv").write_text("name,type\nd,E\nc,I\nb,E\na,E\n", encoding="utf-8")
+    names = {"neurons": ["a", "b", "c", "d"]}
+    for file in ("one.txt", "two.csv"):
+        found = read(tmp_path, learnable={"c": "all"}, types={"neurons": file}, names=names)
+        assert found.updates["c"].numbers == ((1,), (1,), (2,), (1,))
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"types": {"neurons": ["E"]}}, "types.neurons has 1 types for 4 units"),
+        ({"types": {"layer2": KINDS}}, "types.layer2: a recurrent network has no such units"),
+        ({"types": {"neurons": ["E", "", "I", "E"]}}, r"types.neurons\[1\] \(''\) must be a word"),
+        ({"types": {"neurons": "none.csv"}}, "which does not exist"),
+        ({"types": {"neurons": KINDS, "together": 1}}, "must be true or false"),
+        (
+            {"types": {"neurons": KINDS}, "constraints": {"sign": {"X": "+"}}},
+            "constraints.sign.X: no unit is of this type",
+        ),
+        (
+            {"types": {"neurons": KINDS}, "constraints": {"sign": {"E": "keep"}}},
+            r"constraints.sign.E \('keep'\) must be",
+        ),
+        (
+            {"types": {"neurons": KINDS}, "constraints": {"sign": {"E": "+"}}},
+            "are about single weights, but W learns by",
+        ),
+    ],
+)
+def test_refusals_of_types(tables, words):
+    """Each names its place."""
+    with pytest.raises(InputError, match=words):
+        read(Path(), learnable={"W": "all"}, **tables)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,E\nb,E\na,I\nd,E\n", "row 3 has 'a' again, after row 1"),
+        ("a,E\nb,E\nx,I\nd,E\n", "row 3 names 'x', which is none of the"),
+        ("a,E\nb,E\nd,E\n", "'c' has no type"),
+    ],
+)
+def test_rows_of_types(tmp_path, text, words):
+    """The row of the file that is wrong."""
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    names = {"neurons": ["a", "b", "c", "d"]}
+    with pytest.raises(InputError, match=words):
+        read(tmp_path, learnable={"W": "all"}, types={"neurons": "t.csv"}, names=names)

@@ -16,6 +16,7 @@ from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.networks.sequence import SequenceRNN
+from algebra.problems.learning import Types
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
@@ -134,7 +135,7 @@ def float_rank(rows):
     return int(np.linalg.matrix_rank(rows, tol=1e-9)) if rows.size else 0
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(7))
 def test_recordings_are_the_smallest(seed):
     """Units and entries recorded are as few as brute force over all sets finds; proofs hold."""
     rng = random.Random(seed)
@@ -143,6 +144,9 @@ def test_recordings_are_the_smallest(seed):
         "W": rng.choice([{"gain": "rows"}, {"gain": "columns", "groups": [1, 1, 2]}, {"lora": 1}]),
         "c": rng.choice([[[1], [1], [0]], {"tied": [[1], [2], [1]]}]),
     }
+    if seed > 3:
+        types = Types(net, {"neurons": ["E", "I", "E"]})
+        learnable = {name: types.together(name, np.ones(net.shapes[name])) for name in ("W", "c")}
     if seed % 2:
         learnable["e"] = {"tied": [[1], [1]]}
     problem = Problem(net, learnable)
