@@ -179,6 +179,16 @@ def test_functions_close_no_import_cycle():
     assert hidden == []
 
 
+def test_class_names_are_unique():
+    """No two classes of the project have the same name."""
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{where(path)}:{node.lineno}")
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_files_are_short_or_say_why():
     """A file of more than 600 lines says in its docstring why it is one file."""
     long = [

@@ -37,7 +37,7 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.linear.evidence import LinearEvidence, read_evidence
-from algebra.linear.verify import Checker, check_claim
+from algebra.linear.verify import ClaimChecker, check_claim
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.problems.allocation import Allocation
@@ -165,7 +165,7 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
     return outputs
 
 
-class _ActivationChecker(Checker):
+class _ActivationChecker(ClaimChecker):
     """The checks of one claim; what is not of a polynomial system."""
 
     def __init__(
@@ -284,12 +284,12 @@ class _ActivationChecker(Checker):
         return known
 
 
-def check_stuck(checker: Checker, moving: Allocation, row: int | None, known: str) -> str:
+def check_stuck(checker: ClaimChecker, moving: Allocation, row: int | None, known: str) -> str:
     """From an output that cannot follow, and full rank, follows 0 < MP < 1.
 
     Parameters
     ----------
-    checker : Checker
+    checker : ClaimChecker
         Of the claim.
     moving : Allocation
         The weights that move.

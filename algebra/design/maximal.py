@@ -76,7 +76,7 @@ class NoneMaximal(NoDesign):
 
 
 @dataclass
-class _Best:
+class _CheapestMaximal:
     cost: Fraction | None = None
     allocation: Allocation | None = None
     known: Parity | None = None
@@ -141,10 +141,10 @@ def cheapest_maximal(
     # Refuses, with a reason, what is impossible.
     free = cheapest(asked, relaxation, seconds, goal="maximal")
     form_ends, wide_ends, exchange_ends, ends = (end_of_part(s * seconds) for s in (*_SHARES, 1.0))
-    best = _Best()
+    best = _CheapestMaximal()
     points: list[tuple[int, int]] = []
     error, bound = Fraction(1), None
-    reached: _Reached | None = None
+    reached: _CountedInOrder | None = None
     try:
         for design in _forms(asked, relaxation, form_ends):
             if best.cost is None or design.cost < best.cost:
@@ -165,7 +165,7 @@ def cheapest_maximal(
     except OutOfTime:
         # Nothing that is not minimal costs less than the first one.
         points, error, bound = list(free.points), free.error, free.bound
-        reached = _Reached(bound, len(getattr(parity, "known", ())), 0, is_late=True)
+        reached = _CountedInOrder(bound, len(getattr(parity, "known", ())), 0, is_late=True)
     assert bound is not None
     assert reached is not None
     if best.allocation is None:
@@ -195,8 +195,8 @@ def cheapest_maximal(
 
 
 @dataclass(frozen=True)
-class _Reached:
-    """How far the designs were counted in the order of their cost.
+class _CountedInOrder:
+    """The designs counted so far, in the order of their cost.
 
     Attributes
     ----------
@@ -226,9 +226,9 @@ class _Reached:
 
 
 def _in_order(
-    asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, p: int, number: int,
+    asked: Demand, parity: Callable[[Allocation], Parity], best: _CheapestMaximal, p: int, number: int,
     ends: float,
-) -> _Reached:  # fmt: skip
+) -> _CountedInOrder:  # fmt: skip
     """Count designs in the order of their cost, as far as the best one known or the time goes."""
     fixed = asked.cost(sorted(asked.must))
     problem = asked.problem(p, number)
@@ -237,9 +237,9 @@ def _in_order(
     first_unknown: Fraction | None = None
     unknown = counted = 0
 
-    def reached(upto: Fraction, late: bool = False) -> _Reached:
+    def reached(upto: Fraction, late: bool = False) -> _CountedInOrder:
         upto = upto if first_unknown is None else min(upto, first_unknown)
-        return _Reached(upto, counted, unknown, late)
+        return _CountedInOrder(upto, counted, unknown, late)
 
     ranked = ranked_bases(asked, problem.columns, p)
     try:
@@ -317,7 +317,9 @@ def _lines(network: Network) -> Iterator[tuple[str, int]]:
         yield "column", T * min(network.d, network.columns)
 
 
-def _wider(asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, ends: float) -> None:
+def _wider(
+    asked: Demand, parity: Callable[[Allocation], Parity], best: _CheapestMaximal, ends: float
+) -> None:
     """A few more rows (or columns) than the form has: cheaper, and few roots."""
     if asked.extra:
         return
@@ -388,7 +390,7 @@ def _late(parity: Callable[[Allocation], Parity], ends: float) -> bool:
 
 
 def _exchange(
-    asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, start: Allocation,
+    asked: Demand, parity: Callable[[Allocation], Parity], best: _CheapestMaximal, start: Allocation,
     ends: float,
 ) -> None:  # fmt: skip
     """One weight for a cheaper one, as long as the allocation stays certified."""

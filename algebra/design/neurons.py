@@ -79,7 +79,7 @@ _WORD = 1 << 61
 Rating = tuple[int, int]
 
 
-class _Best(NamedTuple):
+class _FewestNeurons(NamedTuple):
     """The best design so far."""
 
     neurons: int
@@ -291,18 +291,18 @@ class _NeuronSearch:
         self.neurons, self.relaxation = neurons, relaxation
         self.ends, self.cost_ends = ends, cost_ends
         self.solved: dict[frozenset[int], Optimum] = {}
-        self.found: _Best
+        self.found: _FewestNeurons
 
     def touched(self, elements: Sequence[int]) -> list[int]:
         """How many of some elements lie in each neuron."""
         inside = set(elements)
         return [sum(e in inside for e in members) for members in self.neurons.members]
 
-    def rated(self, elements: Sequence[int]) -> _Best:
+    def rated(self, elements: Sequence[int]) -> _FewestNeurons:
         """A design with its rating."""
         used = {k for k, n in enumerate(self.touched(elements)) if n}
         costs = self.neurons.asked.costs
-        return _Best(
+        return _FewestNeurons(
             self.neurons.count(self.neurons.start | used), sum(costs[e] for e in elements),
             tuple(elements),
         )  # fmt: skip
@@ -327,7 +327,7 @@ class _NeuronSearch:
             self.solved[chosen] = found
         return found
 
-    def concentrate(self, best: _Best, ends: float) -> _Best:
+    def concentrate(self, best: _FewestNeurons, ends: float) -> _FewestNeurons:
         """Fewer neurons by repeated solution, each one the cheaper the more it was used.
 
         Then neurons are closed one by one, the emptiest first, where a design is left.
@@ -358,7 +358,7 @@ class _NeuronSearch:
                 best = min(best, self.rated(found.elements))
         return best
 
-    def search(self, best: _Best) -> tuple[_Best, list[GroupLeaf]]:
+    def search(self, best: _FewestNeurons) -> tuple[_FewestNeurons, list[GroupLeaf]]:
         """The best design of this point, and leaves that cover all others."""
         self.found = best
         leaves, _, interrupt = branch(self)
@@ -441,7 +441,7 @@ def fewest_neurons(
     first = cheapest(asked, relaxation, seconds, goal="neurons")
     place = {cell: k for k, cell in enumerate(asked.free)}
     elements = tuple(place[cell] for cell in first.allocation.cells if cell in place)
-    best: _Best | None = None
+    best: _FewestNeurons | None = None
     leaves: list[GroupLeaf] = []
     proved: Rating | None = None
     points: list[tuple[int, int]] = []

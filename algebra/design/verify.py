@@ -119,11 +119,11 @@ def verify_design(
     goal = data.get("goal") if isinstance(data, Mapping) else None
     return checklist.run(
         f"{goal} design" if isinstance(goal, str) else "design",
-        lambda: _Checker(read_proof(data), seed, timeout, fallback, checklist).run(),
+        lambda: _DesignChecker(read_proof(data), seed, timeout, fallback, checklist).run(),
     )
 
 
-class _Checker:
+class _DesignChecker:
     def __init__(
         self, proof: DesignProof, seed: int, timeout: float, fallback: RootCounter | None,
         checklist: Checklist,

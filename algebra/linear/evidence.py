@@ -149,7 +149,7 @@ def reached_evidence(blocks: Blocks) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class RankEvidence:
+class RankClaim:
     """A claimed generic rank and the point at which it is attained.
 
     Attributes
@@ -256,8 +256,8 @@ class LinearEvidence:
     """All that a certificate of a linear network can hold."""
 
     labels_vanish: bool
-    network_rank: RankEvidence | None
-    allocation_rank: RankEvidence | None
+    network_rank: RankClaim | None
+    allocation_rank: RankClaim | None
     root_count: RootEvidence | None
     sub_allocation: Allocation | None
     tied: Problem | None

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import Residues, kernel, matmul, random_residues, rank
-from algebra.networks.chain import Chain
+from algebra.networks.chain import ChainLayout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.systems.instances import ModularInstance
@@ -110,13 +110,13 @@ class Side:
 
 
 def sides(
-    chain: Chain, weights: Mapping[str, Residues], U: Residues, learns: np.ndarray, p: int
+    chain: ChainLayout, weights: Mapping[str, Residues], U: Residues, learns: np.ndarray, p: int
 ) -> tuple[Side, Side]:
     """The rows and the columns of the recurrent matrix of a chain.
 
     Parameters
     ----------
-    chain : Chain
+    chain : ChainLayout
         With a recurrent matrix.
     weights : mapping of str to ndarray of int64
     U : ndarray of int64

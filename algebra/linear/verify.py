@@ -58,7 +58,7 @@ from algebra.linear.derivatives import dual_derivative
 from algebra.linear.enclosed import check_enclosed
 from algebra.linear.evidence import (
     LinearEvidence,
-    RankEvidence,
+    RankClaim,
     RootEvidence,
     read_evidence,
     read_witness,
@@ -116,10 +116,10 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bo
     CheckFailed
     """
     evidence = read_evidence(claim.evidence, claim.problem)
-    return Checker(claim, evidence, checklist, effort, peers).run()
+    return ClaimChecker(claim, evidence, checklist, effort, peers).run()
 
 
-class Checker:
+class ClaimChecker:
     """The checks of one claim; each method proves what its docstring says, or raises."""
 
     def __init__(
@@ -255,9 +255,7 @@ class Checker:
             lambda seed: allocation_rank(allocation, self.problem.student(), claim.equations, seed),
         )  # fmt: skip
 
-    def _at_most(
-        self, evidence: RankEvidence, size: int, again: Callable[[int], GenericRank]
-    ) -> str:
+    def _at_most(self, evidence: RankClaim, size: int, again: Callable[[int], GenericRank]) -> str:
         """What learns has the claimed rank, no more: by its size, ρ, or the odds at new points."""
         claim = self.claim
         if claim.rank > claim.equations:
@@ -273,7 +271,7 @@ class Checker:
         self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {odds(found.error)}")
         return PROBABLE
 
-    def _upper_bound(self, evidence: RankEvidence, met: bool) -> None:
+    def _upper_bound(self, evidence: RankClaim, met: bool) -> None:
         if evidence.proved != (evidence.rank == evidence.upper_bound) or (
             evidence.proved and not met
         ):
@@ -282,7 +280,7 @@ class Checker:
             )
             raise CheckFailed(f"{evidence.place}.upper_bound", text)
 
-    def _attained(self, evidence: RankEvidence, cells: list[Cell], claimed: int) -> None:
+    def _attained(self, evidence: RankClaim, cells: list[Cell], claimed: int) -> None:
         """The claimed rank is the rank at the witness point: at most the generic rank."""
         place, point = evidence.place, evidence.point
         if evidence.rank != claimed:

@@ -60,14 +60,14 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
     network = problem.network
     assert isinstance(network, ProgramNetwork)
     if not network.is_piecewise:
-        return _Certifier(problem, effort, None).run()
+        return _ModelCertifier(problem, effort, None).run()
     first: Certificate | None = None
     for number in range(MOST_PATTERNS if "choose" in network.functions else 1):
         try:
             piece = on_pattern(problem, number)
         except SignUnknown:
             continue
-        found = _Certifier(piece, effort, number).run()
+        found = _ModelCertifier(piece, effort, number).run()
         if found.rank == found.equations:
             return found
         first = first or found
@@ -76,7 +76,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
     return first
 
 
-class _Certifier(OnRanks):
+class _ModelCertifier(OnRanks):
     """One verdict, from the ranks on; `piece` is the number of its pattern's point."""
 
     def __init__(self, problem: Problem, effort: Effort, piece: int | None) -> None:

@@ -28,7 +28,7 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.linear.evidence import read_evidence
-from algebra.linear.verify import Checker
+from algebra.linear.verify import ClaimChecker
 from algebra.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.allocation import Allocation
@@ -44,13 +44,13 @@ def verify_program(data: object, effort: Effort) -> Verification:
     """Check the certificate of a program at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
-        _Checker(claim, checklist, effort).run()
+        _ModelChecker(claim, checklist, effort).run()
         return what_theorems_say(claim.problem.network, claim.problem.allocation)
 
     return verified(data, check)
 
 
-class _Checker(Checker):
+class _ModelChecker(ClaimChecker):
     """The checks of one claim about a program."""
 
     def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:

@@ -27,7 +27,7 @@ from algebra.networks.readings import LABELS, TRACES, Reading
 from algebra.programs.program import Program
 
 if TYPE_CHECKING:
-    from algebra.networks.chain import Chain
+    from algebra.networks.chain import ChainLayout
     from algebra.networks.limits import MatrixLimits
 
 Matrix = Any
@@ -382,7 +382,7 @@ class Network(ABC):
         """The matrix D where Y = D Z, biases aside, and Z does not depend on D; None of others."""
         return None
 
-    def chain(self) -> Chain | None:
+    def chain(self) -> ChainLayout | None:
         """The network as a product of matrices, where it is one."""
         return None
 

@@ -12,7 +12,7 @@ estimator    X       none           W       X
 
 U (Tb × columns) is what drives the steps, T blocks of b rows: the samples X themselves, unless a
 kind says otherwise (`ChainNetwork.drive`).  A kind that is a chain gives its sizes, its shapes
-and `Chain`; everything below follows.
+and `ChainLayout`; everything below follows.
 
 **Jacobian.**  Moving the cell (i, j) of a matrix moves the labels by
 :math:`\sum_s L_s[:, i] ⊗ R_s[j, :]`, with a term for each place s where the matrix stands
@@ -51,7 +51,7 @@ def _same(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Chain:
+class ChainLayout:
     """Which matrix stands where in ``S_0 = start``, ``S_k = M_k S_{k-1}``, ``Y = D Z``.
 
     Attributes
@@ -67,7 +67,7 @@ class Chain:
 
     Examples
     --------
-    >>> Chain("B", ("W",) * 3, "D", "all").recurrent
+    >>> ChainLayout("B", ("W",) * 3, "D", "all").recurrent
     'W'
     """
 
@@ -103,7 +103,7 @@ class ChainNetwork(Network):
     """A network whose labels are a chain of matrix products: all that follows from `chain`."""
 
     @abstractmethod
-    def chain(self) -> Chain:
+    def chain(self) -> ChainLayout:
         """The network as a product of matrices."""
 
     @property
@@ -463,8 +463,8 @@ class RecurrentChain(ChainNetwork):
     def shapes(self) -> dict[str, tuple[int, int]]:
         return {"D": (self.d, self.n), "W": (self.n, self.n), "B": (self.n, self.b)}
 
-    def chain(self) -> Chain:
-        return Chain("B", ("W",) * self.T, "D", "all")
+    def chain(self) -> ChainLayout:
+        return ChainLayout("B", ("W",) * self.T, "D", "all")
 
     @property
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from algebra.networks.chain import Chain, ChainNetwork
+from algebra.networks.chain import ChainLayout, ChainNetwork
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,6 @@ class LinearFeedForward(ChainNetwork):
             f"W{layer}": (sizes[layer], sizes[layer - 1]) for layer in range(self.layers, 0, -1)
         }
 
-    def chain(self) -> Chain:
+    def chain(self) -> ChainLayout:
         steps = tuple(f"W{layer}" for layer in range(1, self.layers))
-        return Chain(None, steps, f"W{self.layers}", "last")
+        return ChainLayout(None, steps, f"W{self.layers}", "last")

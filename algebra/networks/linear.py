@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from algebra.networks.chain import Chain, ChainNetwork
+from algebra.networks.chain import ChainLayout, ChainNetwork
 
 
 @dataclass(frozen=True)
@@ -34,5 +34,5 @@ class LinearEstimator(ChainNetwork):
     def shapes(self) -> dict[str, tuple[int, int]]:
         return {"W": (self.d, self.q)}
 
-    def chain(self) -> Chain:
-        return Chain(None, (), "W", "last")
+    def chain(self) -> ChainLayout:
+        return ChainLayout(None, (), "W", "last")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 DEFAULT_PRIME = 2147483647
 
 
-class Ring(Protocol):
+class CoefficientRing(Protocol):
     """What `algebra.systems.system` needs of a ring."""
 
     def constant(self, value: Any) -> Any:

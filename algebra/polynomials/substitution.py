@@ -117,7 +117,7 @@ class Composed:
                 side[e] = self._occupied[np.unique(factors)].any(axis=0)
         return np.ascontiguousarray(found[0].T), np.ascontiguousarray(found[1].T)
 
-    def _parts(self) -> Iterator[tuple[np.ndarray, _Table | None]]:
+    def _parts(self) -> Iterator[tuple[np.ndarray, _FactorTable | None]]:
         """Polynomials in ascending order: one with its table, or some that are to be merged."""
         q, support = self.quadrics, self._support
         # A bound on the terms of each polynomial before equal monomials are added.
@@ -151,7 +151,7 @@ class Composed:
             index[at][entry], index[inner], left[entry] * value[inner] % p,
         )  # fmt: skip
 
-    def _table(self, e: int, work: int) -> _Table | None:
+    def _table(self, e: int, work: int) -> _FactorTable | None:
         """One polynomial as a table of the unknowns that come from its sparser factors.
 
         None where most of the table would be empty.
@@ -179,7 +179,7 @@ class Composed:
         for k in range(1, int(nth.max()) + 1):
             own = nth == k
             entries[row[own]] = (entries[row[own]] + images[source[own]] * factor[own][:, None]) % p
-        return _Table(rows, columns, entries)
+        return _FactorTable(rows, columns, entries)
 
     def _sides(
         self, q: Quadrics, terms: slice | np.ndarray = slice(None)
@@ -253,7 +253,7 @@ class Survey:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _FactorTable:
     """One polynomial: entry (i, j) times the product of unknowns rows[i] and columns[j].
 
     A product of two of the `rows` may occur twice.

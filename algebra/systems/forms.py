@@ -42,7 +42,7 @@ from algebra.errors import InputError
 from algebra.networks.activated import SUMS
 from algebra.networks.activation import Activation
 from algebra.networks.base import Matmul, Network
-from algebra.networks.chain import Chain, need_chain
+from algebra.networks.chain import ChainLayout, need_chain
 from algebra.polynomials.quadratic import beside, stacked
 from algebra.problems.allocation import Allocation
 from algebra.programs import Node
@@ -277,7 +277,7 @@ class _Sums(LiftedForm):
         return sum(rows * columns for rows, columns in self.unknowns(allocation.network).values())
 
 
-def _start(chain: Chain) -> str:
+def _start(chain: ChainLayout) -> str:
     assert chain.start is not None
     return chain.start
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from algebra.linalg.modular import Residues
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticMatrix, Quadrics, stacked
-from algebra.polynomials.rings import PrimeField, Ring, SymbolicRing, symbol
+from algebra.polynomials.rings import CoefficientRing, PrimeField, SymbolicRing, symbol
 from algebra.problems.allocation import Allocation
 from algebra.systems.forms import FORMS, form_of
 
@@ -27,7 +27,7 @@ class PolynomialSystem:
     ----------
     form : str
         "B", "D", "forward", "backward", "sums" or "direct".
-    ring : Ring
+    ring : CoefficientRing
     unknowns : tuple of str
         Names: first the learnable weights in the allocation's order (``W_0_1``), then the
         auxiliary unknowns (``F_2_0``: row 2, column 0).
@@ -189,7 +189,7 @@ def build_system(
     weights: Mapping[str, np.ndarray],
     X: np.ndarray,
     Y: np.ndarray,
-    ring: Ring,
+    ring: CoefficientRing,
     form: str,
 ) -> PolynomialSystem:
     """The system of one instance, in one form, over one ring.
@@ -202,7 +202,7 @@ def build_system(
         learnable cells are ignored.
     X, Y : ndarray
         Samples and labels.
-    ring : Ring
+    ring : CoefficientRing
     form : str
         One of `forms`, or "direct".
 
@@ -337,7 +337,7 @@ def _symbols(prefix: str, shape: tuple[int, int]) -> np.ndarray:
     return out
 
 
-def _constants(ring: Ring, array: np.ndarray) -> np.ndarray:
+def _constants(ring: CoefficientRing, array: np.ndarray) -> np.ndarray:
     out = np.empty(array.shape, dtype=object)
     for index, value in np.ndenumerate(array):
         out[index] = ring.constant(value)

@@ -66,7 +66,7 @@ def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict
     if not simpler.updates:
         found = certify_cells(simpler, effort)
         return replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))
-    found = _Certifier(simpler, effort, certify_cells).run()
+    found = _UpdateCertifier(simpler, effort, certify_cells).run()
     notes = () if problem.distribution.is_continuous else (DISCRETE,)
     return replace(
         found,
@@ -88,7 +88,7 @@ def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
     return tuple(out)
 
 
-class _Certifier(OnRanks):
+class _UpdateCertifier(OnRanks):
     """One verdict, from the ranks on."""
 
     def __init__(self, problem: Problem, effort: Effort, certify_cells: CellVerdict) -> None:

@@ -36,8 +36,8 @@ from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
 from algebra.linalg.modular import random_points, rank
 from algebra.linear.derivatives import dual_derivative
-from algebra.linear.evidence import RankEvidence, RootEvidence, read_evidence
-from algebra.linear.verify import Checker, own_rank
+from algebra.linear.evidence import RankClaim, RootEvidence, read_evidence
+from algebra.linear.verify import ClaimChecker, own_rank
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.networks.base import Point
@@ -82,7 +82,7 @@ def verify_updates(
             # They were checked there; what they say is said of the cells.
             return claim.theorems
         _check_equivalences(plain, masks, effort.seed, checklist)
-        _Checker(claim, simpler, checklist, effort, verify_cells).run()
+        _UpdateChecker(claim, simpler, checklist, effort, verify_cells).run()
         return {}
 
     return verified(data, check)
@@ -160,7 +160,7 @@ def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.
     return dual_derivative(network, at, [*learning.cells, *arrays], step)
 
 
-class _Checker(Checker):
+class _UpdateChecker(ClaimChecker):
     """The checks of one claim about a problem that is no problem of cells."""
 
     def __init__(
@@ -234,7 +234,7 @@ class _Checker(Checker):
             lambda seed: learning_rank(learning, claim.equations, seed),
         )  # fmt: skip
 
-    def _reached(self, evidence: RankEvidence) -> None:
+    def _reached(self, evidence: RankClaim) -> None:
         """The claimed rank is that of J_θ at the witness point."""
         place, point = evidence.place, evidence.point
         if evidence.rank != self.claim.rank:

@@ -82,7 +82,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ModuleReading:
     """A module as a network.
 
     Attributes
@@ -260,7 +260,7 @@ def _mask(value: Any, place: Place, table: str) -> np.ndarray:
 # -- reading --------------------------------------------------------------------------------
 
 
-def _read(module: Any, m: int, T: int | None) -> Reading:
+def _read(module: Any, m: int, T: int | None) -> ModuleReading:
     """A module as a network, or a refusal."""
     if isinstance(module, (tuple, list)):
         parts, named = list(module), _named_of(module)
@@ -326,7 +326,9 @@ def _named_of(parts: Any) -> dict[int, str]:
     }
 
 
-def _read_layers(parts: list[Any], kinds: list[str], named: dict[int, str], m: int) -> Reading:
+def _read_layers(
+    parts: list[Any], kinds: list[str], named: dict[int, str], m: int
+) -> ModuleReading:
     listed = ", ".join(kinds) or "nothing"
     linear = [part for part, kind in zip(parts, kinds, strict=True) if kind == "Linear"]
     between: list[str] = []
@@ -371,7 +373,7 @@ def _read_layers(parts: list[Any], kinds: list[str], named: dict[int, str], m: i
             places.append(Place(layer.bias, _name(named, layer.bias), bias, 0, 0, shape))
         elif any(biased):
             support[bias] = np.zeros((_shape(layer)[0], 1), np.int8)
-    return _checked(Reading(network, tuple(places), support))
+    return _checked(ModuleReading(network, tuple(places), support))
 
 
 def _layered(sizes: list[int], activation: str, biases: bool, m: int, listed: str) -> Network:
@@ -393,7 +395,7 @@ def _layered(sizes: list[int], activation: str, biases: bool, m: int, listed: st
 
 def _read_rnn(
     parts: list[Any], kinds: list[str], named: dict[int, str], m: int, T: int | None
-) -> Reading:
+) -> ModuleReading:
     listed = ", ".join(kinds)
     if kinds != ["RNN", "Linear"]:
         raise InputError(
@@ -435,7 +437,7 @@ def _read_rnn(
         places += [Place(bias, _name(named, bias), "c", 0, 0, (n, 1)) for bias in biases]
         if outer is not None:
             places.append(Place(outer, _name(named, outer), "e", 0, 0, (d, 1)))
-    return _checked(Reading(network, tuple(places), support))
+    return _checked(ModuleReading(network, tuple(places), support))
 
 
 def _shape(layer: Any) -> tuple[int, int]:
@@ -459,7 +461,7 @@ def _check_softplus(module: Any) -> None:
         raise InputError(f"`module`: Softplus with beta = {shown(beta)}; known is beta = 1")
 
 
-def _checked(found: Reading) -> Reading:
+def _checked(found: ModuleReading) -> ModuleReading:
     """Refuse a parameter that stands at two places."""
     seen: dict[int, str] = {}
     for place in found.places:

@@ -45,7 +45,7 @@ def is_table(path: Path | None) -> bool:
 
 
 @dataclass(frozen=True)
-class DemandOptions(Options):
+class DemandArguments(Options):
     """What an allocation must be like, and what it costs."""
 
     costs: Annotated[
@@ -92,7 +92,7 @@ class DemandOptions(Options):
 
 
 @dataclass(frozen=True)
-class SearchOptions(Options):
+class SearchArguments(Options):
     """How long is searched."""
 
     seconds: Annotated[
@@ -125,11 +125,11 @@ def design(
     among: Annotated[
         str, typer.Option(help="learnable: choose in [learnable]; all: every weight that exists.")
     ] = "learnable",
-    demand: DemandOptions,
+    demand: DemandArguments,
     by: Annotated[str, typer.Option(help="row or column: what a neuron is, what is spread.")] = (
         "row"
     ),
-    search: SearchOptions,
+    search: SearchArguments,
     candidates: Annotated[int, typer.Option(help="Designs raced at most (probable).", min=1)] = 16,
     trials: Annotated[int, typer.Option(help="Trials of each at most (probable).", min=1)] = 1024,
     workers: WorkersOption = 1,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from matchprob.cli import options
-from matchprob.cli.design import DemandOptions, Out, SearchOptions, Write, is_table
+from matchprob.cli.design import DemandArguments, Out, SearchArguments, Write, is_table
 from matchprob.cli.options import ProblemFile, Seed, Shown, Timeout
 
 
@@ -21,8 +21,8 @@ def repair(
         ),
     ] = None,
     *,
-    demand: DemandOptions,
-    search: SearchOptions,
+    demand: DemandArguments,
+    search: SearchArguments,
     write: Write = None,
     out: Out = None,
     shown: Shown,

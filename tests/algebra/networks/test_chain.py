@@ -7,7 +7,7 @@ import pytest
 
 from algebra.linalg.modular import random_prime
 from algebra.networks.base import KINDS, NotKnown
-from algebra.networks.chain import Chain, need_chain
+from algebra.networks.chain import ChainLayout, need_chain
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
@@ -34,7 +34,7 @@ NETS = [
 def test_other_chains_are_refused(bad):
     """One repeated step read at all states from a matrix, or distinct ones from the samples."""
     with pytest.raises(TypeError, match="a chain reads"):
-        Chain(*bad)
+        ChainLayout(*bad)
 
 
 @pytest.mark.parametrize("network", NETS, ids=str)
