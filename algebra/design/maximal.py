@@ -76,7 +76,7 @@ class NoneMaximal(NoDesign):
 
 
 @dataclass
-class _CheapestMaximal:
+class _BestMaximal:
     cost: Fraction | None = None
     allocation: Allocation | None = None
     known: Parity | None = None
@@ -141,7 +141,7 @@ def cheapest_maximal(
     # Refuses, with a reason, what is impossible.
     free = cheapest(asked, relaxation, seconds, goal="maximal")
     form_ends, wide_ends, exchange_ends, ends = (end_of_part(s * seconds) for s in (*_SHARES, 1.0))
-    best = _CheapestMaximal()
+    best = _BestMaximal()
     points: list[tuple[int, int]] = []
     error, bound = Fraction(1), None
     reached: _CountedInOrder | None = None
@@ -226,7 +226,7 @@ class _CountedInOrder:
 
 
 def _in_order(
-    asked: Demand, parity: Callable[[Allocation], Parity], best: _CheapestMaximal, p: int, number: int,
+    asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, p: int, number: int,
     ends: float,
 ) -> _CountedInOrder:  # fmt: skip
     """Count designs in the order of their cost, as far as the best one known or the time goes."""
@@ -318,7 +318,7 @@ def _lines(network: Network) -> Iterator[tuple[str, int]]:
 
 
 def _wider(
-    asked: Demand, parity: Callable[[Allocation], Parity], best: _CheapestMaximal, ends: float
+    asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, ends: float
 ) -> None:
     """A few more rows (or columns) than the form has: cheaper, and few roots."""
     if asked.extra:
@@ -390,7 +390,7 @@ def _late(parity: Callable[[Allocation], Parity], ends: float) -> bool:
 
 
 def _exchange(
-    asked: Demand, parity: Callable[[Allocation], Parity], best: _CheapestMaximal, start: Allocation,
+    asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, start: Allocation,
     ends: float,
 ) -> None:  # fmt: skip
     """One weight for a cheaper one, as long as the allocation stays certified."""

@@ -9,7 +9,7 @@ import pytest
 
 from algebra.design.demand import SearchUnfinished, demand
 from algebra.design.evidence import CountedRoots
-from algebra.design.maximal import _CheapestMaximal, _exchange, cheapest_maximal
+from algebra.design.maximal import _BestMaximal, _exchange, cheapest_maximal
 from algebra.design.odd_counts import Parity
 from algebra.errors import InputError
 from algebra.families import certify
@@ -107,10 +107,10 @@ def test_exchange_moves_lower_the_cost():
     costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
     asked = demand(network, allowed=cells, costs=costs)
     start = Allocation.from_cells(network, [("W", 2, 1), ("W", 2, 2)])
-    best = _CheapestMaximal(Fraction(17), start)
+    best = _BestMaximal(Fraction(17), start)
     _exchange(asked, told(True), best, start, time.monotonic() + 10)
     assert best.cost == 3
-    best = _CheapestMaximal(Fraction(17), start)
+    best = _BestMaximal(Fraction(17), start)
     _exchange(asked, told(False), best, start, time.monotonic() + 10)
     assert best.allocation == start
 
