@@ -301,7 +301,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
     return evidence
 
 
-def _read_rank(data: Any, place: str, problem: Problem, student: bool = False) -> RankEvidence:
+def _read_rank(data: Any, place: str, problem: Problem, student: bool = False) -> RankClaim:
     fields = Fields(data, place)
     support = problem.student() if student else problem.support
     network = problem.network
@@ -328,7 +328,7 @@ def _read_rank(data: Any, place: str, problem: Problem, student: bool = False) -
         _need_numbers(point.weights, numbers, given.at("weights"))
     else:
         point = random_point(network, p, number, support)
-    evidence = RankEvidence(
+    evidence = RankClaim(
         place=place,
         rank=fields.whole("rank", 0),
         upper_bound=fields.whole("upper_bound", 0),
