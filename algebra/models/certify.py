@@ -11,6 +11,10 @@ r"""Verdicts on networks that are programs.
   single-valued analytic functions on a connected set.  Rational functions and exponentials of such
   are, on the complex numbers less a hypersurface, which is connected).  What more learns can do no
   less.
+* Where the weights that do not learn are those of the file, the rank of what learns is found there
+  (with any numbers where it learns), that of the network at any weights, the teacher's: the proof
+  of the theorem is for fixed weights, and at a student whose labels have rank ρ the network's
+  have it, too.
 * **undecided** else.  By pieces (`algebra.models.patterns`) only "not minimal" is shown.
 """
 
@@ -29,14 +33,14 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
-from algebra.linear.certify import generic_ranks, why_minimal
+from algebra.linear.certify import why_minimal
 from algebra.linear.evidence import OnRanks
 from algebra.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
-from algebra.ranks.generic_rank import allocation_rank
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime
@@ -59,6 +63,8 @@ def certify_program(problem: Problem, effort: Effort) -> Certificate:
 def _decided(problem: Problem, effort: Effort) -> Certificate:
     network = problem.network
     assert isinstance(network, ProgramNetwork)
+    allocation, support = problem.allocation, problem.support
+    problem = replace(problem, network=network.at_file(allocation.masks, support))
     if not network.is_piecewise:
         return _ModelCertifier(problem, effort, None).run()
     first: Certificate | None = None
@@ -76,11 +82,19 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
     return first
 
 
+def program_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:
+    """Of the network's Jacobian, at any weights, and of the allocation's, at those of the file."""
+    network = problem.network
+    assert isinstance(network, ProgramNetwork)
+    whole = network_rank(network.anywhere(), problem.support, seed)
+    return whole, allocation_rank(problem.allocation, problem.support, whole.rank, seed)
+
+
 class _ModelCertifier(OnRanks):
     """One verdict, from the ranks on; `piece` is the number of its pattern's point."""
 
     def __init__(self, problem: Problem, effort: Effort, piece: int | None) -> None:
-        super().__init__(problem, effort, *generic_ranks(problem, effort.seed))
+        super().__init__(problem, effort, *program_ranks(problem, effort.seed))
         assert isinstance(problem.network, ProgramNetwork)
         self.network, self.piece = problem.network, piece
         if piece is not None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from algebra.certificates.family import WrittenEquations
 from algebra.linalg.modular import random_prime
-from algebra.linear.certify import generic_ranks
+from algebra.models.certify import program_ranks
 from algebra.models.patterns import on_pattern
 from algebra.networks.base import Support
 from algebra.networks.limits import plural
-from algebra.networks.program import ProgramNetwork
+from algebra.networks.program import FILE, ProgramNetwork
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import Inspection
@@ -23,11 +24,12 @@ def inspect_program(
     problem = Problem(allocation.network, allocation.masks, support)
     network = allocation.network
     assert isinstance(network, ProgramNetwork)
-    where = ""
+    where = " at the weights of the file" if network.weights == FILE else ""
+    problem = replace(problem, network=network.at_file(allocation.masks, support))
     if network.is_piecewise:
         problem = on_pattern(problem, 0)
-        where = " on one activation pattern or choice of tokens"
-    whole, own = generic_ranks(problem, seed)
+        where += " on one activation pattern or choice of tokens"
+    whole, own = program_ranks(problem, seed)
     assert isinstance(problem.network, ProgramNetwork)
     why = problem.network.argued(seed, support) or "upper bounds: values are formal"
     size = allocation.size

@@ -13,6 +13,7 @@ The program is read from the file in the certificate, whose digest is computed a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from algebra.activations.minors import Minor, is_regular, read_minor
 from algebra.activations.reach import everything_learns
@@ -75,16 +76,20 @@ class _ModelChecker(ClaimChecker):
         self.say("problem.network.digest", PROVED, f"the model in the file: {network.digest}")
         if (self.piece is not None) != network.is_piecewise:
             raise CheckFailed("evidence.pattern", "is there where labels go by pieces only")
+        allocation = claim.problem.allocation
+        at_file = network.at_file(allocation.masks, claim.problem.support)
+        self.problem = replace(claim.problem, network=at_file)
+        self.network = at_file
         if self.piece is not None:
             try:
-                self.problem = on_pattern(claim.problem, self.piece)
+                self.problem = on_pattern(self.problem, self.piece)
             except SignUnknown as error:
                 raise CheckFailed("evidence.pattern", str(error)) from None
             assert isinstance(self.problem.network, ProgramNetwork)
             self.network = self.problem.network
             self.say("evidence.pattern", PROVED, "the point decides all signs")
         self._only_what_belongs()
-        known, attained = self._network_rank(), self._allocation_rank()
+        known, attained = self._whole_rank(), self._allocation_rank()
         if self.everything:
             return self._everything()
         exact = self._exact()
@@ -104,6 +109,15 @@ class _ModelChecker(ClaimChecker):
         known = self._bounded(known)
         self._full_rank(known)
         return self._affine(known)
+
+    def _whole_rank(self) -> str:
+        """The network's rank is at any weights, whatever those of the file are."""
+        own, network = self.problem, self.problem.network
+        assert isinstance(network, ProgramNetwork)
+        self.problem = replace(own, network=network.anywhere())
+        known = self._network_rank()
+        self.problem = own
+        return known
 
     def _allowed(self) -> tuple[str, ...]:
         return ()

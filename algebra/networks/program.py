@@ -25,7 +25,7 @@ import hashlib
 import operator
 import random
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -47,6 +47,7 @@ from algebra.networks.base import (
     Support,
 )
 from algebra.networks.readings import LABELS
+from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
 from algebra.programs.capacity import matrix_shape
 from algebra.programs.degrees import EntryBound, degree_in, entry_bound
@@ -59,7 +60,7 @@ from algebra.programs.onnx import Read, read_onnx
 from algebra.programs.onnx.model import check_length
 from algebra.programs.program import Program
 
-GENERIC = "generic"
+GENERIC, FILE = "generic", "file"
 # Bytes of a file up to which it is written into certificates.
 EMBEDDED = 1 << 20
 # The grid of rational statistics: sixteenths between 1 and 3.
@@ -76,8 +77,8 @@ class ProgramNetwork(Network):
         An ONNX file.
     m : int
         Samples.
-    weights : {"generic"}, optional
-        What weights are that do not learn: any numbers.
+    weights : {"generic", "file"}, optional
+        What weights are that do not learn: any numbers, or those of the file.
     output : str, optional
         The output that is the labels; the file's first by default.
     size : mapping of str to int, optional
@@ -95,10 +96,10 @@ class ProgramNetwork(Network):
     only_verbs: ClassVar[str] = "inspect, certify and verify"
     is_linear: ClassVar[bool] = False
     has_instances: ClassVar[bool] = False
-    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"weights": (GENERIC,)}
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"weights": (GENERIC, FILE)}
     meanings: ClassVar[Mapping[str, str]] = {
         "file": "an ONNX file beside this one",
-        "weights": "what weights are that do not learn: any numbers",
+        "weights": "what weights are that do not learn: any numbers, or those of the file",
         "output": "the output of the file that is the labels; its first by default",
         "size": "numbers for sizes of inputs that the file gives a name only",
         "constants": "tensors of the file that are numbers and no parameters: names or patterns",
@@ -162,6 +163,12 @@ class ProgramNetwork(Network):
             output=self.output, data=content,
         )  # fmt: skip
         object.__setattr__(self, "_read", read)
+        if self.weights == FILE and read.buffers:
+            raise InputError(
+                f'{self.file}: `weights` ("file") is for models without batch normalization, whose '
+                f"statistics ({min(read.buffers)}) enter by square roots that are rounded: fold it "
+                "into the layer before it"
+            )
         if len(content) <= EMBEDDED:
             object.__setattr__(self, "model", base64.b64encode(content).decode())
         super().__post_init__()
@@ -171,8 +178,11 @@ class ProgramNetwork(Network):
             value = getattr(self, key)
             if not isinstance(value, str):
                 raise InputError(f"`{key}` ({shown(value)}) must be text")
-        if self.weights != GENERIC:
-            raise InputError(f'`weights` ({shown(self.weights)}) must be "generic": any numbers')
+        if self.weights not in (GENERIC, FILE):
+            raise InputError(
+                f'`weights` ({shown(self.weights)}) must be "generic" (any numbers) or "file" '
+                "(those of the file, where they do not learn)"
+            )
         if not isinstance(self.size, (Mapping, tuple)):
             raise InputError(f"`size` ({shown(self.size)}) must map names to numbers")
         size = dict(self.size)
@@ -271,6 +281,34 @@ class ProgramNetwork(Network):
         object.__setattr__(made, "_piece", number)
         return made
 
+    def at_file(
+        self, learnable: Mapping[str, np.ndarray], support: Mapping[str, np.ndarray]
+    ) -> ProgramNetwork:
+        """The network at the weights of the file, where these are asked for: but what learns."""
+        free = {}
+        for name, shape in self.shapes.items():
+            exists = np.asarray(support.get(name, np.ones(shape)), bool)
+            free[name] = np.asarray(learnable.get(name, np.zeros(shape)), bool) | ~exists
+        return self._at(free) if self.weights == FILE else self
+
+    def anywhere(self) -> ProgramNetwork:
+        """The network at any weights: the teacher's."""
+        return self._at(None) if self.weights == FILE else self
+
+    def _at(self, free: Mapping[str, np.ndarray] | None) -> ProgramNetwork:
+        made = copy.copy(self)
+        made.__dict__.pop("_bound", None)
+        object.__setattr__(made, "_free", free)
+        return made
+
+    def _taken(self, weights: Mapping[str, Any], arithmetic: ArrayArithmetic) -> dict[str, Any]:
+        """The weights of a point, but those of the file where these are asked for."""
+        free: Mapping[str, np.ndarray] | None = self.__dict__.get("_free")
+        if free is None:
+            return dict(weights)
+        own = {n: arithmetic.constant(*self.read.values[n])[..., 0] for n in self.shapes}
+        return {n: np.where(free[n], weights[n], own[n].reshape(s)) for n, s in self.shapes.items()}
+
     @property
     def has_pattern(self) -> bool:
         """Whether signs are known that the program chooses by, if it does."""
@@ -305,7 +343,8 @@ class ProgramNetwork(Network):
         rng = random.Random(f"statistics/{point.p}/{point.seed}")
         shapes = self.program().weights
         own = {n: random_residues((*shapes[n], 1), point.p, rng) for n in self._statistics()}
-        return own | self._tokens(point.seed) | self._placed(weights, X)
+        taken = self._taken(weights, self._arithmetic(point))
+        return own | self._tokens(point.seed) | self._placed(taken, X)
 
     def _arithmetic(self, point: Point) -> FormalArithmetic:
         signs = self.__dict__.get("_signs", {})
@@ -350,7 +389,8 @@ class ProgramNetwork(Network):
             drawn = [rng.randint(_LEAST, _MOST) for _ in range(prod(shapes[name]))]
             own[name] = as_balls(np.array(drawn)).reshape(*shapes[name], 1) / _GRID
         tokens = {n: as_balls(v) for n, v in self._tokens(number).items()}
-        placed = self._placed({n: as_balls(w) for n, w in weights.items()}, as_balls(X))
+        balls = {n: as_balls(w) for n, w in weights.items()}
+        placed = self._placed(self._taken(balls, BallArithmetic(self.program())), as_balls(X))
         return own | tokens | placed
 
     def signs_at(
@@ -378,7 +418,12 @@ class ProgramNetwork(Network):
 
     @cached_property
     def _bound(self) -> EntryBound:
-        return entry_bound(self.program(), self.m)
+        given = self.read.values if self.__dict__.get("_free") is not None else None
+        return entry_bound(self.program(), self.m, given)
+
+    def _at_file_only(self) -> NotKnown:
+        instead = "inspect, certify and verify take masks of cells there"
+        return NotKnown(self, "ranks at the weights of its file", instead)
 
     @property
     def entry_degree(self) -> int:
@@ -394,6 +439,8 @@ class ProgramNetwork(Network):
 
     @property
     def label_dimension_bound(self) -> int:
+        if self.weights == FILE and "_free" not in self.__dict__:
+            raise self._at_file_only()
         return min(self.outputs, self.parameters)
 
     @property
@@ -416,6 +463,10 @@ class ProgramNetwork(Network):
         shapes = self.program().weights
         exists = {n: np.asarray(mask, bool).reshape(shapes[n]) for n, mask in support.items()}
         model = Model(self.program(), self.read.tokens, support=exists)
+        free = self.__dict__.get("_free")
+        if free is not None:
+            own = {n: mask.reshape(shapes[n]) for n, mask in free.items()}
+            model = replace(model, values=self.read.values, free=own)
         independent = arguments_are_independent(model, f"{seed}")
         return "exponentials of independent arguments (Ax's theorem)" if independent else ""
 
@@ -439,6 +490,8 @@ class ProgramNetwork(Network):
             super().check_verb(verb)
 
     def need_ranks(self, verb: str, support: Support) -> None:
+        if self.weights == FILE:
+            raise self._at_file_only()
         if self.is_piecewise or not self.ranks_are_exact(support):
             raise InputError(
                 f"{verb} rests on exact generic ranks, and those of {self.file} are "

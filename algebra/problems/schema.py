@@ -93,7 +93,7 @@ EDGE_KEYS: dict[str, dict[str, Any]] = {
 
 _OF_PROGRAMS: dict[str, dict[str, Any]] = {
     "file": {"type": "string", "pattern": r"\.onnx$"},
-    "weights": {"enum": ["generic"]},
+    "weights": {"enum": ["generic", "file"]},
     "output": {"type": "string"},
     "size": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
     "constants": {"type": "array", "items": {"type": "string"}},

@@ -51,6 +51,8 @@ class Model:
         Samples that are rows of one 1 and zeros.
     values : mapping of str to (ndarray of int, int)
         Weights that are not drawn: integers over a denominator.
+    free : mapping of str to ndarray of bool
+        Entries of those that are drawn all the same.
     support : mapping of str to ndarray of bool
         Weights that exist, where some do not.
     patterns : callable, optional
@@ -60,6 +62,7 @@ class Model:
     program: Program
     tokens: Mapping[str, int] = field(default_factory=dict)
     values: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
+    free: Mapping[str, np.ndarray] = field(default_factory=dict)
     support: Mapping[str, np.ndarray] = field(default_factory=dict)
     patterns: Patterns | None = None
 
@@ -154,6 +157,9 @@ def _weights(model: Model, p: int, rng: random.Random) -> dict[str, Residues]:
             residues = np.array(table % p, np.int64).reshape(shape)
             inverse = np.full((1,) * len(shape), pow(denominator, -1, p), np.int64)
             out[name] = times(residues, inverse, p)
+            if name in model.free:
+                drawn = random_residues(shape, p, rng)
+                out[name] = np.where(model.free[name], drawn, out[name])
         else:
             out[name] = random_residues(shape, p, rng)
         if name in model.support:

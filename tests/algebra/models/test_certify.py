@@ -7,10 +7,12 @@ import json
 import pytest
 
 from algebra.families import certify, verify
+from algebra.identify.identification import identify
+from algebra.networks.base import NotKnown
 from algebra.networks.ffn import FeedForward
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
-from tests.onnx_models import save
+from tests.onnx_models import MODELS, onnx, save
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +87,55 @@ def test_a_rank_on_one_piece_is_no_verdict(folder):
     assert found.verdict == "undecided"
     assert found.rank < found.equations
     assert "other activation patterns" in found.tried[0]
+
+
+@pytest.fixture
+def silent(folder):
+    """A tanh network some rows of whose read-out are 0 in the file."""
+
+    def made(rows):
+        model = MODELS["mlp_tanh"]()
+        for tensor in model.graph.initializer:
+            if tensor.name == "l3.weight":
+                array = onnx.numpy_helper.to_array(tensor).copy()
+                array[rows] = 0
+                tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+        path = folder / f"silent{len(rows)}.onnx"
+        onnx.save(model, str(path))
+        return str(path)
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("rows", "learn", "rank"),
+    [
+        ([0, 1, 2, 3], {"l1.*": "all", "l2.*": "all"}, 0),
+        ([0, 1, 2, 3], {"l3.bias": "all", "l1.*": "all"}, 2),
+        ([0, 1, 2], {"l2.bias": "all"}, 1),
+        ([0, 1, 2], {"l3.weight": [[1, 1], [0, 0], [0, 0], [0, 0]]}, 2),
+    ],
+)
+def test_at_the_weights_of_the_file(silent, rows, learn, rank):
+    """Ranks of what learns are those there, of the network those at any weights."""
+    path = silent(rows)
+    there = certify(Problem(ProgramNetwork(path, 2, weights="file"), learn), timeout=60)
+    anywhere = certify(Problem(ProgramNetwork(path, 2), learn), timeout=60)
+    assert (there.rank, there.equations) == (rank, 4)
+    assert anywhere.rank >= rank
+    assert there.verdict == "minimal"
+    data = json.loads(there.to_json())
+    assert verify(data).holds
+    if anywhere.rank > rank:
+        data["problem"]["network"]["weights"] = "generic"
+        failed = [check.place for check in verify(data).checks if check.status == "failed"]
+        assert failed[0] == "evidence.allocation_rank"
+
+
+def test_questions_that_are_not_asked_at_the_weights_of_a_file(silent):
+    """Updates, and verbs that rest on generic ranks, in one line."""
+    net = ProgramNetwork(silent([0]), 2, weights="file")
+    with pytest.raises(NotKnown, match="updates"):
+        certify(Problem(net, {"l2.weight": {"lora": 1}}))
+    with pytest.raises(NotKnown, match="weights of its file"):
+        identify(Problem(net, {"l2.weight": "all"}))

@@ -83,7 +83,8 @@ def test_genuine_files_hold(files):
         ("piece", ("evidence", "pattern"), 99, "evidence.pattern"),
         ("open", ("problem", "network", "digest"), "0" * 64, "problem.network"),
         ("open", ("problem", "network", "m"), 5, "evidence.network_rank"),
-        ("open", ("problem", "network", "weights"), "file", "problem.network"),
+        ("open", ("problem", "network", "weights"), "old", "problem.network"),
+        ("minimal", ("problem", "network", "weights"), "file", "evidence.regular_minor"),
     ],
 )
 def test_changed_files_fail_where_they_were_changed(files, name, path, to, place):
