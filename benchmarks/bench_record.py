@@ -1,19 +1,50 @@
 """The fewest hidden units to record: how long the search takes, and how far it gets.
 
     python benchmarks/bench_record.py [--seconds 120] [--units 64 128]
+    python benchmarks/bench_record.py --circuit
 
 Recurrent networks, T = b = d = 4, m = 16, plastic synapses at random places; also with a random
-cost of each unit, where the bound does not meet the greedy choice at once.
+cost of each unit, where the bound does not meet the greedy choice at once.  ``--circuit``: 302
+units, 3,600 synapses of which 1,052 are plastic, T = 10, d = 80, each row with its memory and the
+time of the check of its proof.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
+import subprocess
+import sys
 import time
 
 import numpy as np
 
 import matchprob as mp
+
+# Kind, inputs b and samples m.
+CIRCUITS = [("tanh", 20, 60), ("tanh", 20, 8), ("linear", 20, 60)]
+
+
+def circuit(kind: str, b: int, m: int, *, n: int = 302, exist: int = 3_600, r: int = 1_052) -> str:
+    """One line of a large circuit, in a process of its own."""
+    rng = np.random.default_rng(0)
+    support, mask = np.zeros((n, n), int), np.zeros((n, n), int)
+    places = rng.choice(n * n, exist, replace=False)
+    support.flat[places] = 1
+    mask.flat[rng.choice(places, r, replace=False)] = 1
+    sizes = {"n": n, "T": 10, "b": b, "d": 80, "m": m}
+    net = mp.LinearRNN(**sizes) if kind == "linear" else mp.RNN(**sizes, activation=kind)
+    began = time.process_time()
+    found = mp.record(mp.Problem(net, {"W": mask}, {"W": support}), "units", seconds=100.0)
+    middle = time.process_time()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+    holds = mp.verify(found.proof_file()).holds
+    return (
+        f"{kind:6s} {n} {r} b={b:2d} m={m:2d}: {len(found.recorded)} recorded, "
+        f"bound {found.bound}, rank {found.rank.rank}, {middle - began:.1f} s, "
+        f"{peak:.2f} GiB; proof holds: {holds}, "
+        f"{time.process_time() - middle:.1f} s"
+    )
 
 
 def main() -> None:
@@ -21,7 +52,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--units", type=int, nargs="+", default=[64])
+    parser.add_argument("--circuit", action="store_true")
+    parser.add_argument("--row", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.row:
+        kind, b, m = options.row.split(",")
+        print(circuit(kind, int(b), int(m)))
+        return
+    if options.circuit:
+        for row in CIRCUITS:
+            given = ",".join(map(str, row))
+            subprocess.run([sys.executable, __file__, "--row", given], check=True)
+        return
     print("kind     n  weights  costs   recorded  cost  bound  leaves  CPU s")
     for n in options.units:
         sizes = {"n": n, "T": 4, "b": 4, "d": 4, "m": 16}

@@ -136,7 +136,7 @@ class Neurons:
         self.start = frozenset(k for k, name in enumerate(self.names) if name in touched)
         self.base = len(touched - set(self.names))
         columns, owner = self._compress(line, p, number)
-        self.groups = Groups(
+        self.groups = Groups.of_columns(
             LinearMatroid(columns, p),
             [np.flatnonzero(owner == k) for k in range(len(self.names))],
         )
@@ -173,9 +173,9 @@ class Neurons:
         """Cost of the cheapest 0, 1, 2, … independent weights of each neuron, its caps kept."""
         costs = self.asked.costs
         found = []
-        for members, columns in zip(self.members, self.groups.members, strict=True):
+        for members, size in zip(self.members, self.groups.sizes, strict=True):
             order = sorted(members, key=costs.__getitem__)
-            basis = self.problem.matroid.greedy(order, min(len(columns), len(order)))
+            basis = self.problem.matroid.greedy(order, min(size, len(order)))
             sums = [0]
             for e in basis:
                 sums.append(sums[-1] + costs[e])

@@ -1,9 +1,12 @@
-"""Groups of a matroid's columns, what they add to each other, and a search over sets of groups.
+"""Groups of vectors modulo p, what they add to each other, and a search over sets of groups.
 
-f(U), the rank of the columns of the groups U, is the rank function of a polymatroid: what a
+f(U), the rank of the vectors of the groups U, is the rank function of a polymatroid: what a
 group adds never grows with U.  A branch and bound over sets of groups takes a group in or bans
 it; the leaves of its tree, each a set chosen and a set banned, cover all sets, and are the proof
 of what the search found: the least of their bounds, found again at any time, is a bound of all.
+
+The vectors of a group are made when they are first asked for: a recording of 300 neurons has
+180,000 rows, and a few neurons of them are enough for an answer and its proof.
 """
 
 from __future__ import annotations
@@ -11,17 +14,22 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from algebra.linalg import modular
+from algebra.linalg.modular import Residues, echelon, matmul
 from algebra.matroids.branch_and_bound import covers
 from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.linear import LinearMatroid
-from algebra.time_limits import OutOfTime
+from algebra.time_limits import OutOfTime, check_time
 
-# Contractions kept for the nodes that come next.
+# Spans kept for the nodes that come next.
 _KEPT = 40
+# Entries of all vectors up to which questions about all groups at once are asked.
+_WHOLE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -41,57 +49,155 @@ class GroupLeaf:
     dual: Dual | None = field(default=None, repr=False)
 
 
+class Span(NamedTuple):
+    """The span of some vectors.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        Its reduced echelon form.
+    pivots, others : ndarray of int
+        The columns with a pivot, and without.
+    """
+
+    rows: Residues
+    pivots: np.ndarray
+    others: np.ndarray
+
+    def left(self, vectors: Residues, p: int) -> Residues:
+        """Vectors modulo the span: their coordinates in the columns without a pivot."""
+        if not len(self.pivots):
+            return vectors
+        taken = matmul(vectors[:, self.pivots], self.rows[:, self.others], p)
+        rest = vectors[:, self.others] - taken
+        rest += (rest >> 63) & p
+        return rest
+
+    def extended(self, vectors: Residues, p: int) -> Span:
+        """The span of these vectors too."""
+        table, pivots = echelon(self.left(vectors, p), p)
+        if not pivots:
+            return self
+        new = np.zeros((len(table), self.rows.shape[1]), np.int64)
+        new[:, self.others] = table
+        fresh = self.others[pivots]
+        old = self.rows - matmul(self.rows[:, fresh], new, p)
+        old += (old >> 63) & p
+        return Span(
+            np.concatenate([old, new]),
+            np.concatenate([self.pivots, fresh]),
+            np.delete(self.others, pivots),
+        )
+
+    @classmethod
+    def empty(cls, dimension: int) -> Span:
+        """The span of no vector."""
+        none = np.zeros(0, np.int64)
+        return cls(np.zeros((0, dimension), np.int64), none, np.arange(dimension))
+
+
 class Groups:
-    """Groups of the columns of a linear matroid.
+    """Groups of vectors modulo p.
 
     Parameters
     ----------
-    matroid : LinearMatroid
-    members : sequence of sequence of int
-        The columns of each group; no two groups share a column.
+    part : callable
+        The vectors of a group, a row each.
+    sizes : sequence of int
+        How many vectors each group has.
+    dimension : int
+        Of the vectors.
+    p : int
+        A prime.
+    reach : callable, optional
+        Of some groups and each of some others: what f of all these is at most.
 
     Examples
     --------
     >>> matroid = LinearMatroid(np.array([[1, 0, 1, 2], [0, 1, 1, 0]]), 101)
-    >>> groups = Groups(matroid, [[0, 3], [1], [2]])
+    >>> groups = Groups.of_columns(matroid, [[0, 3], [1], [2]])
     >>> groups.gains(frozenset({0}), [1, 2])
     (1, {1: 1, 2: 1})
     """
 
-    def __init__(self, matroid: LinearMatroid, members: Sequence[Sequence[int] | np.ndarray]):
-        self.matroid = matroid
-        self.members = [np.asarray(group, np.int64) for group in members]
-        self._quotients: dict[frozenset[int], tuple[LinearMatroid, int]] = {}
+    def __init__(
+        self,
+        part: Callable[[int], Residues],
+        sizes: Sequence[int],
+        dimension: int,
+        p: int,
+        reach: Callable[[Iterable[int], Sequence[int]], np.ndarray] | None = None,
+    ) -> None:
+        self.part, self.sizes, self.dimension, self.p = part, list(sizes), dimension, p
+        self.reach = reach
+        # Whether there are few enough vectors to treat all of them at once.
+        self.is_small = sum(sizes) * dimension <= _WHOLE
+        self._spans = {frozenset[int](): Span.empty(dimension)}
+
+    @classmethod
+    def of_columns(
+        cls, matroid: LinearMatroid, members: Sequence[Sequence[int] | np.ndarray]
+    ) -> Groups:
+        """Groups of the columns of a linear matroid; no two groups share a column."""
+        parts = [np.ascontiguousarray(matroid.columns[:, list(group)].T) for group in members]
+        sizes = [len(part) for part in parts]
+        return cls(parts.__getitem__, sizes, len(matroid.columns), matroid.p)
 
     def __len__(self) -> int:
-        return len(self.members)
+        return len(self.sizes)
 
-    def columns(self, groups: Iterable[int]) -> np.ndarray:
-        """The columns of some groups, in their order."""
-        chosen = [self.members[k] for k in groups]
-        return np.sort(np.concatenate(chosen)) if chosen else np.zeros(0, np.int64)
+    def most(self, chosen: Iterable[int], others: Sequence[int]) -> np.ndarray:
+        """What f of the chosen groups and of each of some others is at most."""
+        chosen = list(chosen)
+        size = sum(self.sizes[k] for k in chosen)
+        found = np.array([size + self.sizes[k] for k in others], np.int64)
+        if self.reach is not None:
+            found = np.minimum(found, self.reach(chosen, others))
+        return np.minimum(found, self.dimension)
 
     def rank(self, groups: Iterable[int]) -> int:
         """f of some groups."""
-        return self.matroid.rank(self.columns(groups))
+        chosen = frozenset(groups)
+        if chosen in self._spans:
+            return len(self._spans[chosen].rows)
+        return modular.rank(np.concatenate([self.part(k) for k in sorted(chosen)]), self.p)
 
-    def quotient(self, chosen: frozenset[int]) -> tuple[LinearMatroid, int]:
-        """The columns with some groups projected away, and the rank of these."""
-        if chosen not in self._quotients:
+    def span(self, chosen: frozenset[int]) -> Span:
+        """The span of some groups."""
+        if chosen not in self._spans:
             # Most nodes add one group to another node's.
-            less = next((chosen - {k} for k in chosen if chosen - {k} in self._quotients), None)
-            whole, found = (self.matroid, 0) if less is None else self._quotients[less]
-            made, more = whole.contract(self.columns(chosen - (less or frozenset())))
-            if len(self._quotients) >= _KEPT:
-                self._quotients.pop(next(iter(self._quotients)))
-            self._quotients[chosen] = made, found + more
-        return self._quotients[chosen]
+            less = max((known for known in self._spans if known < chosen), key=len)
+            found = self._spans[less]
+            for k in sorted(chosen - less):
+                check_time()
+                found = found.extended(self.part(k), self.p)
+            if len(self._spans) >= _KEPT:
+                self._spans.pop(next(known for known in self._spans if known))
+            self._spans[chosen] = found
+        return self._spans[chosen]
+
+    def left(self, chosen: frozenset[int], others: Sequence[int]) -> list[Residues]:
+        """The vectors of some groups modulo the span of the chosen ones."""
+        span = self.span(chosen)
+        parts = [self.part(k) for k in others]
+        ends = np.cumsum([0, *map(len, parts)])
+        if not ends[-1]:
+            return [np.zeros((0, len(span.others)), np.int64) for _ in parts]
+        whole = span.left(np.concatenate(parts), self.p)
+        return [whole[a:b] for a, b in pairwise(ends)]
 
     def gains(self, chosen: frozenset[int], others: Iterable[int]) -> tuple[int, dict[int, int]]:
         """f of the chosen groups, and what each of some others would add to it."""
-        matroid, found = self.quotient(chosen)
-        some = len(matroid.columns) > 0
-        return found, {k: matroid.rank(self.members[k]) if some else 0 for k in others}
+        others, ranks = list(others), {}
+        found = len(self.span(chosen).rows)
+        # What is large is treated group by group.
+        step = max(1, len(others)) if self.is_small else 1
+        for start in range(0, len(others), step):
+            some = others[start : start + step]
+            for k, part in zip(some, self.left(chosen, some), strict=True):
+                check_time()
+                ranks[k] = modular.rank(part, self.p)
+        return found, ranks
 
     def open(self, leaf: GroupLeaf) -> list[int]:
         """Groups neither chosen nor banned."""

@@ -1,6 +1,6 @@
-r"""The cheapest groups of columns that span, under caps on how many of a class: exact.
+r"""The cheapest groups of vectors that span, under caps on how many of a class: exact.
 
-With f the rank of the columns of a set of groups, a set U of least cost with f(U) ≥ wanted is
+With f the rank of the vectors of a set of groups, a set U of least cost with f(U) ≥ wanted is
 looked for: a *submodular cover* [1]_, NP-hard in general, and greedy choices lose a factor of
 log(largest rank of a group) at most.  It is solved by branch and bound
 (`algebra.matroids.groups.branch`).  Three bounds hold for the sets U ⊇ C of a leaf, C chosen, E the
@@ -8,13 +8,21 @@ chosen and the open groups:
 
 - *Nothing left*: f(E) < wanted, or more of C in a class than its cap.
 - *Essential groups*: an open g with f(E - g) < wanted is in every U.  All are found at once: let
-  [I A] be the reduced echelon form of the open columns after projecting C away, k = f(E) - f(C)
-  its rows.  By duality (r*(g) = |g| + r(E - g) - r(E)) removing g lowers the rank by
-  :math:`|g ∩ P| - rank A[g ∩ P, N - g]`, P the pivots and N the others.
+  [I A] be the reduced echelon form of the open vectors as columns after projecting C away,
+  k = f(E) - f(C) its rows.  By duality (r*(g) = |g| + r(E - g) - r(E)) removing g lowers the rank
+  by :math:`|g ∩ P| - rank A[g ∩ P, N - g]`, P the pivots and N the others.  This needs all vectors
+  at once, and is left out where they are very many.
 - *Knapsack*: with C and the essential groups chosen, and g_k what the open group k would add to
   them, f(U) ≤ f(C) + Σ g_k over the others of U (what a group adds never grows), so that U costs at
   least what the cheapest groups cost whose g_k sum up to wanted - f(C) (Wolsey's inequality for
   C [1]_, and the knapsack problem over it solved exactly).
+- *Pairs*: where no single open group with C can reach the wanted rank, two are needed.
+
+The knapsack needs few of the g_k: with upper bounds of some it is still a bound, and where the
+groups that it takes have their true g_k it is that of all true ones, since these groups are then a
+solution of both.  So what a group adds is found when the knapsack takes it, and what is not yet
+known is bounded: by what it adds to fewer groups, and by the weights that its numbers can depend
+on.
 
 References
 ----------
@@ -28,7 +36,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -43,7 +50,8 @@ _WORD = 1 << 61
 _KEPT = 256
 
 
-class _SpanningNode(NamedTuple):
+@dataclass
+class _SpanningNode:
     """What follows from a leaf.
 
     Attributes
@@ -53,12 +61,15 @@ class _SpanningNode(NamedTuple):
     found : int
         Their f.
     gains : dict of int to int
-        What each open group would add; only those that add something.
+        What each open group would add, at most; only those that may add something.
+    exact : set of int
+        Groups whose gain is not only bounded.
     """
 
     chosen: frozenset[int]
     found: int
     gains: dict[int, int]
+    exact: set[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +93,8 @@ class SpanningProblem:
     --------
     >>> from algebra.matroids.linear import LinearMatroid
     >>> matroid = LinearMatroid(np.array([[1, 0, 1, 2], [0, 1, 1, 0]]), 101)
-    >>> problem = SpanningProblem(Groups(matroid, [[0, 3], [1], [2]]), (1, 1, 3), 2)
+    >>> groups = Groups.of_columns(matroid, [[0, 3], [1], [2]])
+    >>> problem = SpanningProblem(groups, (1, 1, 3), 2)
     >>> found = cheapest_groups(problem)
     >>> found.chosen, found.cost, found.bound
     ((0, 1), 2, 2)
@@ -120,7 +132,23 @@ class SpanningProblem:
 
     def spans(self, chosen: Iterable[int]) -> bool:
         """Whether some groups have the rank that is wanted."""
+        chosen = list(chosen)
+        if not chosen:
+            return self.wanted <= 0
+        if self.groups.most(chosen[1:], chosen[:1])[0] < self.wanted:
+            return False
         return self.groups.rank(chosen) >= self.wanted
+
+    def _able(self, chosen: Iterable[int], leaf: GroupLeaf) -> list[int] | None:
+        """The open groups that the caps leave beside the chosen ones; None where these are many."""
+        room = self.room(chosen)
+        if any(n < 0 for caps in room for n in caps):
+            return None
+        return [
+            k
+            for k in self.groups.open(leaf)
+            if all(caps[of[k]] > 0 for (of, _), caps in zip(self.systems, room, strict=True))
+        ]
 
     def node(self, leaf: GroupLeaf) -> _SpanningNode | None:
         """What follows from a leaf; None where nothing is in it."""
@@ -134,53 +162,115 @@ class SpanningProblem:
     def _make_node(self, leaf: GroupLeaf) -> _SpanningNode | None:
         check_time()
         chosen = frozenset(leaf.chosen)
-        room = self.room(chosen)
-        if any(n < 0 for caps in room for n in caps):
+        others = self._able(chosen, leaf)
+        if others is None:
             return None
-        others = [
-            k
-            for k in self.groups.open(leaf)
-            if all(caps[of[k]] > 0 for (of, _), caps in zip(self.systems, room, strict=True))
-        ]
-        essential = self._essential(chosen, others)
-        if essential is None or not self.keeps_caps(chosen | essential):
-            return None
-        chosen |= essential
-        found, gains = self.groups.gains(chosen, [k for k in others if k not in essential])
-        return _SpanningNode(chosen, found, {k: gain for k, gain in gains.items() if gain})
+        if self.groups.is_small:
+            essential = self._essential(chosen, others)
+            if essential is None or not self.keeps_caps(chosen | essential):
+                return None
+            chosen |= essential
+            others = [k for k in others if k not in essential]
+        found = len(self.groups.span(chosen).rows)
+        most = dict(zip(others, (self.groups.most(chosen, others) - found).tolist(), strict=True))
+        before = self._parent(leaf)
+        exact: set[int] = set()
+        if before is not None and before.chosen <= chosen:
+            for k, gain in before.gains.items():
+                most[k] = min(most.get(k, 0), gain)
+            if before.chosen == chosen:
+                exact = before.exact.intersection(others)
+            most = {k: gain for k, gain in most.items() if k in before.gains}
+        return _SpanningNode(
+            chosen, found, {k: most[k] for k in others if most.get(k, 0) > 0}, exact
+        )
+
+    def _parent(self, leaf: GroupLeaf) -> _SpanningNode | None:
+        """The node of the leaf that this one was made of, where it is known."""
+        for chosen, banned in (
+            (leaf.chosen, leaf.banned[:-1]),
+            (leaf.chosen[:-1], leaf.banned),
+        ):
+            if len(chosen) + len(banned) < len(leaf.chosen) + len(leaf.banned):
+                found = self._nodes.get((frozenset(chosen), frozenset(banned)))
+                if found is not None:
+                    return found
+        return None
 
     def _essential(self, chosen: frozenset[int], others: list[int]) -> frozenset[int] | None:
         """Groups without which the others do not reach the rank; None where all do not."""
-        matroid, found = self.groups.quotient(chosen)
-        need = self.wanted - found
+        need = self.wanted - len(self.groups.span(chosen).rows)
         if need <= 0:
             return frozenset()
-        columns = self.groups.columns(others)
-        table, pivots = echelon(matroid.columns[:, columns], matroid.p)
+        parts = self.groups.left(chosen, others)
+        owner = np.repeat(np.arange(len(others)), [len(part) for part in parts])
+        if not len(owner):
+            return None
+        p = self.groups.p
+        table, pivots = echelon(np.concatenate(parts).T, p)
         spare = len(pivots) - need
         if spare < 0:
             return None
-        basis = np.zeros(len(columns), bool)
+        basis = np.zeros(len(owner), bool)
         basis[pivots] = True
         row_of = np.cumsum(basis) - 1
         out = []
-        for k in others:
-            inside = np.zeros(len(columns), bool)
-            inside[np.searchsorted(columns, self.groups.members[k])] = True
+        for number, k in enumerate(others):
+            inside = owner == number
             rows = row_of[inside & basis]
             if len(rows) > spare:
-                left = rank(table[np.ix_(rows, ~inside & ~basis)], matroid.p)
+                left = rank(table[np.ix_(rows, ~inside & ~basis)], p)
                 if len(rows) - left > spare:
                     out.append(k)
         return frozenset(out)
 
-    def bound(self, leaf: GroupLeaf) -> int | None:
-        """The cost that no set of the leaf falls below; None where none is in it."""
+    def bound(self, leaf: GroupLeaf, enough: int | None = None) -> int | None:
+        """The cost that no set of the leaf falls below; None where none is in it.
+
+        Where a bound of `enough` is reached nothing more is found out.
+        """
+        if enough is not None and not self.groups.is_small:
+            able = self._able(leaf.chosen, leaf)
+            if able is None:
+                return None
+            quick = self._quick(leaf.chosen, able)
+            if quick is None or quick >= enough:
+                return quick
         node = self.node(leaf)
         if node is None:
             return None
-        more = self.knapsack(node.gains, self.wanted - node.found)
-        return None if more is None else self.cost(node.chosen) + more[0]
+        while True:
+            more = self.knapsack(node.gains, self.wanted - node.found)
+            if more is None:
+                return None
+            cost = self.cost(node.chosen) + more[0]
+            stale = [k for k in more[1] if k not in node.exact]
+            if not stale or (enough is not None and cost >= enough):
+                return cost
+            for k, gain in self.groups.gains(node.chosen, stale)[1].items():
+                self.learn(node, k, gain)
+
+    def learn(self, node: _SpanningNode, k: int, gain: int) -> None:
+        """Note what a group would add."""
+        node.exact.add(k)
+        node.gains[k] = gain
+        if not gain:
+            del node.gains[k]
+
+    def _quick(self, chosen: Sequence[int], able: list[int]) -> int | None:
+        """A bound from what f is at most, without a rank; None where nothing is in the leaf."""
+        cost = self.cost(chosen)
+        if not chosen or not able:
+            return cost
+        if self.groups.most(chosen[1:], chosen[:1])[0] >= self.wanted:
+            return cost
+        one = self.groups.most(chosen, able) >= self.wanted
+        if one.any():
+            return cost + min(
+                self.costs[k] for k, is_enough in zip(able, one, strict=True) if is_enough
+            )
+        cheapest = sorted(self.costs[k] for k in able)
+        return cost + sum(cheapest[:2]) if len(able) > 1 else None
 
     def knapsack(self, gains: dict[int, int], need: int) -> tuple[int, list[int]] | None:
         """The least cost of groups whose gains sum up to what is needed, and such groups."""
@@ -239,8 +329,6 @@ class _SpanningSearch:
         self.problem, self.start, self.ends = problem, problem.start, ends
         self.chosen: frozenset[int] | None = None
         self.best: int = problem.far
-        # Nothing costs less: a set of this cost needs not be mended.
-        self.floor = problem.bound(GroupLeaf(tuple(sorted(self.start)), ()))
         if known is not None:
             self.keep(known)
 
@@ -250,7 +338,7 @@ class _SpanningSearch:
         if not problem.keeps_caps(chosen) or not problem.spans(chosen):
             return
         for k in sorted(chosen - self.start, key=lambda k: (-problem.costs[k], k)):
-            if problem.cost(chosen) == self.floor or has_passed(self.ends):
+            if has_passed(self.ends):
                 break
             if problem.spans(chosen - {k}):
                 chosen -= {k}
@@ -283,13 +371,20 @@ class _SpanningSearch:
                 if k in asked:
                     break
                 asked.add(k)
-                gains[k] = groups.gains(chosen, [k])[1][k]
+                if chosen != node.chosen or k not in node.exact:
+                    gains[k] = groups.gains(chosen, [k])[1][k]
+                if chosen == node.chosen:
+                    problem.learn(node, k, gains[k])
                 if not gains[k]:
                     able.remove(k)
             else:
                 return
             chosen |= {k}
             found += gains.pop(k)
+            most = groups.most(chosen, list(gains)) - found
+            gains = {
+                k: min(gain, int(left)) for (k, gain), left in zip(gains.items(), most, strict=True)
+            }
         self.keep(chosen)
 
     def _worth(self, k: int, gain: int, by_cost: bool) -> tuple[int, int]:
@@ -298,7 +393,7 @@ class _SpanningSearch:
 
     def bound(self, leaf: GroupLeaf) -> int | None:
         """See `SpanningProblem.bound`."""
-        return self.problem.bound(leaf)
+        return self.problem.bound(leaf, self.best)
 
     def is_late(self, bound: int) -> bool:
         """Whether time is up."""
@@ -343,7 +438,7 @@ def cheapest_groups(
     search = _SpanningSearch(problem, known, ends)
     if known is None:
         search.grow(problem.start, by_cost=True)
-        if search.best != search.floor:
+        if len(set(problem.costs)) > 1:
             search.grow(problem.start, by_cost=False)
         if search.chosen is None:
             search.keep(frozenset(range(len(problem.groups))))
@@ -354,8 +449,35 @@ def cheapest_groups(
     return CheapestGroups(chosen, cost, min(bounds, default=None), tuple(leaves), interrupt)
 
 
-def spanning_bound(problem: SpanningProblem, leaves: Sequence[GroupLeaf]) -> int | None:
+def ranked(groups: Groups, chosen: Iterable[int]) -> list[tuple[int, int]]:
+    """Some groups in the order of what they add, each time the one that adds most.
+
+    Returns
+    -------
+    list of (int, int)
+        The group, and what it adds to those before it.
+    """
+    span: frozenset[int] = frozenset()
+    left, found = dict.fromkeys(sorted(chosen), groups.dimension), []
+    while left:
+        # What a group adds never grows: one that is still the best when asked again is the best.
+        most = groups.most(span, list(left)) - len(groups.span(span).rows)
+        left = {k: min(old, int(new)) for (k, old), new in zip(left.items(), most, strict=True)}
+        asked: set[int] = set()
+        while (best := max(left, key=lambda k: (left[k], -k))) not in asked:
+            asked.add(best)
+            left[best] = groups.gains(span, [best])[1][best]
+        found.append((best, left.pop(best)))
+        span |= {best}
+    return found
+
+
+def spanning_bound(
+    problem: SpanningProblem, leaves: Sequence[GroupLeaf], enough: int | None = None
+) -> int | None:
     """The cost that no groups that span fall below, from the leaves of a search alone.
+
+    A bound of `enough` is as good as a higher one.
 
     Returns
     -------
@@ -367,5 +489,7 @@ def spanning_bound(problem: SpanningProblem, leaves: Sequence[GroupLeaf]) -> int
     DualError
         Where the leaves do not cover all sets of groups.
     """
-    found: int | None = least_rating(problem.groups, problem.start, leaves, problem.bound)
+    found: int | None = least_rating(
+        problem.groups, problem.start, leaves, lambda leaf: problem.bound(leaf, enough)
+    )
     return found

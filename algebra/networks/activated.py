@@ -38,7 +38,7 @@ from algebra.networks.base import (
     Support,
 )
 from algebra.networks.limits import NEVER, MatrixLimits, least
-from algebra.networks.readings import LABELS, STATES, TRACES, Reading
+from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
 from algebra.programs.arrays import EntryArithmetic, number_in, placed
 from algebra.programs.balls import as_balls, ball_product
@@ -370,12 +370,18 @@ class ActivatedNetwork(Network):
         found = evaluate(program, arithmetic, blocks, nodes)
         return [found[k] for k in nodes]
 
-    def _factors(self, point: Point, names: Sequence[str] | None, target: int) -> Factors:
+    def _factors(
+        self,
+        point: Point,
+        names: Sequence[str] | None,
+        target: int,
+        units: np.ndarray | None = None,
+    ) -> Factors:
         program, wanted = self.program(), set(self.shapes if names is None else names)
         blocks = placed(program, point.weights, {"X": point.X})
         arithmetic = self.modular(point.p, point.seed)
         if not self.reads_all or target != program.output:
-            return factors(Sweep(program, arithmetic, blocks, wanted, target), wanted)
+            return factors(Sweep(program, arithmetic, blocks, wanted, target, units), wanted)
         # The read-out meets the states of all steps side by side, and a column of ones.
         read = {self.output, self.output_bias} & wanted
         sweep, steps = Sweep(program, arithmetic, blocks, wanted - read, target), len(self.stages())
@@ -424,10 +430,20 @@ class ActivatedNetwork(Network):
         )
 
     def modular_readings(
-        self, what: str, point: Point, names: Sequence[str] | None
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
     ) -> list[Factors]:
         self.readings(what)
-        return [self._factors(point, names, node) for node in self._nodes(self._read(what))]
+        nodes = self._nodes(self._read(what))
+        if units is None or what != STATES:
+            return of_units([self._factors(point, names, node) for node in nodes], units)
+        return [
+            self._factors(point, names, node, some)
+            for node, some in zip(nodes, units, strict=True)
+        ]
 
     def factor_entries(self, what: str) -> int:
         """Left factors differ from sample to sample: rows × samples × units, of each stage."""

@@ -23,7 +23,7 @@ import numpy as np
 from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.linalg.modular import matmul as modular_matmul
 from algebra.linalg.modular import times as modular_times
-from algebra.networks.readings import LABELS, TRACES, Reading
+from algebra.networks.readings import LABELS, TRACES, Reading, of_units
 from algebra.programs.program import Program
 
 if TYPE_CHECKING:
@@ -442,9 +442,13 @@ class Network(ABC):
         raise self._no_reading(what)
 
     def modular_readings(
-        self, what: str, point: Point, names: Sequence[str] | None
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
     ) -> list[Factors]:
-        """The factors of the derivatives of `readings`, at a point over GF(p).
+        """The factors of the derivatives of `readings` (or of these units), at a point over GF(p).
 
         As of `modular_tangents`, with the units of each reading in place of the outputs; a matrix
         that a reading does not depend on is missing.
@@ -452,7 +456,7 @@ class Network(ABC):
         if what != LABELS:
             raise self._no_reading(what)
         factors = self.modular_tangents(point, names)
-        return [
+        found = [
             {
                 name: (
                     L if L.ndim == 3 else L[:, :, k * self.m : (k + 1) * self.m],
@@ -462,6 +466,7 @@ class Network(ABC):
             }
             for k in range(len(self.label_steps))
         ]
+        return of_units(found, units)
 
     def factor_entries(self, what: str) -> int:
         """How many numbers the factors of `modular_readings` hold at most; for limits of memory.

@@ -43,7 +43,7 @@ import numpy as np
 
 from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits, least
-from algebra.networks.readings import LABELS, STATES, TRACES, Reading
+from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 
 
 def _same(value: Any) -> Any:
@@ -238,21 +238,26 @@ class ChainNetwork(Network):
         )
 
     def modular_readings(
-        self, what: str, point: Point, names: Sequence[str] | None
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
     ) -> list[Factors]:
         if what != STATES or not self.steps:
-            return super().modular_readings(what, point, names)
+            return super().modular_readings(what, point, names, units)
         wanted = set(self.shapes if names is None else names)
         if self.chain().recurrent:
-            return self._state_tangents(point, wanted)
+            return of_units(self._state_tangents(point, wanted), units)
         weights, states = point.weights, self.states(point.weights, point.X, point.matmul)
         states = [point.reduced(state) for state in states]
-        return [
+        found = [
             self._layer_tangents(
                 weights, states, last, np.eye(width, dtype=np.int64), wanted, point.matmul
             )
             for last, width in enumerate(self.inner_widths, 1)
         ]
+        return of_units(found, units)
 
     def _state_tangents(self, point: Point, wanted: Collection[str]) -> list[Factors]:
         """Of h_1, …, h_T and W h_T: dh_t = Σ_s W^{t-1-s} dW h_s + Σ_s W^{t-s} dB x_s."""
@@ -477,11 +482,15 @@ class RecurrentChain(ChainNetwork):
         return super().readings(what)
 
     def modular_readings(
-        self, what: str, point: Point, names: Sequence[str] | None
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
     ) -> list[Factors]:
         if what == TRACES:
-            return self.read_at_every_step.modular_readings(LABELS, point, names)
-        return super().modular_readings(what, point, names)
+            return self.read_at_every_step.modular_readings(LABELS, point, names, units)
+        return super().modular_readings(what, point, names, units)
 
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
         if what == TRACES:

@@ -46,7 +46,7 @@ from algebra.networks.base import (
     Point,
     Support,
 )
-from algebra.networks.readings import LABELS
+from algebra.networks.readings import LABELS, of_units
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
 from algebra.programs.capacity import matrix_shape
@@ -478,12 +478,16 @@ class ProgramNetwork(Network):
     # -- what else is asked of a network -----------------------------------------------------
 
     def modular_readings(
-        self, what: str, point: Point, names: Sequence[str] | None
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
     ) -> list[Factors]:
         if what != LABELS:
             raise self._no_reading(what)
         factors = self.modular_tangents(point, names)
-        return [{name: factors[name] for name in (names or self.shapes)}]
+        return of_units([{name: factors[name] for name in (names or self.shapes)}], units)
 
     def check_verb(self, verb: str) -> None:
         if verb != "design":

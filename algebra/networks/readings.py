@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 # The labels; the outputs of a recurrent network at every step; the states of hidden units.
 LABELS, TRACES, STATES = "labels", "traces", "states"
@@ -25,3 +28,15 @@ class Reading:
     axis: str
     step: int | None
     size: int
+
+
+def of_units(
+    found: list[dict[str, tuple[np.ndarray, np.ndarray]]], units: Sequence[np.ndarray] | None
+) -> list[dict[str, tuple[np.ndarray, np.ndarray]]]:
+    """The factors of each reading (`Network.modular_readings`), of some of its units alone."""
+    if units is None:
+        return found
+    return [
+        {name: (L[:, some], R) for name, (L, R) in factors.items()}
+        for factors, some in zip(found, units, strict=True)
+    ]

@@ -144,6 +144,8 @@ class Sweep:
         The weights that derivatives are wanted of; all of them by default.
     target : int, optional
         The node that is differentiated; the labels by default.
+    entries : ndarray of int, optional
+        Which entries of its value, numbered row by row, are differentiated; all by default.
     """
 
     def __init__(
@@ -153,8 +155,9 @@ class Sweep:
         blocks: Mapping[str, Array],
         names: Collection[str] | None = None,
         target: int | None = None,
+        entries: np.ndarray | None = None,
     ) -> None:
-        self.program, self.arithmetic = program, arithmetic
+        self.program, self.arithmetic, self.entries = program, arithmetic, entries
         self.target = program.output if target is None else target
         nodes, needed = program.nodes, program.needed([self.target])
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
@@ -182,8 +185,10 @@ class Sweep:
         nodes, output = self.program.nodes, self.program.nodes[self.target]
         if self.target not in self.moving:
             return
-        start = self.arithmetic.constant(np.eye(output.size, dtype=np.int64), 1)
-        start = start.reshape(output.size, *output.shape, 1)
+        rows = np.eye(output.size, dtype=np.int64)
+        if self.entries is not None:
+            rows = rows[self.entries]
+        start = self.arithmetic.constant(rows, 1).reshape(len(rows), *output.shape, 1)
         if not output.batched:
             self.dense[self.target] = start
             return

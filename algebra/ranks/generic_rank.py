@@ -77,11 +77,16 @@ def prime_bits(network: Network, rank_bound: int, more_degree: int = 0, more_bit
 
 
 def deficit_error(
-    network: Network, rank_bound: int, more_degree: int = 0, more_bits: int = 0
+    network: Network,
+    rank_bound: int,
+    more_degree: int = 0,
+    more_bits: int = 0,
+    *,
+    bits: int | None = None,
 ) -> Fraction:
     """Probability bound that one random prime and point show too small a rank.
 
-    The prime is of as many bits as `prime_bits` says.
+    The prime is of as many bits as `prime_bits` says, if `bits` does not.
 
     Parameters
     ----------
@@ -96,7 +101,7 @@ def deficit_error(
     InputError
         Where primes of 61 bits do not bound it.
     """
-    bits = prime_bits(network, rank_bound, more_degree, more_bits)
+    bits = bits or prime_bits(network, rank_bound, more_degree, more_bits)
     error = _deficit_error(network, rank_bound, more_degree, more_bits, bits)
     if error >= _USEFUL:
         raise InputError(

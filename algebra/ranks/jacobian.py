@@ -42,6 +42,9 @@ from algebra.problems.allocation import Cell
 from algebra.problems.laws.values import residue, restrict
 from algebra.ranks.size import FOR_ECHELON, check_size
 
+# Entries that are treated at once where left factors differ from sample to sample.
+_AT_ONCE = 1 << 18
+
 
 def random_point(
     network: Network, p: int, seed: int, support: Mapping[str, np.ndarray] | None = None
@@ -88,21 +91,26 @@ def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
     out = np.empty((len(cells), d * m), np.int64)
     lines: dict[tuple[str, int], list[int]] = {}
     for k, (name, i, _) in enumerate(cells):
-        lines.setdefault((name, i), []).append(k)
+        # Where the left factor differs from sample to sample there is no product of matrices, and
+        # the rows of one matrix are treated together.
+        lines.setdefault((name, -1 if factors[name][0].ndim == 4 else i), []).append(k)
     for (name, i), members in lines.items():
         L, R = factors[name]
-        columns = [cells[k][2] for k in members]
-        if L.ndim == 4:
-            # The left factor differs from sample to sample.
-            total = np.zeros((d, len(members), m), np.int64)
-            for left, right in zip(L[:, :, :, i], R[:, columns, :], strict=True):
-                total += times(left[:, None, :], right[None], p)
-                total %= p
-            out[members] = total.transpose(1, 0, 2).reshape(-1, d * m)
-            continue
-        # (d×S) times (S × cells·m): the sum over steps in one product.
-        product = matmul(L[:, :, i].T, R[:, columns, :].reshape(L.shape[0], -1), p)
-        out[members] = product.reshape(d, len(members), m).transpose(1, 0, 2).reshape(-1, d * m)
+        step = max(1, _AT_ONCE // max(1, d * m)) if i < 0 else len(members)
+        for start in range(0, len(members), step):
+            chosen = members[start : start + step]
+            columns = [cells[k][2] for k in chosen]
+            if i < 0:
+                rows = [cells[k][1] for k in chosen]
+                total = np.zeros((len(chosen), d, m), np.int64)
+                for left, right in zip(L, R, strict=True):
+                    total += times(left[:, :, rows].transpose(2, 0, 1), right[columns, None], p)
+                    total -= (total >= p) * np.int64(p)
+            else:
+                # (d×S) times (S × cells·m): the sum over steps in one product.
+                product = matmul(L[:, :, i].T, R[:, columns, :].reshape(L.shape[0], -1), p)
+                total = product.reshape(d, len(chosen), m).transpose(1, 0, 2)
+            out[chosen] = total.reshape(-1, d * m)
     return out.T
 
 

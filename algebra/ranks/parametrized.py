@@ -221,10 +221,14 @@ class Parametrized(Network):
         return self._with_parameters(factors, point, wanted)
 
     def modular_readings(
-        self, what: str, point: Point, names: Sequence[str] | None
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
     ) -> list[Factors]:
         wanted = list(self.shapes if names is None else names)
-        found = self.base.modular_readings(what, point, self._matrices(wanted))
+        found = self.base.modular_readings(what, point, self._matrices(wanted), units)
         return [self._with_parameters(factors, point, wanted) for factors in found]
 
     def _updated(self, point: Point) -> Point:

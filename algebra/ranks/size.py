@@ -108,6 +108,7 @@ def check_size(
     *,
     per_entry: int = FOR_RANK,
     reading: str | Iterable[str] = LABELS,
+    share: float = 1.0,
 ) -> None:
     """Refuse a Jacobian that does not fit, or whose rank takes far longer than there is time.
 
@@ -122,6 +123,8 @@ def check_size(
         Bytes for each entry of the table.
     reading : str or iterable of str, optional
         What is differentiated: see `algebra.networks.readings`.
+    share : float, optional
+        The part of its units that is differentiated.
 
     Raises
     ------
@@ -131,7 +134,7 @@ def check_size(
     check_time()
     rows = network.outputs if rows is None else rows
     readings = {reading} if isinstance(reading, str) else set(reading)
-    factors = sum(network.factor_entries(one) for one in readings)
+    factors = share * sum(network.factor_entries(one) for one in readings)
     table = _matrix(rows, columns)
     # Factors are collected step by step, and stacked.
     rate = _RATE

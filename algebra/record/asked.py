@@ -34,16 +34,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from math import lcm
 
 import numpy as np
 
 from algebra.errors import InputError, given_list, given_mapping, shown, whole_number
-from algebra.linalg.modular import Residues, echelon, random_points, rank
+from algebra.linalg.modular import Residues, random_points, rank
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, System
-from algebra.matroids.groups import Groups
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem
 from algebra.networks.base import Point
@@ -54,11 +52,14 @@ from algebra.ranks.generic_rank import GenericRank, deficit_error, prime_bits, r
 from algebra.ranks.jacobian import jacobian, random_point
 from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.size import FOR_GROUPS, check_size
+from algebra.record.blocks import Check, groups_at, span_at
 from algebra.record.things import Thing, check_what, numbers_of, things_of
-from algebra.time_limits import check_time
 
 # Kinds of caps: on the entries of one output, of one sample, on the things of one population.
 CAPS = ("row", "column", "matrix")
+# A search at one point is repeated at others until its error is small: where there are many
+# entries, and one point is wrong with a larger probability than this, its prime is a large one.
+_MANY, _RARELY = 1 << 24, Fraction(1, 1 << 16)
 # More than any list of things holds.
 MOST_CAP = 10**9
 _CAPPED = {"row": "output", "column": "sample", "matrix": "population"}
@@ -114,6 +115,11 @@ class Asked:
         """Whether each thing is a single number: a matroid."""
         return self.what == ("entries",)
 
+    @property
+    def of_units(self) -> bool:
+        """Whether each thing is a hidden unit."""
+        return self.what == ("units",)
+
     @cached_property
     def unit(self) -> int:
         """Common denominator of the prices."""
@@ -129,8 +135,10 @@ class Asked:
 
     # -- the rows --------------------------------------------------------------------------
 
-    def rows(self, point: Point) -> tuple[Residues, np.ndarray]:
-        """The rows of all things that may be recorded, at a point over GF(p).
+    def rows(
+        self, point: Point, things: Sequence[int] | None = None
+    ) -> tuple[Residues, np.ndarray]:
+        """The rows of some things, or of all that may be recorded, at a point over GF(p).
 
         Returns
         -------
@@ -139,44 +147,60 @@ class Asked:
             The thing of each row.
         """
         network, cells = self.question.network, self.allocation.cells
-        owner = np.concatenate([o.ravel() for _, inside in self.owners for o in inside])
-        kept = np.isin(owner, self.allowed)
-        sources = {source for source, _ in self.owners}
-        rows = int(kept.sum())
-        check_size(network, len(cells), rows, per_entry=FOR_GROUPS, reading=sources)
+        wanted = np.zeros(len(self.things), bool)
+        wanted[list(self.allowed if things is None else things)] = True
         names = sorted(self.allocation.matrices)
-        factors = {source: network.modular_readings(source, point, names) for source in sources}
-        table = np.zeros((len(owner), len(cells)), np.int64)
-        at = 0
+        tables, owners = [np.zeros((0, len(cells)), np.int64)], [np.zeros(0, np.int64)]
         for source, inside in self.owners:
-            for part, of in zip(factors[source], inside, strict=True):
+            units = [np.flatnonzero(wanted[of].any(axis=1)) for of in inside]
+            some = sum(map(len, units))
+            if not some:
+                continue
+            check_size(
+                network, len(cells), sum(int(wanted[of].sum()) for of in inside),
+                per_entry=FOR_GROUPS, reading=source, share=some / sum(map(len, inside)),
+            )  # fmt: skip
+            factors = network.modular_readings(source, point, names, units)
+            for part, of, chosen in zip(factors, inside, units, strict=True):
+                owner = of[chosen].ravel()
+                table = np.zeros((len(owner), len(cells)), np.int64)
                 # A matrix that the reading does not depend on has zeros.
-                some = [k for k, cell in enumerate(cells) if cell[0] in part]
-                if some:
-                    block = jacobian(part, [cells[k] for k in some], point.p)
-                    table[at : at + of.size, some] = block
-                at += of.size
-        return table[kept], owner[kept]
+                known = [k for k, cell in enumerate(cells) if cell[0] in part]
+                if known and len(chosen):
+                    table[:, known] = jacobian(part, [cells[k] for k in known], point.p)
+                kept = wanted[owner]
+                tables.append(table[kept])
+                owners.append(owner[kept])
+        return np.concatenate(tables), np.concatenate(owners)
 
     def point(self, p: int, number: int) -> Point:
         """A random point."""
         return random_point(self.question.network, p, number, self.question.support)
 
+    @cached_property
+    def bits(self) -> int:
+        """Of the primes of random points: large ones where a point costs much."""
+        network, size = self.question.network, max(1, self.rank.rank)
+        bits = prime_bits(network, size)
+        numbers = sum(of.size for _, inside in self.owners for of in inside)
+        is_good = deficit_error(network, size, bits=bits) < _RARELY
+        return bits if is_good or numbers * self.allocation.size < _MANY else 61
+
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
-        size = max(1, self.rank.rank)
-        return random_points(self.stream, prime_bits(self.question.network, size))
+        return random_points(self.stream, self.bits)
 
     def rank_of(self, things: frozenset[int] | None = None) -> GenericRank:
         """Generic rank of the rows of some things, or of all that may be recorded."""
         size = self.allocation.size
         count = Counter(int(k) for _, inside in self.owners for o in inside for k in o.ravel())
-        chosen = set(self.allowed if things is None else things)
+        chosen = self.allowed if things is None else sorted(things)
         bound = min(size, sum(count[k] for k in chosen))
 
         def rank_of(point: Point) -> int:
-            table, owner = self.rows(point)
-            return rank(table[np.isin(owner, list(chosen))], point.p)
+            if things is None:
+                return len(span_at(self, point, bound).rows)
+            return rank(self.rows(point, chosen)[0], point.p)
 
         network = self.question.network
         return rank_at_points(
@@ -195,8 +219,14 @@ class Asked:
 
     @cached_property
     def point_error(self) -> Fraction:
-        """Bound on the probability that given things miss their generic rank at a point."""
-        return deficit_error(self.question.network, max(1, self.rank.rank))
+        """Bound on the probability that given things miss their generic rank at a point.
+
+        And that a number's dependence on a weight is missed there: `algebra.record.blocks`.
+        """
+        network = self.question.network
+        units = sum(len(of) for _, inside in self.owners for of in inside)
+        missed = units * self.allocation.size * deficit_error(network, 1, bits=self.bits) ** 2
+        return deficit_error(network, max(1, self.rank.rank), bits=self.bits) + missed
 
     # -- the problems ----------------------------------------------------------------------
 
@@ -218,27 +248,14 @@ class Asked:
             found.append(([index[of[k]] for k in things], [number - taken[key] for key in index]))
         return found
 
-    def groups(self, p: int, number: int) -> SpanningProblem:
+    def groups(self, p: int, number: int, check: Check | None = None) -> SpanningProblem:
         """The choice among groups of rows at a point; groups are numbered as `allowed`.
 
-        Each group is replaced by a basis of its span, and of the weights' columns as many are
-        kept as the rank is: these determine the others.
+        All rows that are made are given to `check`.
         """
-        table, owner = self.rows(self.point(p, number))
-        parts = []
-        for k in self.allowed:
-            check_time()
-            parts.append(echelon(table[owner == k], p)[0])
-        ends = np.cumsum([0, *(len(part) for part in parts)])
-        members = [np.arange(a, b) for a, b in pairwise(ends)]
-        whole = np.concatenate([*parts, table[:0]])
-        found = rank(whole, p)
-        if found < whole.shape[1]:
-            _, pivots = echelon(whole, p)
-            whole = whole[:, pivots]
         place = {k: i for i, k in enumerate(self.allowed)}
         return SpanningProblem(
-            Groups(LinearMatroid(whole.T, p), members),
+            groups_at(self, self.point(p, number), check),
             self.units(self.allowed),
             self.rank.rank,
             frozenset(place[k] for k in self.must),

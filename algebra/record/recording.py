@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,14 +24,15 @@ from algebra.certificates.duals import Evidence
 from algebra.errors import InputError, Unfinished
 from algebra.identify.fibre import Fibre, fibre_of_rows
 from algebra.linalg.modular import Residues
-from algebra.matroids.groups import GroupLeaf
+from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
-from algebra.matroids.spanning import cheapest_groups, spanning_bound
+from algebra.matroids.spanning import cheapest_groups, ranked, spanning_bound
 from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.record.asked import Asked, ask
+from algebra.record.blocks import span_at
 from algebra.record.result import EntryEvidence, GroupEvidence, Recording
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
 
@@ -95,7 +97,7 @@ def fibre_of(asked: Asked, rank: GenericRank) -> Fibre:
     """What all things together, or things of the same rank, leave undetermined."""
 
     def rows_at(p: int, number: int) -> Residues:
-        return asked.rows(asked.point(p, number))[0]
+        return span_at(asked, asked.point(p, number), rank.rank).rows
 
     network, cells = asked.question.network, asked.allocation.cells
     return fibre_of_rows(network, cells, rank, rows_at, f"fibre/{asked.stream}")
@@ -129,7 +131,7 @@ def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
     leaves: tuple[GroupLeaf, ...] = ()
     proved: int | None = None
     points: list[tuple[int, int]] = []
-    error, interrupt = Fraction(1), None
+    error, interrupt, problem = Fraction(1), None, None
     try:
         for p, number in asked.points():
             if error < TARGET or interrupt or (points and has_passed(ends)):
@@ -140,7 +142,7 @@ def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
             ):
                 problem = asked.groups(p, number)
                 if points:
-                    now = spanning_bound(problem, leaves)
+                    now = spanning_bound(problem, leaves, proved)
                     if now is None or (proved is not None and now >= proved):
                         points.append((p, number))
                         error *= asked.point_error
@@ -178,10 +180,30 @@ def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
     if bound < asked.cost(things):
         stopped = "interrupted" if isinstance(interrupt, KeyboardInterrupt) else "out of time"
         proof = f"the search was {stopped} with {len(leaves)} parts left"
-    return _result(
+    best = _result(
         asked, rank, things, bound, error, points, proof, GroupEvidence(leaves),
         isinstance(interrupt, KeyboardInterrupt),
     )  # fmt: skip
+    assert problem is not None
+    return best if interrupt else replace(best, **_ranking(asked, problem.groups, chosen))
+
+
+def _ranking(asked: Asked, groups: Groups, chosen: frozenset[int]) -> dict[str, Any]:
+    """What each of the chosen things adds to those before it, and what all others could alone."""
+    every = list(range(len(groups)))
+    with phase("what each adds"), within(_LEAST + 60.0):
+        try:
+            order = ranked(groups, chosen)
+        except OutOfTime:
+            return {}
+    alone = [
+        len(groups.part(k)) if groups.is_small else most
+        for k, most in zip(every, groups.most([], every).tolist(), strict=True)
+    ]
+    return {
+        "order": tuple((asked.things[asked.allowed[k]], gain) for k, gain in order),
+        "alone": tuple(alone),
+    }
 
 
 def _result(

@@ -31,8 +31,8 @@ from algebra.record.things import Thing, title
 from algebra.results import Result, named
 
 FORMAT, VERSION = "matchprob-recording", 1
-# Free weights that are listed in a text.
-_MOST = 24
+# Free weights and things that are listed in a text, and things ranked there.
+_MOST, _RANKED = 24, 8
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,12 @@ class Recording(Result):
     evidence : Evidence
     interrupted : bool
         Whether somebody ended the search.
+    order : tuple of (Thing, int)
+        What is recorded, each time what adds most to the rank of those before, and how much it
+        adds; empty for single entries, which add 1 each, and where the search was stopped.
+    alone : tuple of int
+        The rank of each thing that may be recorded, alone; where there are very many numbers an
+        upper bound of it.
     """
 
     asked: Asked = field(compare=False)
@@ -87,6 +93,8 @@ class Recording(Result):
     proof: str
     evidence: Evidence = field(repr=False)
     interrupted: bool = False
+    order: tuple[tuple[Thing, int], ...] = field(default=(), repr=False)
+    alone: tuple[int, ...] = field(default=(), repr=False)
 
     picture = "recording"
 
@@ -135,6 +143,7 @@ class Recording(Result):
             "names": list(self.names),
             "what": list(self.asked.what),
             "recorded": [thing.name for thing in self.recorded],
+            "adds": [[thing.name, gain] for thing, gain in self.order],
             **named(self, "cost", "bound"),
             "optimal": self.is_optimal,
             "of": len(self.asked.allowed),
@@ -185,11 +194,14 @@ class Recording(Result):
     def columns(self) -> dict[str, list[Any]]:
         """One row for each thing."""
         asked, recorded = self.asked, set(self.recorded)
+        adds, alone = dict(self.order), dict(zip(self.asked.allowed, self.alone, strict=False))
         return {
             "name": [title(thing, self.problem.names) for thing in asked.things],
             "recorded": [thing in recorded for thing in asked.things],
             "allowed": [k not in asked.forbidden for k in range(len(asked.things))],
             "cost": [str(price) for price in asked.prices],
+            "adds": [adds.get(thing, 0) for thing in asked.things],
+            "alone_at_most": [alone.get(k, 0) for k in range(len(asked.things))],
         }
 
     def __str__(self) -> str:
@@ -198,7 +210,17 @@ class Recording(Result):
     def lines(self) -> list[str]:
         """The answer in words."""
         of, names = len(self.asked.allowed), list(self.names)
-        out = [f"record {len(names)} of {of} at cost {self.cost}: {', '.join(names) or 'nothing'}"]
+        listed = ", ".join(names[:_MOST]) + (f", … ({len(names)})" if len(names) > _MOST else "")
+        out = [f"record {len(names)} of {of} at cost {self.cost}: {listed or 'nothing'}"]
+        if len(self.order) > 1:
+            adds = [
+                f"{title(thing, self.problem.names)} {gain}" for thing, gain in self.order[:_RANKED]
+            ]
+            rest = len(self.order) - len(adds)
+            out.append(
+                f"  by what each adds to the rank: {', '.join(adds)}"
+                + (f", and {rest} more" if rest else "")
+            )
         if self.is_unique:
             out.append(f"  the match is locally unique: rank {self.rank.rank} = r")
         else:

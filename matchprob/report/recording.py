@@ -1,16 +1,22 @@
-"""The things to record, as a picture: units (or outputs) down, steps or samples across."""
+"""What to record, as a picture: units (or outputs) down, steps or samples across.
+
+Of many units only those that are recorded are drawn, ranked by what they add.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from algebra.networks.readings import LABELS
 from algebra.problems.allocation import Cell
 from algebra.record.result import Recording
-from algebra.record.things import unit_names
+from algebra.record.things import title, unit_names
 from matchprob.report.drawing.masks import Group, draw_grids, grid_size
 from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY
+from matchprob.report.drawing.style import heading, name_ticks, tidy
 
 STATES = (
     ("must not be recorded", ABSENT),
@@ -21,7 +27,7 @@ STATES = (
 
 
 def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | None]]:
-    """The states of all numbers that may be recorded, one grid per kind of thing and population.
+    """The states of all numbers that may be recorded, one grid a kind of thing and population.
 
     Returns
     -------
@@ -47,29 +53,63 @@ def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | Non
             ]
             # An output is recorded at all steps of the labels alike.
             whole = blocks[0] if kind == "outputs" else np.concatenate(blocks, axis=1)
-            title = axis if kind in ("outputs", "units") else kind
-            out[title] = (whole, unit_names(axis, found.problem.names))
+            name = axis if kind in ("outputs", "units") else kind
+            out[name] = (whole, unit_names(axis, found.problem.names))
     return out
 
 
+# Units up to which all are drawn.
+_ALL = 64
+
+
 def recording_size(found: Recording) -> tuple[float, float]:
-    """Suitable width and height in inches."""
+    """Width and height in inches that fit."""
+    if _is_ranked(found):
+        return min(8.0, max(4.0, 1.6 + 0.22 * len(found.order))), 3.2
     return grid_size([states.shape for states, _ in grids(found).values()])
 
 
+def _is_ranked(found: Recording) -> bool:
+    return found.asked.of_units and len(found.asked.things) > _ALL and bool(found.order)
+
+
+def draw_ranking(axes: Axes, found: Recording) -> None:
+    """What each recorded unit adds, and the rank that is reached."""
+    gains = [gain for _, gain in found.order]
+    at = np.arange(1, len(gains) + 1)
+    axes.bar(at, gains, color=SKY, width=0.8)
+    axes.plot(at, np.cumsum(gains), "o-", color=BLUE, ms=3, lw=1)
+    axes.axhline(found.learnable, color=ORANGE, lw=0.8)
+    axes.set_ylim(0, 1.08 * found.learnable)
+    axes.set_xlim(0.3, len(gains) + 0.7)
+    units = [title(thing, found.problem.names).removeprefix("unit ") for thing, _ in found.order]
+    tidy(axes, "units, by what each adds", "rank")
+    name_ticks(axes, at.tolist(), units)
+    handles = [
+        Patch(color=SKY, label="adds"),
+        Line2D([], [], color=BLUE, marker="o", ms=3, label="of all up to here"),
+        Line2D([], [], color=ORANGE, label="learnable"),
+    ]
+    of = f"record {len(gains)} of {len(found.asked.allowed)} at cost {found.cost}"
+    heading(axes, of + ("" if found.is_optimal else f", at least {found.bound}"), handles)
+
+
 def draw_recording(axes: Axes, found: Recording) -> None:
-    """Draw the grids side by side."""
+    """Draw the grids side by side, or the ranking of many things."""
+    if _is_ranked(found):
+        draw_ranking(axes, found)
+        return
     parts = grids(found)
     cells: dict[int, list[Cell]] = {k: [] for k in range(len(STATES))}
     for name, (states, _) in parts.items():
         for (i, j), k in np.ndenumerate(states):
             cells[int(k)].append((name, i, j))
-    title = f"record {len(found.recorded)} of {len(found.asked.allowed)} at cost {found.cost}"
+    of = f"record {len(found.recorded)} of {len(found.asked.allowed)} at cost {found.cost}"
     draw_grids(
         axes,
         {name: states.shape for name, (states, _) in parts.items()},
         [Group(label, colour, cells[k]) for k, (label, colour) in enumerate(STATES)],
-        title=title + ("" if found.is_optimal else f", at least {found.bound}"),
+        title=of + ("" if found.is_optimal else f", at least {found.bound}"),
         rows={name: names for name, (_, names) in parts.items()},
         # An output is recorded at all steps alike.
         columns={"outputs": ("all",)} if "outputs" in found.asked.what else {},

@@ -2,6 +2,7 @@
 
 import math
 import time
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -36,7 +37,9 @@ def problems(draw):
     if draw(st.booleans()):
         classes = draw(st.lists(st.integers(0, 1), min_size=count, max_size=count))
         systems.append((classes, [draw(st.integers(0, 3)), draw(st.integers(1, 4))]))
-    return SpanningProblem(Groups(matroid, members), costs, matroid.rank(), start, systems)
+    return SpanningProblem(
+        Groups.of_columns(matroid, members), costs, matroid.rank(), start, systems
+    )
 
 
 def all_sets(problem):
@@ -84,10 +87,48 @@ def test_forged_leaves_prove_no_more_than_is_true(problem, rng):
         assert bound <= best
 
 
+@settings(max_examples=many(100), deadline=None)
+@given(problems(), st.integers(0, 2))
+def test_many_vectors_are_treated_alike(problem, slack):
+    """Where vectors are made when asked for, and others only bounded: the same cost and bound."""
+    best = min(map(problem.cost, all_sets(problem)), default=None)
+    groups = problem.groups
+    groups.is_small = False
+    # Any upper bound will do.
+    groups.reach = lambda chosen, others: np.array(
+        [groups.rank([*chosen, k]) + slack for k in others], np.int64
+    )
+    found = cheapest_groups(problem)
+    assert (found.cost, found.bound) == (best, best)
+    for enough in (None, best):
+        again = spanning_bound(problem, found.leaves, enough)
+        assert again is None or best is None or again >= best
+        fresh = replace(problem, _nodes={})
+        now = spanning_bound(fresh, found.leaves, enough)
+        assert now is None or best is None or now >= best
+
+
+def test_few_vectors_are_made_of_many():
+    """Of a hundred groups of twenty random vectors in 40 dimensions a few are made."""
+    rng, made = np.random.default_rng(0), []
+
+    def part(k):
+        made.append(k)
+        return rng.integers(0, P, (20, 40))
+
+    groups = Groups(part, [20] * 100, 40, P)
+    groups.is_small = False
+    found = cheapest_groups(SpanningProblem(groups, (1,) * 100, 40))
+    assert (found.cost, found.bound) == (2, 2)
+    assert len(set(made)) <= 4
+
+
 def test_leaves_that_leave_something_out_are_refused():
     """A missing branch, a group that does not exist, a must that is banned."""
     matroid = LinearMatroid(np.eye(3, dtype=np.int64), P)
-    problem = SpanningProblem(Groups(matroid, [[0], [1], [2]]), (1, 1, 1), 2, frozenset({0}))
+    problem = SpanningProblem(
+        Groups.of_columns(matroid, [[0], [1], [2]]), (1, 1, 1), 2, frozenset({0})
+    )
     with pytest.raises(DualError, match="do not cover"):
         spanning_bound(problem, [GroupLeaf((1,), ())])
     with pytest.raises(DualError, match="does not exist"):
@@ -103,7 +144,7 @@ def _hard():
     members = [list(range(3 * k, 3 * k + 3)) for k in range(30)]
     costs = tuple(int(c) for c in rng.integers(5, 20, 30))
     matroid = LinearMatroid(table.astype(np.int64), P)
-    return SpanningProblem(Groups(matroid, members), costs, matroid.rank())
+    return SpanningProblem(Groups.of_columns(matroid, members), costs, matroid.rank())
 
 
 def test_a_search_without_time_is_honest():

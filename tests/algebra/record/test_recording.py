@@ -278,3 +278,24 @@ def test_names_of_units_are_understood():
     assert "unit E" in found.names
     assert "unit 2" in found.to_dict()["recorded"]
     assert set(chain(found.names)) <= {"unit SST", "unit E"}
+
+
+@pytest.mark.parametrize("kind", ["linear", "tanh"])
+def test_what_is_recorded_is_ranked_by_what_it_adds(kind):
+    """The gains fall, add up to the rank, and are differences of ranks; so is what one is alone."""
+    net = LinearRNN(5, 3, 2, 1, 2) if kind == "linear" else RNN(5, 3, 2, 1, 2, activation=kind)
+    mask = (np.random.default_rng(3).random((5, 5)) < 0.5).astype(int)
+    found = record(Problem(net, {"W": mask}), "units")
+    gains = [gain for _, gain in found.order]
+    assert {thing for thing, _ in found.order} == set(found.recorded)
+    assert gains == sorted(gains, reverse=True)
+    assert sum(gains) == found.rank.rank
+    numbers = {thing: k for k, thing in enumerate(found.asked.things)}
+    for size in range(1, len(gains) + 1):
+        first = frozenset(numbers[thing] for thing, _ in found.order[:size])
+        assert found.asked.rank_of(first).rank == sum(gains[:size])
+    for k, alone in enumerate(found.alone):
+        assert found.asked.rank_of(frozenset({k})).rank <= alone <= found.rank.rank
+    assert found.to_dict()["adds"] == [[thing.name, gain] for thing, gain in found.order]
+    assert found.columns()["alone_at_most"] == list(found.alone)
+    assert len(found.order) < 2 or "by what each adds" in str(found)

@@ -56,6 +56,7 @@ MADE = {
     "identify": lambda: mp.identify(DIAGONAL),
     "record": lambda: mp.record(DIAGONAL, "units"),
     "record, two kinds, 70 units": lambda: mp.record(WIDE, ["outputs", "units"]),
+    "record, ranked": lambda: mp.record(WIDE, "units"),
     "record, entries": lambda: mp.record(DIAGONAL, "entries"),
     "audit": lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)),
     "atlas": lambda: mp.atlas(NET, 2),

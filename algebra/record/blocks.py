@@ -1,0 +1,214 @@
+"""The rows of what may be recorded, made when they are asked for.
+
+A recording of 300 neurons at ten steps for sixty samples has 180,000 rows; a few neurons are enough
+for an answer and for its proof.  So the rows of a thing are made when a search asks for it, several
+things at once, and what the others could add is bounded without their rows.
+
+**Reach.** The numbers of a unit at step t depend on few weights where paths are short.  With C_t(U)
+the weights on which a number of the units U at steps 1, …, t depends, and n_t(U) the numbers at
+step t, for each t
+
+.. math:: f(U) ≤ |C_t(U)| + n_{t+1}(U) + … + n_T(U),
+
+because the rows of the first t steps have no more columns than C_t(U) that are not 0.  (A step of a
+linear recurrent network adds one row W^t B of numbers to a unit's, and no more to the rank than
+that has.)  The least of these bounds is a_T of a_0 = 0,
+a_t = min(a_{t-1} + n_t, |C_t|).  All samples go through the same
+function: a derivative that vanishes for two of them at random vanishes for all, but for a
+probability that `Asked.point_error` counts.
+
+**Combinations.** Where a thing has more rows than its rank can be, so many random combinations of
+them have the same rank, with whatever other rows, but for a probability that
+`algebra.ranks.generic_rank.deficit_error` counts.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from algebra.linalg.modular import Residues, echelon, matmul, random_residues
+from algebra.linear.derivatives import dual_point
+from algebra.matroids.groups import Groups, Span
+from algebra.networks.base import Point
+from algebra.networks.chain import ChainNetwork
+from algebra.networks.readings import STATES
+from algebra.ranks.jacobian import jacobian
+from algebra.time_limits import check_time
+
+if TYPE_CHECKING:
+    from algebra.record.asked import Asked
+
+# Entries of rows that are made at once, and that are kept for being asked again.
+_AT_ONCE, _KEPT = 1 << 23, 1 << 27
+_BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
+# Gets the point, the rows and their things.
+Check = Callable[[Point, Residues, np.ndarray], None]
+
+
+def groups_at(asked: Asked, point: Point, check: Check | None = None) -> Groups:
+    """The rows of each thing that may be recorded, as groups numbered as `Asked.allowed`.
+
+    Parameters
+    ----------
+    asked : Asked
+    point : Point
+    check : callable, optional
+        Is given all rows that are made.
+    """
+    blocks = _Blocks(asked, point, check)
+    groups = Groups(blocks.part, blocks.sizes, asked.allocation.size, point.p)
+    blocks.is_small = groups.is_small
+    if not groups.is_small and asked.of_units:
+        groups.reach = _Reach(asked, point).most
+        blocks.most = len(asked.owners[0][1]) * _numbers_a_step(asked)
+    return groups
+
+
+def direction_of(asked: Asked, point: Point, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Derivatives of all numbers along a direction, by dual numbers; and the thing of each."""
+    network, cells = asked.question.network, asked.allocation.cells
+    duals = dual_point(network, point, cells, step)
+    along = [
+        value.tangent.ravel() % point.p
+        for source, _ in asked.owners
+        for value in network.modular_values(source, duals)
+    ]
+    owners = [of.ravel() for _, inside in asked.owners for of in inside]
+    return np.concatenate(along), np.concatenate(owners)
+
+
+def span_at(asked: Asked, point: Point, bound: int) -> Span:
+    """The span of the rows of everything that may be recorded.
+
+    It is found from few things: a random direction along which these are constant is one along
+    which all are, or shows a thing that adds to them.
+
+    Parameters
+    ----------
+    asked : Asked
+    point : Point
+    bound : int
+        Its dimension is no larger.
+    """
+    groups, p = groups_at(asked, point), point.p
+    span = Span.empty(asked.allocation.size)
+    if groups.is_small:
+        return span.extended(asked.rows(point)[0], p)
+    rng = random.Random(f"span/{p}/{point.seed}")
+    place = {k: i for i, k in enumerate(asked.allowed)}
+    chosen: list[int] = []
+    while len(span.rows) < bound:
+        check_time()
+        step = np.zeros(asked.allocation.size, np.int64)
+        step[span.others] = random_residues((len(span.others),), p, rng)
+        if len(span.pivots):
+            taken = matmul(span.rows[:, span.others], step[span.others, None], p)[:, 0]
+            step[span.pivots] = -taken % p
+        along, owner = direction_of(asked, point, step)
+        moved = [place[k] for k in np.unique(owner[along != 0]).tolist() if k in place]
+        if not moved:
+            break
+        best = moved[int(groups.most(chosen, moved).argmax())]
+        chosen.append(best)
+        span = span.extended(groups.part(best), p)
+    return span
+
+
+def _numbers_a_step(asked: Asked) -> int:
+    """By how much the numbers of a unit at one step raise the rank of those before, at most."""
+    network = asked.question.network
+    if isinstance(network, ChainNetwork) and network.chain().recurrent:
+        return min(network.m, network.step_inputs)
+    return network.m
+
+
+class _Blocks:
+    """The rows of things, several made at once."""
+
+    def __init__(self, asked: Asked, point: Point, check: Check | None) -> None:
+        self.asked, self.point, self.check = asked, point, check
+        # Nothing has a larger rank: more rows are combined at random to so many.
+        self.is_small, self.most = False, asked.allocation.size
+        count = np.zeros(len(asked.things), np.int64)
+        for _, inside in asked.owners:
+            for of in inside:
+                count += np.bincount(of.ravel(), minlength=len(count))
+        self.sizes = count[list(asked.allowed)].tolist()
+        self._kept: dict[int, Residues] = {}
+
+    def part(self, k: int) -> Residues:
+        """The rows of a thing, by its place in `Asked.allowed`; a basis where all are few."""
+        if k not in self._kept:
+            self._make(k)
+        return self._kept[k]
+
+    def _make(self, k: int) -> None:
+        width, size, some = self.asked.allocation.size, 0, []
+        for other in [k, *range(k + 1, len(self.sizes)), *range(k)]:
+            if other not in self._kept:
+                some.append(other)
+                size += self.sizes[other] * width
+            if size >= _AT_ONCE and not self.is_small:
+                break
+        things = [self.asked.allowed[other] for other in some]
+        table, owner = self.asked.rows(self.point, things)
+        if self.check is not None:
+            self.check(self.point, table, owner)
+        held = sum(part.size for part in self._kept.values())
+        while self._kept and held + table.size > _KEPT:
+            held -= self._kept.pop(next(iter(self._kept))).size
+        for other, thing in zip(some, things, strict=True):
+            check_time()
+            self._kept[other] = self._shortened(table[owner == thing], thing)
+
+    def _shortened(self, part: Residues, thing: int) -> Residues:
+        p = self.point.p
+        if self.is_small:
+            return echelon(part, p)[0]
+        if len(part) <= self.most:
+            return part
+        rng = random.Random(f"combine/{p}/{self.point.seed}/{thing}")
+        return matmul(random_residues((self.most, len(part)), p, rng), part, p)
+
+
+class _Reach:
+    """On how many weights the numbers of units depend: see the module's text."""
+
+    def __init__(self, asked: Asked, point: Point) -> None:
+        network, cells = asked.question.network, asked.allocation.cells
+        names = sorted(asked.allocation.matrices)
+        few = Point(point.p, point.seed, point.weights, point.X[:, :2])
+        [(_, inside)] = asked.owners
+        factors = network.modular_readings(STATES, few, names)
+        place = {k: i for i, k in enumerate(asked.allowed)}
+        shape = len(asked.allowed), len(factors)
+        self.rows = np.zeros(shape, np.int64)
+        self.bits = np.zeros((*shape, (len(cells) + 7) // 8), np.uint8)
+        for t, (part, of) in enumerate(zip(factors, inside, strict=True)):
+            check_time()
+            known = np.zeros((of.shape[0], len(cells)), bool)
+            some = [k for k, cell in enumerate(cells) if cell[0] in part]
+            if some:
+                table = jacobian(part, [cells[k] for k in some], point.p) != 0
+                known[:, some] = table.reshape(of.shape[0], -1, len(some)).any(axis=1)
+            packed = np.packbits(known, axis=1)
+            for unit, thing in enumerate(of[:, 0].tolist()):
+                if thing in place:
+                    self.rows[place[thing], t] = _numbers_a_step(asked)
+                    self.bits[place[thing], t] = packed[unit]
+        np.bitwise_or.accumulate(self.bits, axis=1, out=self.bits)
+
+    def most(self, chosen: Iterable[int], others: Sequence[int]) -> np.ndarray:
+        """What f of the chosen units and of each of some others is at most."""
+        chosen, others = list(chosen), list(others)
+        rows = self.rows[others] + self.rows[chosen].sum(axis=0)
+        bits = self.bits[others] | np.bitwise_or.reduce(self.bits[chosen], axis=0)
+        seen = _BITS[bits].sum(axis=2, dtype=np.int64)
+        found = np.zeros(len(others), np.int64)
+        for t in range(rows.shape[1]):
+            found = np.minimum(found + rows[:, t], seen[:, t])
+        return found
