@@ -441,8 +441,7 @@ class ActivatedNetwork(Network):
         if units is None or what != STATES:
             return of_units([self._factors(point, names, node) for node in nodes], units)
         return [
-            self._factors(point, names, node, some)
-            for node, some in zip(nodes, units, strict=True)
+            self._factors(point, names, node, some) for node, some in zip(nodes, units, strict=True)
         ]
 
     def factor_entries(self, what: str) -> int:

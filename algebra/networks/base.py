@@ -455,24 +455,17 @@ class Network(ABC):
         """
         if what != LABELS:
             raise self._no_reading(what)
-        factors = self.modular_tangents(point, names)
-        found = [
-            {
-                name: (
-                    L if L.ndim == 3 else L[:, :, k * self.m : (k + 1) * self.m],
-                    R[:, :, k * self.m : (k + 1) * self.m],
-                )
-                for name, (L, R) in factors.items()
+        factors, found = self.modular_tangents(point, names), []
+        for k in range(len(self.label_steps)):
+            at = slice(k * self.m, (k + 1) * self.m)
+            parts = {
+                n: (L if L.ndim == 3 else L[:, :, at], R[:, :, at]) for n, (L, R) in factors.items()
             }
-            for k in range(len(self.label_steps))
-        ]
+            found.append(parts)
         return of_units(found, units)
 
     def factor_entries(self, what: str) -> int:
-        """How many numbers the factors of `modular_readings` hold at most; for limits of memory.
-
-        0 where they are few beside the Jacobian of their rows.
-        """
+        """How many numbers the factors of `modular_readings` hold at most; 0 where they are few."""
         return 0
 
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
