@@ -34,7 +34,6 @@ from algebra.linalg.modular import Residues, echelon, matmul, random_residues
 from algebra.linear.derivatives import dual_point
 from algebra.matroids.groups import Groups, Span
 from algebra.networks.base import Point
-from algebra.networks.chain import ChainNetwork
 from algebra.networks.readings import STATES
 from algebra.ranks.jacobian import jacobian
 from algebra.time_limits import check_time
@@ -121,9 +120,11 @@ def span_at(asked: Asked, point: Point, bound: int) -> Span:
 def _numbers_a_step(asked: Asked) -> int:
     """By how much the numbers of a unit at one step raise the rank of those before, at most."""
     network = asked.question.network
-    if isinstance(network, ChainNetwork) and network.chain().recurrent:
-        return min(network.m, network.step_inputs)
-    return network.m
+    chain = network.chain()
+    if chain is None or not chain.recurrent or chain.start is None:
+        return network.m
+    # One row of W^t B more.
+    return min(network.m, network.shapes[chain.start][1])
 
 
 class _Blocks:
