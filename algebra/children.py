@@ -1,11 +1,11 @@
-"""Other processes: the one place where they are started, waited for, and ended.
+"""Child processes: started, waited for and ended in one place.
 
 (The page's jobs are forked, by `matchprob.page.zygote`, which is itself started from here.)
 
-A child is the leader of a session of its own, so that Ctrl-C in a terminal reaches only this
-process, which decides what becomes of the child.  What the child starts stays in its process group,
-so that ending the child ends that, too.
-Nobody waits for a child longer than a moment at a time: between two moments `check_time` is asked.
+A child is the leader of its own session, so that Ctrl-C in a terminal reaches only this
+process, which decides whether the child ends.  Processes that the child starts stay in its group,
+so that ending the child ends them too.
+A wait for a child is divided into short intervals, and `check_time` is called after each.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from algebra.time_limits import can_end, check_time, time_left
 Result = TypeVar("Result")
 
 _ROOT = str(Path(__file__).resolve().parents[1])
-# Set for a child: what it starts belongs to its group.
+# Set for a child: processes that it starts belong to its group.
 _MARK = "MATCHPROB_CHILD"
-# Seconds that a process is waited for at a time.
+# Length of the intervals of a wait, in seconds.
 LOOK = 0.1
 # Variables that pin the threads of numerical libraries; they act before these are loaded.
 ONE_THREAD = dict.fromkeys(
@@ -49,7 +49,7 @@ ONE_THREAD = dict.fromkeys(
 
 @dataclass(frozen=True)
 class Ended:
-    """What a program that ran to its end left.
+    """The result of a program that has ended.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Ended:
         Its exit status; minus the number of the signal that ended it.
     output : bytes
     errors : str
-        What it wrote.
+        Its output and error output.
     """
 
     status: int
@@ -68,7 +68,7 @@ class Ended:
 def start_child(
     command: Sequence[str], environment: Mapping[str, str] | None = None, **pipes: Any
 ) -> subprocess.Popen[bytes]:
-    """Start a process with one thread a numerical library.
+    """Start a process with one thread for each numerical library.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def start_child(
     Raises
     ------
     OSError
-        Where it cannot be started.
+        If it cannot be started.
     """
     around = os.environ if environment is None else environment
     return subprocess.Popen(
@@ -93,13 +93,13 @@ def start_child(
 
 
 def end_child(process: subprocess.Popen[bytes], grace: float = 0.0) -> None:
-    """End a child and all that it started, and take back its pipes.
+    """End a child and all processes that it started, and close its pipes.
 
     Parameters
     ----------
     process : subprocess.Popen
     grace : float, optional
-        Seconds that it has to end by itself before it is killed.
+        Seconds in which it may end by itself before it is killed.
     """
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
@@ -120,27 +120,27 @@ def run_program(
     given: bytes = b"",
     environment: Mapping[str, str] | None = None,
 ) -> Ended:
-    """Run a program to its end, and end it where time is up.
+    """Run a program to its end, or end it when time is up.
 
     Parameters
     ----------
     command : sequence of str
     seconds : float, optional
     given : bytes, optional
-        What it reads from its standard input.
+        Its standard input.
     environment : mapping of str to str, optional
         In place of this process's.
 
     Raises
     ------
     TimeoutError
-        Where it takes longer than `seconds`.
+        If it takes longer than `seconds`.
     OutOfTime
-        Where the time limit of the call is over first.
+        If the time limit of the call is over first.
     """
     check_time()
     end = time.monotonic() + seconds
-    # A file, for Python 3.11 forgets the rest of an input where it waits in several steps.
+    # A file, because Python 3.11 loses the rest of an input if it waits in several steps.
     with tempfile.TemporaryFile() as source:
         source.write(given)
         source.seek(0)
@@ -159,22 +159,22 @@ def run_program(
 
 
 def call_apart(function: Callable[..., Result], *arguments: Any) -> Result:
-    """The value of a call that takes long and cannot ask `check_time`.
+    """The value of a long call that cannot call `check_time`.
 
-    It is made in a child process, which is ended where the time limit is over first; where there
-    is no limit and nobody may stop the work, it is made here.
+    It runs in a child process, which is ended if the time limit is over first; without
+    a limit or a possible interrupt it runs in this process.
 
     Parameters
     ----------
     function : callable
         At the top level of a module of this project.
     *arguments
-        What can be pickled; so can the value.
+        They must be picklable; so must the value.
 
     Raises
     ------
     RuntimeError
-        Where the child ends without a value, as where memory runs out.
+        If the child ends without a value, for instance because memory runs out.
     OutOfTime
     """
     if not can_end():
@@ -196,9 +196,9 @@ def call_apart(function: Callable[..., Result], *arguments: Any) -> Result:
 
 
 def _serve_call() -> None:
-    """In the child: one call, from the standard input to the standard output."""
+    """Run one call in the child, from the standard input to the standard output."""
     (module, name), arguments = pickle.load(sys.stdin.buffer)
-    # What a library prints must not be taken for the value.
+    # Output of a library must not be mixed with the value.
     answers = os.dup(1)
     os.dup2(2, 1)
     value = getattr(importlib.import_module(module), name)(*arguments)

@@ -1,4 +1,4 @@
-"""What an error is, and what its message is made of: values shown on one short line."""
+"""Classes of errors, and short texts of values for their messages."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class InputError(ValueError):
 
 
 class Unfinished(RuntimeError):
-    """Work that could not be finished; what was not done says nothing of the answer.
+    """Work that could not be finished; the unfinished part implies nothing about the answer.
 
-    The message says what stopped it.  The command line prints it on stderr and exits with
+    The message gives the cause.  The command line prints it on stderr and exits with
     status 3.
     """
 
 
 class LargeMemory(UserWarning):
-    """What is begun takes much memory; the command line prints it on stderr."""
+    """The computation requires much memory; the command line prints the warning on stderr."""
 
 
 def shown(value: object) -> str:
-    """The value as it is echoed in a message: its repr, on one line, cut where it is long.
+    """The text of a value in a message: its repr, on one line, truncated if it is long.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def shown(value: object) -> str:
 
 
 def one_line(text: object) -> str:
-    """A name or another program's message on one line, cut where it is long.
+    """A name or another program's message on one line, truncated if it is long.
 
     Parameters
     ----------
@@ -66,15 +66,15 @@ def one_line(text: object) -> str:
 
 
 def given_mapping(value: Any, name: str, example: str) -> dict[Any, Any]:
-    """A table that a user gives, as a dict; None is an empty one.
+    """A table given by a user, as a dict; None is an empty one.
 
     Parameters
     ----------
     value : mapping or None
     name : str
-        What it is called in messages.
+        Its name in messages.
     example : str
-        What one looks like.
+        An example for the message.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def given_mapping(value: Any, name: str, example: str) -> dict[Any, Any]:
 
 
 def given_list(value: Any, name: str, example: str) -> list[Any]:
-    """A list that a user gives; text and arrays are none, None is an empty one.
+    """A list given by a user; texts and arrays are not accepted, None is an empty one.
 
     Raises
     ------
@@ -108,14 +108,14 @@ def whole_number(value: Any, name: str, least: int, most: int | None = None) -> 
     ----------
     value : int
     name : str
-        What it is called in messages.
+        Its name in messages.
     least, most : int
         The range, inclusive.
 
     Raises
     ------
     InputError
-        Where it is no integer or out of range.
+        If it is not an integer or out of range.
     """
     try:
         if isinstance(value, bool):

@@ -1,7 +1,7 @@
-"""The families of networks; inspecting, certifying and verifying go through the one that fits.
+"""The families of networks: inspect, certify and verify by the family of a network.
 
-Nothing else asks what family a network belongs to.  A new family is a folder with these three
-functions, and one more entry here.  A family's modules are loaded when it is first asked: one
+No other module depends on the family of a network.  A new family is a folder with these three
+functions, and an entry here.  The modules of a family are loaded when they are first used: one
 verb of one family needs few of them.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def _later(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module that is loaded when it is called."""
+    """A function of a module that is loaded when the function is called."""
 
     def call(*arguments: Any, **options: Any) -> Any:
         return getattr(import_module(module), name)(*arguments, **options)
@@ -90,8 +90,8 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
-# Problems in which matrices learn by updates, whatever the network: these hand on what they find to
-# be problems of cells.
+# Problems in which matrices learn by updates, for all networks: these pass on problems that are
+# equivalent to problems of cells.
 _certify_updates = _later("algebra.updates.certify", "certify_updates")
 _verify_updates = _later("algebra.updates.verify", "verify_updates")
 _inspect_updates = _later("algebra.updates.inspect", "inspect_updates")
@@ -123,7 +123,7 @@ def certify(
     problem : Problem
         With a fixed allocation.
     seed : int, optional
-        Random points and instances follow from it.
+        Determines random points and instances.
     timeout, search, subsets : optional
         See `algebra.time_limits.Limits`; `timeout` is for the whole call.
     candidates, fallback, refuted : callable, optional
@@ -152,7 +152,7 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
     if refusal:
         raise InputError(refusal)
     if problem.values.pinned(problem.allocation.cells):
-        # Guesses and numerical counts are of weights that are drawn.
+        # Guesses and numerical counts are for weights that are drawn.
         effort = replace(effort, tools=Tools())
     return settled(family_of(problem.network).certify(problem, effort))
 
@@ -180,21 +180,21 @@ def verify(
     data : mapping
         The content of ``cert.json``.
     seed : int, optional
-        New points and primes follow from it.
+        Determines the new points and primes.
     timeout : float, optional
         Seconds for the whole call.
     fallback : callable, optional
-        Counts solutions where msolve is missing or does not finish.
+        Counts solutions if msolve is missing or does not finish.
 
     Returns
     -------
     Verification
-        Unfinished where time was up: then nothing is known of the certificate.
+        Unfinished if time was up: then nothing is known of the certificate.
 
     Raises
     ------
     InputError
-        Where the data is no certificate of this format at all.
+        If the data is not a certificate of this format.
     """
     effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
     read_version(data, FORMAT, (VERSION,), "a certificate")
@@ -222,7 +222,7 @@ def inspect_allocation(
     allocation : Allocation
     support : mapping of str to mask, optional
     seed : int, optional
-        The random point follows from it.
+        Determines the random point.
     all_forms : bool, optional
         Eliminate every form, not only the one with the smaller core.
 
@@ -248,7 +248,7 @@ def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:
 def written_equations(
     found: Inspection, support: Mapping[str, np.ndarray] | None = None
 ) -> WrittenEquations | None:
-    """The equations that a report is about, written out in SymPy.
+    """The equations of a report as SymPy expressions.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def written_equations(
     Returns
     -------
     (str, sequence of (str, expression)) or None
-        A title, and each equation's label and what must vanish; None where there are no
-        equations for all instances at once.
+        A title, and for each equation its label and the expression that vanishes; None if there
+        are no equations for all instances at once.
     """
     return family_of(found.allocation.network).equations(found, support or {})

@@ -1,7 +1,7 @@
-"""What a long call is at, by name, for whoever watches it from another thread.
+"""Names of the present phases of a long call, for a reader in another thread.
 
-A function that may take long says so (`phase`); it costs nothing and knows nobody.  Only the
-main thread's phases are kept: that is the one somebody waits for.
+A function that may take long names its phase (`phase`), at no cost and independently of readers.
+Only the main thread's phases are kept, since the user waits for that thread.
 
 Examples
 --------
@@ -11,7 +11,7 @@ Examples
 >>> phases()
 ()
 
-What is done for later calls too, such as compiling, is told separately (`spent`).
+Time spent for later calls too, such as compilation, is recorded separately (`spent`).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Seconds spent in this call on what later calls are spared.
+# Seconds spent in this call on work that later calls need not repeat.
 _spent: dict[str, float] = {}
-# Names and the moments of the monotonic clock at which they began, the innermost last.
+# Names and start times (of the monotonic clock), the innermost last.
 _now: list[tuple[str, float]] = []
 
 
 @contextmanager
 def phase(name: str) -> Iterator[None]:
-    """Say what is done inside.
+    """Name the phase of the work inside.
 
     Parameters
     ----------
@@ -43,18 +43,18 @@ def phase(name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        # An interrupt may have passed over inner ones.
+        # An interrupt may have skipped the ends of inner phases.
         if mark in _now:
             del _now[_now.index(mark) :]
 
 
 def phases() -> tuple[tuple[str, float], ...]:
-    """Names and beginnings of what is going on, the innermost last."""
+    """Names and start times of the present phases, the innermost last."""
     return tuple(_now)
 
 
 def add_spent(name: str, seconds: float) -> None:
-    """Note time that later calls are spared.
+    """Record time that later calls do not need.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def add_spent(name: str, seconds: float) -> None:
 
 
 def spent() -> dict[str, float]:
-    """Seconds noted since the call began, by name."""
+    """Recorded seconds since the call began, by name."""
     return dict(_spent)
 
 
 def forget_spent() -> None:
-    """A call begins."""
+    """Clear the record at the beginning of a call."""
     _spent.clear()

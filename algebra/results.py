@@ -1,9 +1,9 @@
-"""What every verb returns: short in a console, a table in a notebook, a data frame, a picture.
+"""The base class of results: a short text, a table in a notebook, a data frame, a picture.
 
-A result says its facts (`Result.facts`) and its rows (`Result.columns`); the rest follows from
-these.  Pictures are drawn (`matchprob.report.drawing.paint`) and verdicts put into plain words
-(`matchprob.explain`) by the front door, which says so with `paint_with` and `explain_with` when it
-is imported: nothing here knows matplotlib, or a command line.
+A result defines its facts (`Result.facts`) and its rows (`Result.columns`), from which the other
+representations follow.  Pictures (`matchprob.report.drawing.paint`) and explanations
+(`matchprob.explain`) are functions of `matchprob`, which registers them by `paint_with` and
+`explain_with` when it is imported: this module depends neither on matplotlib nor on a command line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from algebra.errors import InputError
 
-# Longer texts are cut in a `repr`, not in a notebook.
+# Longer texts are truncated in a `repr`, not in a notebook.
 _LONGEST = 72
 
 Painter = Callable[["Result", Any], Any]
@@ -27,18 +27,18 @@ _painters: list[Painter] = []
 
 @dataclass(frozen=True)
 class Explanation:
-    """A result in plain words.
+    """The explanation of a result as sentences.
 
     Attributes
     ----------
     known : tuple of str
-        What is known, and from what.
+        What is known, and why.
     open : str
-        What is not, and which hypothesis fails; empty where nothing is open.
+        What is open, and which hypothesis fails; empty if nothing is open.
     decided_by : str
         What would decide it.
     commands : tuple of (str, str)
-        Commands to try next, and what each is for.
+        Commands to try next, and their purposes.
     """
 
     known: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ _explainers: list[Explainer] = []
 
 
 def done_of(done: int, wanted: int) -> int | str:
-    """How much of what was asked for is done, as a fact: "7 of 20, partial" where not all is.
+    """The finished part of the requested work, as a fact: "7 of 20, partial" if not all is done.
 
     Examples
     --------
@@ -82,22 +82,22 @@ def done_of(done: int, wanted: int) -> int | str:
 
 
 def paint_with(painter: Painter) -> None:
-    """Say who draws results: a function of a result and matplotlib axes or None."""
+    """Register the function that draws results: of a result and matplotlib axes or None."""
     _painters[:] = [painter]
 
 
 def explain_with(explainer: Explainer) -> None:
-    """Say who explains results: a function of a result and the name of the problem's file."""
+    """Register the function that explains results: of a result and the problem file's name."""
     _explainers[:] = [explainer]
 
 
 class Result(ABC):
-    """What a verb returns.
+    """The value of a verb.
 
     Attributes
     ----------
     picture : str
-        Which picture is drawn of it: a name in `matchprob.report.drawing.paint`.
+        Name of its picture in `matchprob.report.drawing.paint`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Result(ABC):
 
     @abstractmethod
     def facts(self) -> Mapping[str, Any]:
-        """What it says, in a few names and values."""
+        """Its main values by name."""
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Its table: columns of equal length; one row of the facts by default."""
@@ -123,7 +123,7 @@ class Result(ABC):
         return f"{type(self).__name__}({inside})"
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it."""
+        """The HTML shown by a notebook."""
         rows = "".join(
             f"<tr><td>{html.escape(name.replace('_', ' '))}</td>"
             f"<td>{html.escape(str(value))}</td></tr>"
@@ -133,27 +133,27 @@ class Result(ABC):
         return f"<table><caption>{html.escape(type(self).__name__)}</caption>{rows}</table>"
 
     def to_frame(self) -> Any:
-        """Its table as a pandas or a polars data frame, whichever is there.
+        """Its table as a pandas or a polars data frame, whichever is installed.
 
         Raises
         ------
         InputError
-            Where neither is installed.
+            If neither is installed.
         """
         return data_frame(self.columns())
 
     def explain(self, file: str = "P.toml") -> Explanation:
-        """What it means in plain words: what is known and why, what is open, what to try next.
+        """The explanation: what is known and why, what is open, what to try next.
 
         Parameters
         ----------
         file : str, optional
-            How commands are to name the problem.
+            Name of the problem's file in commands.
 
         Raises
         ------
         InputError
-            Where matchprob, which explains, is not imported.
+            If matchprob, which has the explanations, is not imported.
         """
         if not _explainers:
             raise InputError("results are explained by matchprob: import matchprob first")
@@ -179,7 +179,7 @@ class Result(ABC):
         Raises
         ------
         InputError
-            Where there is nothing to draw.
+            If there is nothing to draw.
         """
         if not _painters:
             raise InputError("pictures are drawn by matchprob: import matchprob first")
@@ -187,12 +187,12 @@ class Result(ABC):
 
 
 def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
-    """Columns of equal length as a pandas or a polars data frame, whichever is there.
+    """Columns of equal length as a pandas or a polars data frame, whichever is installed.
 
     Raises
     ------
     InputError
-        Where neither is installed.
+        If neither is installed.
     """
     for name in ("pandas", "polars"):
         try:
@@ -206,7 +206,7 @@ def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
 def named(source: object, *names: str) -> dict[str, Any]:
     """Attributes of an object under their names, as plain data.
 
-    Fractions become text, tuples lists, and what has a `to_dict` what that gives.
+    Fractions become text, tuples lists, and objects with `to_dict` its value.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def _short(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value that a data frame takes: exact rationals as text."""
+    """A value for a data frame: exact rationals become text."""
     if isinstance(value, Fraction) or not isinstance(value, (str, int, float, bool, type(None))):
         return str(value)
     return value

@@ -1,24 +1,24 @@
-"""One time limit for a whole call, obeyed in the innermost loops.
+"""One time limit for a whole call, checked in the innermost loops.
 
-A verb sets a limit once (`limited`); whatever it calls, however deep, asks `check_time` in its
-loops and gives child processes no more than `time_left`.  The end is one moment of the
-monotonic clock, so time spent anywhere counts, and it can only be brought forward: a limit
+A verb sets a limit once (`limited`); all functions that it calls, at any depth, call `check_time`
+in their loops and give child processes no more than `time_left`.  The limit is one time of the
+monotonic clock, so all time counts, and it can only be made earlier: a limit
 inside another ends no later.  The limit belongs to the thread and the call (a
 `contextvars.ContextVar`), as a cancel scope does in trio, so that the functions between the
-verb and the loop need no argument for it and cannot forget to hand it on.
+verb and the loop need no argument for it.
 
-Nothing else ends the work: no signal, no alarm, no trace function.  What cannot ask (a program, a
-compiled search, a library's long call) runs where it can be ended from outside: in a child process
-(`algebra.children`) or with a budget that may be taken away while it runs
-(`numeric.relu.patience`).  The same question, `check_time`, is the place where the work is
-interrupted: a program that wants to stop it, at Ctrl-C say, gives a `StopRequest` to `stoppable`.
+Nothing else ends the work: no signal, no alarm, no trace function.  Code that cannot call
+`check_time` (a program, a compiled search, a library's long call) runs where it can be ended from
+outside: in a child process (`algebra.children`) or with a number of nodes that can be set to 0
+while it runs (`numeric.relu.patience`).  Interrupts occur at `check_time` too: a program that stops the
+work, for instance at Ctrl-C, gives a `StopRequest` to `stoppable`.
 
-`OutOfTime` and `Interrupted` are no `Exception`, so that ``except Exception`` cannot lose them.
-To a caller who set no limit of its own `limited` turns `OutOfTime` into `LimitReached`, which is
-one, as trio's ``fail_after`` does.
+`OutOfTime` and `Interrupted` do not derive from `Exception`, so that ``except Exception`` does not
+catch them.  For a caller without its own limit `limited` turns `OutOfTime` into `LimitReached`,
+which does, as trio's ``fail_after`` does.
 
-What a caller does when time is up is its own affair: a verdict becomes "undecided" with what
-was tried, a count "undetermined".  `OutOfTime` never means "there is none".
+The result after a time limit depends on the caller: a verdict becomes "undecided" with the
+attempts, a count "undetermined".  `OutOfTime` never means "there is none".
 
 Examples
 --------
@@ -45,29 +45,29 @@ from algebra.phases import forget_spent, phases, spent
 
 Item = TypeVar("Item")
 
-# Seconds (thirty years) from which on a limit is none.
+# Limits from this number of seconds on (thirty years) mean no limit.
 _FOREVER = 1e9
-# How much of the time left a part of the work may take.
+# Largest share of the remaining time for a part of the work.
 _OF_REST = 0.9
-# The moment of the monotonic clock at which the work must end.
+# The time of the monotonic clock at which the work must end.
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
 
 class OutOfTime(BaseException):
-    """The time limit of the call is over; nothing follows of what was not finished."""
+    """The time limit of the call is over; the unfinished part implies nothing."""
 
 
 class TooSlow(OutOfTime):
-    """There is far less time than an estimate asks for: refused before it is begun."""
+    """The remaining time is far less than the estimated time: the work is not begun."""
 
 
 class LimitReached(Unfinished):
-    """What a caller without a limit of its own gets for `OutOfTime`; the message is the same.
+    """Raised instead of `OutOfTime` for a caller without its own limit; with the same message.
 
     Attributes
     ----------
     was_refused : bool
-        Whether the work was not begun, for it would have taken far longer (`TooSlow`).
+        Whether the work was not begun because it would have taken far longer (`TooSlow`).
     """
 
     def __init__(self, text: str, was_refused: bool = False) -> None:
@@ -76,46 +76,46 @@ class LimitReached(Unfinished):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The work was asked to stop, by a `StopRequest`."""
+    """A `StopRequest` ended the work."""
 
 
 class StopRequest:
-    """A wish that the work stops, made by a signal handler or another thread."""
+    """A request to stop the work, made by a signal handler or another thread."""
 
     def __init__(self) -> None:
         self._is_made = False
 
     def make(self) -> None:
-        """Ask the work to stop: its next `check_time` raises `Interrupted`, once."""
+        """Make the request: the next `check_time` of the work raises `Interrupted`, once."""
         self._is_made = True
 
     def take(self) -> bool:
-        """Whether it was asked to stop; it is asked no more."""
+        """Whether the request was made; it is then cleared."""
         is_made, self._is_made = self._is_made, False
         return is_made
 
     @property
     def is_made(self) -> bool:
-        """Whether the work is asked to stop and has not noticed yet."""
+        """Whether the request was made and has not ended the work yet."""
         return self._is_made
 
 
-# The request that the work of this call listens to.
+# The stop request of this call.
 _STOP: ContextVar[StopRequest | None] = ContextVar("stop", default=None)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a verdict may cost.
+    """Limits of the effort for a verdict.
 
     Attributes
     ----------
     seconds : float
         For the whole call; inf for none.
     search : float
-        Of these, at most so many to look for an instance without real solutions.
+        Largest part of these for the search of an instance without real solutions.
     subsets : int
-        Where more weights learn than needed, sub-allocations searched for a maximal one.
+        If more weights learn than needed: number of sub-allocations tried for a maximal one.
     """
 
     seconds: float = 120.0
@@ -128,7 +128,7 @@ class Limits:
 
     @property
     def basis(self) -> float:
-        """Seconds for one Gröbner basis: half, so that the other ways have their chance."""
+        """Seconds for one Gröbner basis: half of all, so that other methods have time too."""
         return min(self.seconds / 2, 1e6)
 
 
@@ -139,14 +139,14 @@ def positive_seconds(value: float, name: str, *, zero: bool = False) -> float:
     ----------
     value : float
     name : str
-        What it is called in messages.
+        Its name in messages.
     zero : bool, optional
         Whether 0 is allowed too.
 
     Raises
     ------
     InputError
-        For 0 (unless allowed), negative numbers, NaN and what is no number.
+        For 0 (unless allowed), negative numbers, NaN and values that are not numbers.
     """
     try:
         if isinstance(value, (bool, str, bytes)):
@@ -162,7 +162,7 @@ def positive_seconds(value: float, name: str, *, zero: bool = False) -> float:
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Limit the time of what is done inside; a limit around it stays in force.
+    """Limit the time of the work inside; an outer limit stays in force.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def within(seconds: float) -> Iterator[None]:
     before = _END.get()
     if math.isinf(before):
         forget_spent()
-    # Clocks overflow at times that nobody will see.
+    # Clocks overflow at very large times.
     end = time.monotonic() + seconds if seconds < _FOREVER else math.inf
     token = _END.set(min(before, end))
     try:
@@ -182,7 +182,7 @@ def within(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """`within`, for what users call: to a caller without a limit, an ordinary error in the end.
+    """`within`, for public functions: a caller without its own limit receives `LimitReached`.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def limited(seconds: float) -> Iterator[None]:
     Raises
     ------
     LimitReached
-        Where the limit is over and there is none around it; else `OutOfTime` passes.
+        If the limit is over and there is no outer one; otherwise `OutOfTime` passes.
     """
     is_outermost = math.isinf(_END.get())
     try:
@@ -205,7 +205,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def stoppable(request: StopRequest) -> Iterator[None]:
-    """What is done inside stops at the next `check_time` after the request.
+    """Make the work inside stop at the next `check_time` after the request.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def stoppable(request: StopRequest) -> Iterator[None]:
 
 @contextmanager
 def unlimited() -> Iterator[None]:
-    """Work that must be finished though time is up: what is known is put together."""
+    """Disable the limit for work that must be finished after it, such as assembling a result."""
     token, other = _END.set(math.inf), _STOP.set(None)
     try:
         yield
@@ -230,7 +230,7 @@ def unlimited() -> Iterator[None]:
 
 
 def time_left(most: float = math.inf) -> float:
-    """Seconds left, at most so many; 0 where time is up.
+    """Remaining seconds, at most `most`; 0 if time is up.
 
     Parameters
     ----------
@@ -240,18 +240,18 @@ def time_left(most: float = math.inf) -> float:
 
 
 def end_of_part(seconds: float) -> float:
-    """The moment at which a part of the work should end by itself, with what it has by then.
+    """The time at which a part of the work should end by itself, with its results so far.
 
     Parameters
     ----------
     seconds : float
-        For the part; inf for no limit of its own.
+        For the part; inf for no further limit.
 
     Returns
     -------
     float
-        Of the monotonic clock, for `has_passed` and `seconds_until`; inf without any limit.  Of
-        the time left for the whole call a tenth is kept to put together what was found.
+        On the monotonic clock, for `has_passed` and `seconds_until`; inf without any limit.  A
+        tenth of the time left for the whole call is reserved for assembling the results.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def end_of_part(seconds: float) -> float:
 
 
 def moment_after(seconds: float) -> float:
-    """The moment of the monotonic clock at which so many seconds from now are over."""
+    """The time of the monotonic clock after this number of seconds."""
     return time.monotonic() + seconds
 
 
@@ -275,17 +275,17 @@ def limit_until(moment: float) -> float:
 
 
 def has_passed(moment: float) -> bool:
-    """Whether a moment of the monotonic clock is over."""
+    """Whether a time of the monotonic clock has passed."""
     return time.monotonic() > moment
 
 
 def seconds_until(moment: float) -> float:
-    """Seconds until a moment of the monotonic clock; 0 where it is over."""
+    """Seconds until a time of the monotonic clock; 0 if it has passed."""
     return max(0.0, moment - time.monotonic())
 
 
 def can_end() -> bool:
-    """Whether `check_time` may ever raise: there is a limit, or somebody may stop the work."""
+    """Whether `check_time` may ever raise: there is a limit or a stop request."""
     return _STOP.get() is not None or not math.isinf(_END.get())
 
 
@@ -295,7 +295,7 @@ def is_over() -> bool:
 
 
 def check_time() -> None:
-    """End the work where time is up or a stop is asked for: cheap enough for every loop of Python.
+    """End the work if time is up or a stop is requested: cheap enough for every loop of Python.
 
     Raises
     ------
@@ -310,7 +310,7 @@ def check_time() -> None:
 
 
 def checked(items: Iterable[Item]) -> Iterator[Item]:
-    """The items one by one, with `check_time` before each: for loops without a body to ask it.
+    """The items one by one, with `check_time` before each: for loops that do not call it.
 
     Parameters
     ----------
@@ -322,7 +322,7 @@ def checked(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _over() -> str:
-    """That time is up, and what was being done."""
+    """The message that time is up, with the present phases."""
     doing = [name for name, _ in phases()]
     told = [f"at work: {', '.join(doing)}"] if doing else []
     told += [
