@@ -1,9 +1,8 @@
 """Network architectures: sizes, weight matrices and the map they compute.
 
 A network is a description, without weights: which matrices there are, their shapes, and how the
-output follows from them.  The forward map is written once, over any ring of entries.
-
-Letters are those of Schlisselberg & Darshan (arXiv 2502.06300), with 0-based indices.
+output follows from them.  The forward map is written once, over any ring of entries.  Letters are
+those of Schlisselberg & Darshan (arXiv 2502.06300), with 0-based indices.
 
 The rest of the project asks a kind by these methods; one without an answer raises `NotKnown`.
 """
@@ -29,6 +28,7 @@ from algebra.programs.program import Program
 if TYPE_CHECKING:
     from algebra.networks.chain import ChainLayout
     from algebra.networks.limits import MatrixLimits
+    from algebra.programs.generic import Model
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
@@ -340,8 +340,8 @@ class Network(ABC):
         """The network as a program, its samples called X: for `program`."""
         raise self._no_jacobian()
 
-    def counted_dimension(self, weights: int) -> tuple[int, int | None] | None:
-        """Expected dimension, an upper bound, and ambient one, where ranks need patterns."""
+    def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None] | None:
+        """What is drawn from where ranks need it, an upper bound of the dimension, the ambient."""
         return None
 
     @abstractmethod

@@ -49,6 +49,7 @@ from algebra.errors import InputError, shown
 from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.programs import Builder, Program
+from algebra.programs.generic import Model
 
 ACTIVATIONS = ("relu", "linear")
 
@@ -181,17 +182,17 @@ class NormNet(Network):
                 x = build.choose(x, x, build.scale(x, 0))
         return build.program(x)
 
-    def counted_dimension(self, weights: int) -> tuple[int, int | None]:
+    def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
         """One less for each scale, a factor of its row, and one less for each unit's own scale.
 
         These directions are independent of each other at almost all weights.
         """
-        sizes = self.layer_sizes[1:]
+        sizes, model = self.layer_sizes[1:], Model(self.program(), support=support)
         expected = weights - sum(sizes) - sum(sizes[:-1])
         if not self.is_linear:
-            return expected, None
+            return model, expected, None
         ambient = self.d * (self.q + 1)
-        return min(expected, ambient), ambient
+        return model, min(expected, ambient), ambient
 
     def teach(
         self, teacher: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul

@@ -219,6 +219,12 @@ class ProgramNetwork(Network):
         """The labels of one sample."""
         return self.read.program
 
+    def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
+        """No more than there are weights."""
+        shapes = self.read.parameters
+        exists = {name: mask.reshape(shapes[name]) for name, mask in support.items()}
+        return Model(self.program(), self.read.tokens, support=exists), weights, None
+
     @cached_property
     def functions(self) -> frozenset[str]:
         """Names of the functions that are applied, and "root" and "choose"."""

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from algebra.networks.base import Axis, Matmul, Matrix, Network
+from algebra.networks.base import Axis, Matmul, Matrix, Network, Support
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.programs import Builder, Program
+from algebra.programs.generic import Model
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,9 @@ class ShallowReLU(Network):
         hidden = build.choose(a, a, build.scale(a, 0))
         return build.program(build.contract("ij,j->i", blocks["W2"], hidden))
 
-    def counted_dimension(self, weights: int) -> tuple[int, int | None]:
+    def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
         """One less for each unit: what it takes in times c > 0, what it gives out divided by c."""
-        return weights - self.n, None
+        return Model(self.program(), support=support), weights - self.n, None
 
     def axes(self) -> tuple[Axis, ...]:
         return (

@@ -108,9 +108,13 @@ def dimension(
         if isinstance(question, Read):
             return _of_model(question, "module", seed)
         problem = _without_samples(question)
-        counted = problem.network.counted_dimension(_existing(problem))
-        if counted is not None and not filling:
-            return _of_pieces(problem, *counted, seed)
+        if not filling:
+            support = {name: np.asarray(mask, bool) for name, mask in problem.support.items()}
+            size = problem.network.parameters - sum(int((~m).sum()) for m in support.values())
+            drawn = problem.network.drawn_model(support, size)
+            if drawn is not None:
+                name, names = str(problem.network).split(", m =")[0], tuple(problem.network.shapes)
+                return _by_program(*drawn, names, name, size, seed, PATTERNS)
         found = dimension_of(problem.network, problem.support, seed=seed)
         if filling:
             widths = filling_widths(problem.network, most=most_width, seed=seed)
@@ -140,26 +144,11 @@ def _of_model(read: Read, name: str, seed: int) -> Dimension:
     names = tuple(read.parameters)
     size = sum(math.prod(shape) for shape in read.parameters.values())
     model = Model(read.program, read.tokens)
-    return _by_program(model, names, name, size, None, size, seed, MODEL_PATTERNS)
-
-
-def _of_pieces(problem: Problem, expected: int, ambient: int | None, seed: int) -> Dimension:
-    network = problem.network
-    support = {name: np.asarray(mask, bool) for name, mask in problem.support.items()}
-    model = Model(network.program(), support=support)
-    name = str(network).split(", m =")[0]
-    names, size = tuple(network.shapes), _existing(problem)
-    return _by_program(model, names, name, expected, ambient, size, seed, PATTERNS)
-
-
-def _existing(problem: Problem) -> int:
-    """How many weights there are, without structural zeros."""
-    zeros = (int((np.asarray(mask) == 0).sum()) for mask in problem.support.values())
-    return problem.network.parameters - sum(zeros)
+    return _by_program(model, size, None, names, name, size, seed, MODEL_PATTERNS)
 
 
 def _by_program(
-    model: Model, names: Sequence[str], name: str, expected: int, ambient: int | None,
+    model: Model, expected: int, ambient: int | None, names: Sequence[str], name: str,
     parameters: int, seed: int, draws: int,
 ) -> Dimension:  # fmt: skip
     """The largest rank of a program's Jacobian at points drawn, one for each activation pattern."""

@@ -44,7 +44,7 @@ from algebra.problems.updates import Gain, LowRank, Tied, Update, read_update
 from algebra.programs.aten import read_torch
 from algebra.programs.onnx import Read
 from matchprob.api.layers import PASSIVE, leaves
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import Question, as_problem, program_problem
 
 # Activations of torch by the names of their classes.
 ACTIVATIONS = {"Tanh": "tanh", "Sigmoid": "sigmoid", "Softplus": "softplus", "ReLU": "relu"}
@@ -109,6 +109,17 @@ def from_torch(
     T: int | None = None,
 ) -> Problem: ...
 @overload
+def from_torch(
+    module: Any,
+    example_inputs: Any,
+    m: int,
+    *,
+    masks: Mapping[str, Any] | None = None,
+    support: Mapping[str, Any] | None = None,
+    axis: int = 0,
+    output: int = 0,
+) -> Problem: ...
+@overload
 def from_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int = 0) -> Read: ...
 
 
@@ -132,7 +143,7 @@ def from_torch(
     example_inputs : tensor, sequence or mapping, optional
         What the module's `forward` takes, for any number of samples: one tensor, arguments in their
         order, or by name.  With it any module is read whose operators are known, in evaluation
-        mode, for `matchprob.capacity` and `matchprob.dimension`.
+        mode.
     m : int, optional
         Number of samples; without `example_inputs` it must be there.
     masks : mapping of str to array or mapping, optional
@@ -151,8 +162,8 @@ def from_torch(
     Returns
     -------
     Problem or Read
-        With `example_inputs` a `Read`: the program, its parameters by name, and which of them
-        require a gradient.
+        With `example_inputs` and without `m` a `Read`, for `matchprob.capacity` and
+        `matchprob.dimension`: the program, its parameters by name, which require a gradient.
 
     Raises
     ------
@@ -172,19 +183,21 @@ def from_torch(
     if isinstance(example_inputs, int):
         example_inputs, m = None, example_inputs
     if example_inputs is not None:
-        given_too = {"m": m, "masks": masks, "support": support, "T": T}
-        for name, value in given_too.items():
-            if value is not None:
-                raise InputError(f"`{name}` ({shown(value)}) does not go with `example_inputs`")
-        return read_torch(module, example_inputs, axis=axis, output=output)
+        if T is not None:
+            raise InputError(f"`T` ({shown(T)}) does not go with `example_inputs`: they have steps")
+        read = read_torch(module, example_inputs, axis=axis, output=output)
+        if m is not None:
+            return program_problem(read, m, masks, support, type(module).__name__)
+        if masks is not None or support is not None:
+            raise InputError("`masks` and `support` are parts of a problem: say `m`, too")
+        return read
     try:
         found = _read(module, whole_number(m, "m", 1), T)
     except InputError as error:
         if not hasattr(module, "named_parameters"):
             raise
         raise InputError(
-            f"{error}; with `example_inputs`, a tensor that its forward takes, any module is read "
-            "for capacity and dimension"
+            f"{error}; with `example_inputs`, a tensor that its forward takes, any module is read"
         ) from None
     network, given = found.network, dict(masks or {})
     zeros = dict(support or {})

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from algebra.errors import InputError, shown
+import numpy as np
+
+from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.networks.base import Network
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.files import load_problem
 from algebra.problems.problem import ALL, Problem
+from algebra.programs.capacity import matrix_shape
+from algebra.programs.onnx import Read
 
 Question = Problem | str | Path
 
@@ -108,3 +113,53 @@ def check_common(problems: Sequence[Problem]) -> None:
 def stem_of(question: Question) -> str:
     """What a study is called by default: as the problem file."""
     return Path(question).stem if isinstance(question, (str, Path)) else ""
+
+
+def program_problem(
+    read: Read,
+    m: int,
+    masks: Mapping[str, Any] | None = None,
+    support: Mapping[str, Any] | None = None,
+    name: str = "module",
+) -> Problem:
+    """The problem of a program with m samples: what requires a gradient learns, or `masks` says.
+
+    Parameters
+    ----------
+    read : Read
+    m : int
+    masks : mapping of str to array or mapping, optional
+        For some parameters 0/1 arrays of their shape, or updates such as ``{"lora": 2}``.
+    support : mapping of str to array, optional
+        Structural zeros, likewise.
+    name : str, optional
+        What it is called.
+
+    Raises
+    ------
+    InputError
+        Naming the entry that is wrong.
+    """
+    network = ProgramNetwork.of(read, whole_number(m, "m", 1), name)
+    learning = read.parameters if read.trainable is None else read.trainable
+    learnable = {name: ALL for name in network.shapes if name in learning}
+    learnable |= {k: _entry(read, k, v, "masks") for k, v in (masks or {}).items()}
+    exists = {k: _entry(read, k, v, "support") for k, v in (support or {}).items()}
+    return Problem(network, learnable, exists)
+
+
+def _entry(read: Read, name: str, value: Any, table: str) -> Any:
+    """A mask as that of the parameter's matrix; updates as they are."""
+    shape = read.parameters.get(name)
+    if shape is None:
+        known = ", ".join(read.parameters)
+        raise InputError(f"`{table}` names `{one_line(name)}`, but the parameters are {known}")
+    if isinstance(value, Mapping | str):
+        return value
+    for method in ("detach", "cpu", "numpy"):
+        if hasattr(value, method):
+            value = getattr(value, method)()
+    array = np.asarray(value)
+    if array.shape != tuple(shape):
+        raise InputError(f"{table}.{name} has the shape {array.shape}, and the parameter {shape}")
+    return array.reshape(matrix_shape(shape))

@@ -87,6 +87,7 @@ def test_dimension_of_a_module():
                    a=nn.Linear(5, 5, bias=False), b=nn.Linear(5, 3, bias=False),
                    c=nn.Linear(3, 1, bias=False))  # fmt: skip
     assert mp.dimension(mp.from_torch(net, torch.zeros(1, 5))).dimension == 32
+    assert mp.dimension(mp.from_torch(net, torch.zeros(1, 5), m=3)).dimension == 32
 
 
 def test_what_does_not_go_together():
@@ -97,3 +98,20 @@ def test_what_does_not_go_together():
     with pytest.raises(InputError, match=r"contains GELU .*; with `example_inputs`"):
         mp.from_torch(net, m=3)
     assert mp.from_torch(net, torch.zeros(1, 2)).parameters["2.bias"] == (1,)
+
+
+def test_problems_of_modules():
+    """With m a module is a problem: what requires a gradient learns, or masks say; certify asks."""
+    net = nn.Sequential(nn.Linear(2, 3), nn.GELU("tanh"), nn.Linear(3, 1))
+    net[2].requires_grad_(False)
+    x = torch.zeros(1, 2)
+    problem = mp.from_torch(net, x, m=3)
+    assert problem.allocation.size == 9
+    assert mp.certify(problem).verdict != "minimal"
+    assert mp.certify(mp.from_torch(net, x, m=10)).verdict == "minimal"
+    masks = {"0.weight": [[1, 0], [0, 0], [0, 1]], "0.bias": torch.zeros(3)}
+    assert mp.from_torch(net, x, m=3, masks=masks).allocation.size == 2
+    with pytest.raises(InputError, match=r"masks\.0\.bias has the shape \(2,\)"):
+        mp.from_torch(net, x, m=3, masks={"0.bias": [1, 0]})
+    with pytest.raises(InputError, match=r"say `m`, too"):
+        mp.from_torch(net, x, masks=masks)
