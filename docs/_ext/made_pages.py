@@ -1,4 +1,4 @@
-"""Pages made from the program itself: verbs, API, results, changes.
+"""Pages made from the program itself: verbs, API, results, changes; and the gallery's first look.
 
 They are written into docs/made/ before Sphinx reads its sources, and are no part of the tree.
 """
@@ -53,7 +53,8 @@ GROUPS = {
         "atlas",
     ),
     "Verbs that solve instances": (
-        "count", "estimate", "compare", "profile", "train", "enclosures",
+        "count", "estimate", "compare", "profile", "train", "enclosures", "minimal_polynomials",
+        "monodromy_group",
     ),
     "torch": ("from_torch", "to_torch"),
     "Designs": ("design", "repair", "robust"),
@@ -277,7 +278,30 @@ def make(app: Sphinx) -> None:
             old.unlink()
 
 
+_TITLE = re.compile(r"^(?P<title>\S.*)\n=+\n", re.MULTILINE)
+# One picture alone, with its options.
+_PICTURE = re.compile(r"^\.\. image-sg:: .*\n(?:   :.*\n)+", re.MULTILINE)
+
+
+def begin_with_picture(text: str) -> str:
+    """A page of the gallery with its first picture right after the title.
+
+    The picture stays where the code makes it, too.
+    """
+    title, picture = _TITLE.search(text), _PICTURE.search(text)
+    if title is None or picture is None:
+        return text
+    return f"{text[: title.end()]}\n{picture.group()}\n{text[title.end() :]}"
+
+
+def on_source(app: Sphinx, name: str, source: list[str]) -> None:
+    """Pages of the gallery begin with their picture."""
+    if name.startswith("gallery/") and name != "gallery/index":
+        source[0] = begin_with_picture(source[0])
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Make the pages before Sphinx looks for its sources."""
     app.connect("builder-inited", make, priority=100)
+    app.connect("source-read", on_source)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -157,7 +157,8 @@ class InstanceCounter:
             return replace(plan, source=f"not counted: {self.name} gives lower bounds")
         if plan.root_count is None and allocation not in self._counted:
             self._counted.add(allocation)
-            plan = root_plan(self.problem, plan, timeout=self.root_timeout)
+            needs = "msolve" in self.info.needs
+            plan = root_plan(self.problem, plan, timeout=self.root_timeout, needs_msolve=needs)
             self._plans[allocation] = plan
         return plan
 

@@ -8,11 +8,14 @@ values.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+
+import numpy as np
 
 from algebra.errors import InputError
 from algebra.phases import phase
+from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
@@ -21,6 +24,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.ranks.root_count_error import CountCertainty, by_rank
 from algebra.systems.root_count import (
+    RootCount,
     RootCountError,
     RootCountLost,
     generic_root_count,
@@ -121,10 +125,29 @@ def _is_bound(problem: Problem, plan: Plan) -> bool:
     return analytic and bool(pins(problem.student(plan.allocation)))
 
 
-def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
-    """The same plan with the generic root count."""
+def root_plan(
+    problem: Problem, plan: Plan, *, timeout: float = 60.0, needs_msolve: bool = False
+) -> Plan:
+    """The same plan with the generic root count.
+
+    Parameters
+    ----------
+    problem : Problem
+    plan : Plan
+    timeout : float, optional
+        Seconds for each way to count.
+    needs_msolve : bool, optional
+        Whether instances are solved by msolve: where it is missing no other way is tried.
+    """
     # Loaded here: path tracking imports compiled kernels, ranks do not need them.
     from numeric.tracking.root_count import monodromy_root_count
+
+    def without_bases(
+        allocation: Allocation, support: Mapping[str, np.ndarray], seed: int
+    ) -> RootCount:
+        if needs_msolve:
+            find_msolve()
+        return monodromy_root_count(allocation, support, seed, timeout=timeout)
 
     if plan.is_minimal or plan.allocation.size > plan.equations:
         return plan
@@ -136,7 +159,7 @@ def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
                 plan.allocation,
                 problem.student(plan.allocation),
                 timeout=timeout,
-                fallback=partial(monodromy_root_count, timeout=timeout),
+                fallback=without_bases,
             )
     except RootCountLost as error:
         return replace(plan, source=str(error), is_lost=True)

