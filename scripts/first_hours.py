@@ -2,7 +2,7 @@
 
 ``python scripts/first_hours.py`` runs every command in a scratch copy of the examples and writes
 its output; it stops if an exit status differs from the one given here.  Status lines of slow
-machines are left out.
+machines are left out.  The engineer's takes torch and onnx.
 """
 
 from __future__ import annotations
@@ -58,6 +58,10 @@ SESSIONS = {
             "cat costs.csv && matchprob design free.toml --matrix W --costs W=costs.csv",
         ),
         Step(
+            "And if there is a cost of six to spend? The largest rank that it allows.",
+            "matchprob design free.toml --matrix W --costs W=costs.csv --cost-budget 6",
+        ),
+        Step(
             "The cheapest allocation with at most two plastic synapses a neuron.",
             "matchprob design circuit.toml --matrix W --row-cap 2 --column-cap 2",
             2,
@@ -95,6 +99,10 @@ SESSIONS = {
             "Real solutions of instances, counted exactly, each in a box of rationals.",
             "matchprob count examples/diagonal.toml --instances 4 --engine exact --solutions",
         ),
+        Step(
+            "How can six solutions be solved for? Their monodromy group, and how sure that is.",
+            "matchprob count examples/mixed.toml --instances 1 --monodromy",
+        ),
         Step("An instance of one's own: small rationals.", "cat own.toml"),
         Step(
             "Its core over Q, by which its two weights are not real.",
@@ -130,6 +138,17 @@ SESSIONS = {
         ),
     ],
     "engineer": [
+        Step("A network of one's own: a torch module, as it is.", "cat block.py"),
+        Step(
+            "How many samples can each choice of parameters fit, before anything is trained?",
+            "python -W ignore block.py && "
+            "matchprob capacity block.onnx --learn '*.bias' --learn 'out.*' --lora 1,2",
+        ),
+        Step(
+            "The verdict for one of them at three samples, with a certificate, and its check.",
+            "matchprob certify block.onnx --m 3 --learn '*.bias' --out cert.json && "
+            "matchprob verify cert.json",
+        ),
         Step(
             "Trials are kept; the same command goes on where it stopped.",
             "matchprob estimate examples/diagonal.toml --trials 200 --store study.sqlite",
@@ -142,6 +161,11 @@ SESSIONS = {
         Step(
             "A certified allocation needs no trial.",
             "matchprob estimate examples/row.toml --trials 400 --store study.sqlite",
+        ),
+        Step(
+            "How often does the loss get below 1e-3, beside exact matches?",
+            "matchprob estimate examples/diagonal.toml --trials 100 --epsilon 1e-3 "
+            "--store study.sqlite",
         ),
         Step(
             "Two allocations on common instances.",
@@ -192,6 +216,30 @@ def connectome(neurons: int, inputs: int) -> str:
 
 
 FILES = {
+    "block.py": '''import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    """What `forward` says counts, not the order of the layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(4, 2)
+        self.first = nn.Linear(3, 4)
+        self.second = nn.Linear(4, 4)
+
+    def forward(self, x):
+        h = torch.tanh(self.first(x))
+        return self.out(h + torch.tanh(self.second(h)))
+
+
+torch.manual_seed(0)
+torch.onnx.export(
+    Block().eval(), (torch.zeros(1, 3),), "block.onnx", input_names=["x"],
+    dynamic_axes={"x": {0: "N"}}, dynamo=False,
+)
+''',
     "circuit.toml": "# Seven plastic synapses between four neurons.\n"
     + _RNN
     + _NAMES

@@ -46,6 +46,17 @@ def test_every_verb_and_option_is_told(made):
     assert "`--as-json`" not in text
 
 
+def test_gallery_pages_begin_with_their_picture(made):
+    """The first picture follows the title at once; a page without one stays as it is."""
+    picture = ".. image-sg:: /gallery/images/a.png\n   :alt: a\n   :class: b\n"
+    page = f".. note::\n\nA title\n=======\n\nText.\n\n{picture}\nMore.\n"
+    found = made.begin_with_picture(page)
+    assert found.index(picture) < found.index("Text.")
+    assert found.index("A title") < found.index(picture)
+    assert found.count(picture) == 2
+    assert made.begin_with_picture("A title\n=======\n") == "A title\n=======\n"
+
+
 def test_every_public_name_has_a_page_in_a_group(made):
     """`dir(matchprob)` and the reference agree; every name that is put in a group is public."""
     pages = made.api()
