@@ -498,9 +498,11 @@ def _need_drawn(witness: Witness | Enclosed, problem: Problem, fields: Fields) -
     for name in ("weights", "teacher"):
         matrices, place = getattr(witness, name), fields.at(name)
         _need_support(matrices, problem, place)
-        # No match depends on what was there before learning.
-        learning = problem.allocation.cells if name == "weights" else ()
-        for own, i, j in problem.distribution.against(matrices, problem.support, learning):
+        # No match depends on what was there before learning; exact numbers are not drawn.
+        free: set[Cell] = set()
+        if name == "weights":
+            free = {*problem.allocation.cells, *pins(problem.student())}
+        for own, i, j in problem.distribution.against(matrices, problem.support, free):
             text = f"{matrices[own][i, j]} does not have the sign that it is drawn with"
             raise CheckFailed(f"{place}.{own}[{i}][{j}]", text)
     numbers = {cell: _rational(value) for cell, value in pins(problem.student()).items()}

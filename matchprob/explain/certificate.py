@@ -286,8 +286,8 @@ def _maximal(
     known = [_reaches(found)]
     if "root_count" not in evidence and "teacher_reached" not in evidence:
         known.append(
-            "MP = 1: only the read-out learns, so the labels are linear in what learns, and the "
-            "linear equations have a solution."
+            "MP = 1: the labels are linear in the weights of the read-out that learn, and these "
+            "linear equations have a solution, whatever else learns."
         )
     elif "teacher_reached" in evidence:
         known.append(
@@ -352,8 +352,8 @@ def _intermediate(
         known = [
             _reaches(found),
             "MP > 0: around a teacher that is itself a student matches exist.",
-            f"MP < 1: nothing of output {evidence['stuck_output']} learns, and its hidden values "
-            "are bounded on a side: a teacher with larger read-out weights is out of its reach.",
+            f"MP < 1: too little of output {evidence['stuck_output']} learns, and hidden values "
+            "are bounded: the labels of a teacher with larger read-out weights are out of reach.",
         ]
     elif "no_match" in evidence:
         known = [

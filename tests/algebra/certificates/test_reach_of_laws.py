@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -127,6 +128,27 @@ def test_a_certificate_of_other_numbers_is_refused():
     prime = data["prime"]
     data["problem"]["values"]["B"] = [[f"1/{prime}"], ["2"]]
     assert "divisible by the prime" in str(verify(data))
+
+
+def test_numbers_can_undo_an_odd_count():
+    """A row of W has N = 3 and MP = 1; where the other row is measured as (0, 1), N is 2."""
+    net = mp.LinearRNN(n=2, T=3, b=1, d=1, m=2)
+    row = {"W": [[1, 1], [0, 0]]}
+    assert certify(Problem(net, row)).generic_root_count == 3
+    measured = Problem(net, row, values={"W": [[None, None], [0, 1]]})
+    found = _both(measured)
+    assert (found.generic_root_count, found.verdict) == (2, "intermediate")
+    trials = mp.estimate(measured, trials=30, seed=1)
+    assert trials.undetermined == 0
+    assert 0 < trials.matched < 30
+
+
+def test_a_measured_zero_with_a_sign():
+    """An exact 0 is not drawn, so it needs no sign; the other fixed weights do."""
+    law = mp.Distribution(signs={"B": [[1], [1]], "D": [[1, -1]]})
+    problem = Problem(NET, DIAGONAL, distribution=law, values={"W": [[None, 0], [1, None]]})
+    signed = mp.Distribution(signs={**law.signs, "W": [[0, 1], [1, 0]]})
+    assert _both(replace(problem, distribution=signed)).verdict in ("intermediate", "maximal")
 
 
 def test_more_weights_than_equations_at_numbers():

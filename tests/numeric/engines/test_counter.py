@@ -111,3 +111,16 @@ def test_without_msolve_plans_rest_on_a_trace_test():
     with InstanceCounter(mixed, "homotopy") as counter:
         counts = counter.count_many([draw_instance(mixed, 0, k) for k in range(6)])
     assert all(c.status == "complete" and "N by trace test" in c.note for c in counts)
+
+
+@pytest.mark.parametrize(("B", "own", "engine"), [("0", 4, "exact"), ("2", 6, "homotopy")])
+def test_exact_numbers_with_fewer_solutions_are_counted_exactly(B, own, engine):
+    """The tracker counts where N at the numbers is 6, as elsewhere; where it is less, msolve does."""
+    net = LinearRNN(n=2, T=3, b=1, d=1, m=2)
+    problem = Problem(net, {"W": [[1, 0], [0, 1]]}, values={"B": [["1"], [B]]})
+    with InstanceCounter(problem) as counter:
+        plan = counter.plan(problem.allocation)
+        found = counter.count(draw_instance(problem, 0, 0))
+        used = counter._engines[plan.allocation]
+    assert (plan.root_count, found.complex, found.status) == (own, own, "complete")
+    assert type(used).__name__.lower().startswith(engine)
