@@ -6,6 +6,8 @@ numbers is a × 1.  Samples are all the numbers that come in with one sample, in
 program's blocks; an input of whole numbers, which chooses rows of a table, is drawn with the point.
 
 Statistics of batch normalization never learn: they are drawn once, for student and teacher alike.
+At the weights of the file, a variance v stands as 1/√(v + ε): a free value modulo a prime (an upper
+bound of ranks), its ball in ball arithmetic.
 
 Ranks are found with formal values (`algebra.programs.formal`), roots and erf being free values, so
 they are upper bounds of the generic ranks; `argued` says where they are attained.
@@ -163,12 +165,6 @@ class ProgramNetwork(Network):
             output=self.output, data=content,
         )  # fmt: skip
         object.__setattr__(self, "_read", read)
-        if self.weights == FILE and read.buffers:
-            raise InputError(
-                f'{self.file}: `weights` ("file") is for models without batch normalization, whose '
-                f"statistics ({min(read.buffers)}) enter by square roots that are rounded: fold it "
-                "into the layer before it"
-            )
         if len(content) <= EMBEDDED:
             object.__setattr__(self, "model", base64.b64encode(content).decode())
         super().__post_init__()
@@ -390,13 +386,18 @@ class ProgramNetwork(Network):
     ) -> dict[str, np.ndarray]:
         """All blocks at a rational point."""
         rng, shapes = random.Random(f"statistics/{number}"), self.program().weights
-        own = {}
+        own, arithmetic = {}, BallArithmetic(self.program())
         for name in self._statistics():
             drawn = [rng.randint(_LEAST, _MOST) for _ in range(prod(shapes[name]))]
             own[name] = as_balls(np.array(drawn)).reshape(*shapes[name], 1) / _GRID
+            if self.__dict__.get("_free") is not None and name in self.read.values:
+                own[name] = arithmetic.constant(*self.read.values[name])
+                if name in self.read.squares:
+                    square = arithmetic.constant(*self.read.squares[name])
+                    own[name] = arithmetic.reciprocals_of_roots(square)
         tokens = {n: as_balls(v) for n, v in self._tokens(number).items()}
         balls = {n: as_balls(w) for n, w in weights.items()}
-        placed = self._placed(self._taken(balls, BallArithmetic(self.program())), as_balls(X))
+        placed = self._placed(self._taken(balls, arithmetic), as_balls(X))
         return own | tokens | placed
 
     def signs_at(
@@ -462,6 +463,10 @@ class ProgramNetwork(Network):
         Structural zeros may make arguments of exponentials dependent.
         """
         functions = self.functions - {"choose"}
+        at_file = self.__dict__.get("_free") is not None
+        if at_file and self.read.squares:
+            # Square roots of numbers of the file are free values.
+            return ""
         if not functions:
             return "the labels are rational functions"
         if not functions <= set(EXPONENTIAL) or "_signs" in self.__dict__:

@@ -88,15 +88,21 @@ class BallArithmetic(EntryArithmetic):
             lambda node: FUNCTIONS[node.name],
             ball_product,
             lambda numerator, denominator: arb(fmpq(numerator, denominator)),
-            self._positive,
+            lambda node, a: self.pattern[self._numbers[id(node)]],
         )
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
         self.pattern: dict[int, np.ndarray] = {}
 
-    def _positive(self, node: Node, a: Array) -> Array:
-        above = _mapped(lambda v: bool(v > 0), a).astype(bool)
-        below = _mapped(lambda v: bool(v <= 0), a).astype(bool)
-        if not (above | below).all():
+    def reciprocals_of_roots(self, a: Array) -> Array:
+        """Entrywise 1/√x."""
+        return _mapped(lambda v: 1 / v.sqrt(), a)
+
+    def choose(self, node: Node, sign: Array, positive: Array, other: Array) -> Array:
+        above = _mapped(lambda v: bool(v > 0), sign).astype(bool)
+        below = _mapped(lambda v: bool(v <= 0), sign).astype(bool)
+        # Of two that are one and the same, as where padding repeats an entry, either is chosen.
+        same = np.frompyfunc(lambda x, y: x is y, 2, 1)(positive, other).astype(bool)
+        if not (above | below | same).all():
             raise SignUnknown(f"the sign of {node.label or 'a value'} is not known at this point")
         self.pattern[self._numbers[id(node)]] = above
-        return above
+        return np.where(above, positive, other)

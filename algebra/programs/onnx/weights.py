@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -47,6 +48,8 @@ class Read:
     trainable : frozenset of str, or None
         Parameters that a module says learn (they require a gradient); None of a file, which does
         not say.
+    squares : mapping of str to (ndarray of int, int)
+        Of buffers that stand for 1/√(v + ε): v + ε, exactly.
     """
 
     program: Program
@@ -55,6 +58,7 @@ class Read:
     tokens: Mapping[str, int]
     roles: Mapping[str, str]
     trainable: frozenset[str] | None = None
+    squares: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, Shape]:
@@ -70,7 +74,7 @@ class Weights:
     ----------
     moves : Moves
         Makes the values of the program.
-    values, buffers, roles
+    values, buffers, roles, squares
         As of `Read`.
     token_sizes : dict of str to int
         Rows of the tables that inputs of whole numbers choose from.
@@ -81,6 +85,7 @@ class Weights:
     buffers: set[str] = field(default_factory=set)
     token_sizes: dict[str, int] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
+    squares: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
 
     def weight(self, parameter: Parameter, role: str, epsilon: float | None = None) -> Item:
         """The weight of a parameter.
@@ -93,6 +98,10 @@ class Weights:
             if parameter.name in self.values and parameter.name not in self.buffers:
                 raise InputError(f"`{one_line(parameter.name)}` is a statistic and a weight")
             if epsilon:
+                table, below = rationals(array, f"`{one_line(parameter.name)}`")
+                small = Fraction(epsilon)
+                sums = table.astype(object) * small.denominator + small.numerator * below
+                self.squares[parameter.name] = sums, below * small.denominator
                 array = 1 / np.sqrt(array.astype(np.float64) + epsilon)
             self.buffers.add(parameter.name)
         if parameter.name not in self.values:
@@ -138,5 +147,5 @@ class Weights:
         row = moves.build.reshaped(value, (math.prod(value.shape),))
         return Read(
             moves.build.program(row), self.values, frozenset(self.buffers), self.token_sizes,
-            self.roles, trainable,
+            self.roles, trainable, self.squares,
         )  # fmt: skip

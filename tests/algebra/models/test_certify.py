@@ -139,3 +139,14 @@ def test_questions_that_are_not_asked_at_the_weights_of_a_file(silent):
         certify(Problem(net, {"l2.weight": {"lora": 1}}))
     with pytest.raises(NotKnown, match="weights of its file"):
         identify(Problem(net, {"l2.weight": "all"}))
+
+
+def test_batch_normalization_at_the_weights_of_the_file(folder):
+    """Its roots are enclosed: a regular minor shows the rank, on the pattern of a point."""
+    net = ProgramNetwork(str(save("convnet", folder)), 1, weights="file")
+    found = certify(Problem(net, {"c1.weight": "all"}), timeout=60)
+    assert found.verdict == "undecided"
+    assert found.rank == found.equations == 3
+    assert {"pattern", "regular_minor"} <= set(found.evidence)
+    assert verify(json.loads(found.to_json())).holds
+    assert not net.at_file({}, {}).argued(0, {})

@@ -96,7 +96,6 @@ def test_patterns_give_way_to_names(folder):
         ({"file": "nothing.onnx"}, "No such file"),
         ({"m": 0}, "`m`"),
         ({"weights": "old"}, "generic"),
-        ({"file": "convnet.onnx", "weights": "file"}, "batch normalization"),
         ({"digest": "0" * 64}, "another content"),
         ({"model": "§"}, "base 64"),
         ({"output": "y"}, "there is no output `y`"),

@@ -132,3 +132,20 @@ def test_without_the_package(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(InputError, match=r"pip install 'matchprob\[onnx\]'"):
         read_onnx(tmp_path / "x.onnx")
+
+
+def test_variances_of_batch_normalization_are_exact(tmp_path):
+    """v + ε is the sum of two binary fractions; the buffer itself is 1/√(v + ε), rounded."""
+    read = read_onnx(save("convnet", tmp_path))
+    model = MODELS["convnet"]()
+    [variance] = [
+        onnx.numpy_helper.to_array(t) for t in model.graph.initializer if t.name == "n1.var"
+    ]
+    table, below = read.squares["n1.var"]
+    rounded, denominator = read.values["n1.var"]
+    epsilon = Fraction(np.float32(1e-5).item())
+    for k, v in enumerate(variance.tolist()):
+        square = Fraction(int(table[k]), below)
+        assert square == Fraction(v) + epsilon
+        share = Fraction(int(rounded[k]), denominator)
+        assert abs(float(share**2 * square) - 1) < 1e-14
