@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from algebra.problems.instance_files import GivenNumbers as GivenNumbers
     from algebra.problems.instance_files import load_instance as load_instance
     from algebra.problems.laws.distribution import Distribution as Distribution
+    from algebra.problems.learning import Types as Types
     from algebra.problems.problem import Problem as Problem
     from algebra.problems.random_cells import RandomCells as RandomCells
     from algebra.problems.tables import read_edges as read_edges
@@ -112,6 +113,7 @@ _HOMES = {
     "algebra.problems.constraints": "Constraints",
     "algebra.problems.files": "load_problem",
     "algebra.problems.laws.distribution": "Distribution",
+    "algebra.problems.learning": "Types",
     "algebra.problems.problem": "Problem",
     "algebra.problems.random_cells": "RandomCells",
     "algebra.problems.tables": "read_edges",

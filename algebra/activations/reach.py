@@ -42,6 +42,7 @@ from algebra.networks.activation import Activation
 from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 
 
@@ -146,6 +147,7 @@ def moved_units(network: ActivatedNetwork, moving: Allocation, support: Support)
     for stage in network.stages():
         sending = moved | {j for j in range(network.shapes[stage.matrix][1])
                            if stage.drive is not None and (network.encoder, j) in own}  # fmt: skip
-        moved = {i for i, j in exists[stage.matrix] if j in sending}
+        before = moved if network.reads_all or network.leak != NO_LEAK else set()
+        moved = before | {i for i, j in exists[stage.matrix] if j in sending}
         moved |= {i for name, i in own if name in (stage.matrix, stage.bias)}
     return moved

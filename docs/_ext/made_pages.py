@@ -42,7 +42,7 @@ GALLERY = (
 GROUPS = {
     "Networks and problems": (
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
-        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "LowRank", "Gain",
+        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "LowRank", "Gain", "Types",
         "Tied", "Constraints",
         "Distribution", "load_problem", "read_edges", "Instance", "draw_instance", "GivenNumbers",
         "load_instance",
