@@ -42,8 +42,8 @@ GALLERY = (
 GROUPS = {
     "Networks and problems": (
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
-        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "LowRank", "Gain", "Types",
-        "Tied", "Constraints",
+        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "LowRank", "Gain",
+        "Tied", "Types", "Constraints",
         "Distribution", "load_problem", "read_edges", "Instance", "draw_instance", "GivenNumbers",
         "load_instance",
     ),
