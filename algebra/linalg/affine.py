@@ -1,6 +1,6 @@
-r"""Affine equations over GF(p), solved for the unknowns of highest index; in stages where sparse.
+r"""Affine equations over GF(p), solved for the unknowns of highest index; in stages if sparse.
 
-The answer is that of the reduced echelon form and does not depend on the way it is found.
+The result is that of the reduced echelon form, for both methods.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from algebra.linalg.modular import Residues, echelon, matmul
 from algebra.time_limits import check_time
 
-# Entries of equations that are reduced at once.
+# Entries of equations that are reduced at a time.
 _AT_ONCE = 1 << 16
 # Rows with more unknowns are compared with each other.
 _FEW = 64
@@ -21,12 +21,12 @@ class Inconsistent(ArithmeticError):
 
 
 def solve_affine(rows: Residues, p: int) -> tuple[Residues, np.ndarray]:
-    """Solve affine equations: which unknowns stay free, and what all are in terms of these.
+    """Solve affine equations: the unknowns that stay free, and all as affine forms in them.
 
     Parameters
     ----------
     rows : ndarray of int64, shape (equations, n + 1)
-        Coefficients modulo p, the constant last: each row is to vanish.
+        Coefficients modulo p, the constant last: each row vanishes.
     p : int
 
     Returns
@@ -62,15 +62,15 @@ def solve_affine(rows: Residues, p: int) -> tuple[Residues, np.ndarray]:
 
 
 def _solve_in_stages(rows: Residues, p: int) -> tuple[Residues, np.ndarray]:
-    r"""The same of many equations, most of them sparse.
+    r"""The same for many equations, most of them sparse.
 
-    Equations come in the order in which they can be solved: next those with the fewest unknowns not
-    met before, together with all that hold no others.  Known images are put in, and a small system
-    in the new unknowns is left.  The equations of a lifted form go from step to step in this
-    way, and the cost from the cube of their number to its square.
+    Equations are taken in the order in which they can be solved: next those with the fewest new
+    unknowns, together with all that contain no others.  Known images are substituted, and a small
+    system in the new unknowns remains.  The equations of a lifted form proceed from step to step in
+    this way, and the cost falls from the cube of their number to its square.
 
-    This leads to some free unknowns u and images x = L u + c.  The pivots of highest index belong
-    to the echelon form in which each solved unknown is a form in free ones of lower index; where
+    The result is some free unknowns u and images x = L u + c.  The pivots of highest index belong
+    to the echelon form in which each solved unknown is a form in free ones of lower index; if
     that does not hold yet, the free ones are the first rows of L that are independent, and L in
     these is the reduced echelon form of :math:`L^T`, transposed.
     """
@@ -98,9 +98,9 @@ def _solve_in_stages(rows: Residues, p: int) -> tuple[Residues, np.ndarray]:
 
 
 def _sparser(rows: Residues, p: int) -> Residues:
-    """Rows of the same span: of those with the same many unknowns the echelon form.
+    """Rows of the same span: the echelon form of those with the same many unknowns.
 
-    Where samples mix the columns of F, as in D F X = Y, it takes them apart again.
+    If samples mix the columns of F, as in D F X = Y, this separates them again.
     """
     occupied = rows[:, :-1] != 0
     dense = np.flatnonzero(occupied.sum(axis=1) > _FEW)
@@ -120,7 +120,7 @@ def _sparser(rows: Residues, p: int) -> Residues:
 
 
 class _Images:
-    """Affine forms of the unknowns met so far, in those of them that are free."""
+    """Affine forms of the known unknowns, in those of them that are free."""
 
     def __init__(self, n: int, p: int) -> None:
         self.p = p
@@ -128,14 +128,14 @@ class _Images:
         self.table = np.zeros((n, 1), np.int64)
 
     def add_free(self, unknowns: np.ndarray) -> None:
-        """More free unknowns."""
+        """Add free unknowns."""
         new = np.zeros((len(self.table), len(unknowns)), np.int64)
         new[unknowns, np.arange(len(unknowns))] = 1
         self.table = np.concatenate([self.table, new], axis=1)
         self.free.extend(unknowns.tolist())
 
     def solve(self, rows: Residues, own: np.ndarray, seen: np.ndarray) -> None:
-        """Obey some more equations; `own` are the unknowns not met before, the highest first."""
+        """Include further equations; `own` are the new unknowns, the highest first."""
         p, n = self.p, len(seen)
         known = np.flatnonzero((rows[:, :n] != 0).any(axis=0) & seen)
         part = matmul(rows[:, known], self.table[known], p)

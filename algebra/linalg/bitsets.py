@@ -1,9 +1,9 @@
 """Bipartite graphs as bit sets: matching, reachability, strongly connected components.
 
-A row of an incidence matrix is one integer, bit u for unknown u.  "Which unknowns of this
-equation were not met yet" is one operation on a few hundred bytes, however many there are, so
+A row of an incidence matrix is one integer, bit u for unknown u.  The new unknowns of an
+equation are found by one operation on a few hundred bytes, for any number of them, so
 that a search costs a step for each equation and unknown and none for each entry.  Patterns of
-some thousand dense equations are ordered in less time than SciPy takes to load.
+several thousand dense equations are ordered in less time than SciPy takes to load.
 
 References
 ----------
@@ -39,9 +39,9 @@ def matched(rows: Sequence[int], unknowns: int) -> tuple[list[int | None], list[
 
     Notes
     -----
-    A greedy one, the sparsest rows first, then phases of depth-first searches that share what
-    they have met, each with a look at the free unknowns first [1]_.  What a search that fails has
-    met leads to no free unknown; the phase in which all fail is the proof that none is left.
+    A greedy matching, the sparsest rows first, then phases of depth-first searches that share their
+    visited nodes, each with a test of the free unknowns first [1]_.  The nodes visited by a failed
+    search lead to no free unknown; a phase in which all fail proves that none is left.
     """
     mate: list[int | None] = [None] * len(rows)
     owner: list[int | None] = [None] * unknowns
@@ -101,12 +101,12 @@ def reached(
 
 
 def strong_components(matrix: np.ndarray) -> np.ndarray:
-    """A label 0, 1, … for each node, the same for those that reach each other.
+    """A label 0, 1, … for each node, the same for nodes that reach each other.
 
     Parameters
     ----------
     matrix : ndarray of bool, shape (nodes, nodes)
-        Entry (i, j) where there is an arrow from i to j.
+        Entry (i, j) if there is an arrow from i to j.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 A product of two residues below 2^31 fits in 62 bits; sums of many products do not, and neither do
 products of larger residues.  `times` and `matmul` take care of both.  Ranks of single matrices go
-to FLINT; ranks of many small ones are found side by side by elimination over the whole batch.
+to FLINT; ranks of many small ones are computed by elimination over the whole batch.
 
 Exactness
 ---------
@@ -50,9 +50,9 @@ _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
 LARGE, _BLOCK_COLUMNS = 1200, 512
 # Multiplications of one elimination that take FLINT about a second.
 _LONG = 1e9
-# Entries treated at a time, so that intermediate arrays stay in the processor's cache.
+# Entries handled at a time, so that intermediate arrays stay in the processor's cache.
 _BLOCK = 1 << 15
-# Inverses of so many are found one by one.
+# Up to this number, inverses are computed one by one.
 _FEW_INVERSES = 256
 
 
@@ -166,7 +166,7 @@ def _limbs(a: Residues, p: int) -> list[np.ndarray]:
 
 
 def _long_matmul(a: Residues, b: Residues, p: int) -> Residues:
-    """By six products of matrices of limbs (Karatsuba's), put together by Horner's scheme."""
+    """By six products of matrices of limbs (Karatsuba's), combined by Horner's scheme."""
     a0, a1, a2 = _limbs(a, p)
     b0, b1, b2 = _limbs(b, p)
     low, middle, high = a0 @ b0, a1 @ b1, a2 @ b2
@@ -194,9 +194,9 @@ def rank(matrix: Residues, p: int, *, overwrite: bool = False) -> int:
 def _rank_in_blocks(work: Residues, p: int) -> int:
     """Rank of a large matrix, which is overwritten: elimination by blocks of columns.
 
-    The reduced echelon form of a block's transpose names independent rows of the block, and is the
-    table of how all others are combined of them; what is subtracted from the other columns is a
-    product of matrices.  No more is held than the matrix and a few columns of it.
+    The reduced echelon form of a block's transpose determines independent rows of the block and the
+    coefficients of all others in them; the update of the other columns is a
+    product of matrices.  The memory is that of the matrix and a few columns of it.
     """
     active, found = np.arange(len(work)), 0
     for start in range(0, work.shape[1], _BLOCK_COLUMNS):
@@ -230,7 +230,7 @@ def _is_long(matrix: Residues) -> bool:
 
 
 def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
-    """The rows that are not zero of the reduced echelon form modulo p, and their pivots."""
+    """The non-zero rows of the reduced echelon form modulo p, and their pivots."""
     rows, columns = matrix.shape
     if not rows or not columns:
         return np.zeros((0, columns), np.int64), []
@@ -246,7 +246,7 @@ def _echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
 
 
 def kernel(matrix: Residues, p: int) -> Residues:
-    """A basis of the null space modulo p, a row each: a unit vector on the free columns."""
+    """A basis of the null space modulo p, one vector per row: a unit vector on the free columns."""
     table, pivots = echelon(matrix, p)
     free = np.setdiff1d(np.arange(matrix.shape[1]), pivots)
     out = np.zeros((len(free), matrix.shape[1]), np.int64)
@@ -335,9 +335,9 @@ def batched_rank(matrices: Residues, p: int) -> np.ndarray:
 
 
 def random_bytes(count: int, rng: random.Random) -> bytes:
-    """So many bytes, a multiple of 4: those of ``rng.randbytes``, of any length.
+    """This number of bytes, a multiple of 4: those of ``rng.randbytes``, for any length.
 
-    Python draws no more than 2^31 bits at once.
+    Python draws at most 2^31 bits at once.
 
     Examples
     --------
@@ -360,7 +360,7 @@ def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Resid
 
 
 def drawn_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residues:
-    """The residues that ``rng.randrange(p)`` gives one after another, drawn all at once.
+    """The residues that ``rng.randrange(p)`` gives one after another, drawn at once.
 
     Python draws as many bits as p has, again where they are not below p; bits are the upper ones
     of the generator's words of 32.
@@ -392,9 +392,9 @@ def deficit_probability(
 ) -> Fraction:
     """Bound on the probability that a random point modulo a random prime shows too small a rank.
 
-    A minor of so many rows vanishes at the point (Schwartz–Zippel), or the prime divides all its
-    coefficients; random combinations of columns, of degree 1, may lose rank, and values that should
-    be independent may meet.
+    Possible causes: a minor vanishes at the point (Schwartz–Zippel), the prime divides all its
+    coefficients, random combinations of columns, of degree 1, lose rank, or values that should
+    be independent coincide.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ def deficit_probability(
 
 
 def random_prime(rng: random.Random, bits: int = 31) -> int:
-    """A random prime, uniform among those of so many bits: in [2^30, 2^31), or [2^60, 2^61)."""
+    """A random prime, uniform among those of this length: in [2^30, 2^31), or [2^60, 2^61)."""
     while True:
         value = rng.randrange(1 << (bits - 1), 1 << bits) | 1
         if fmpz(value).is_prime():
@@ -424,7 +424,7 @@ def random_prime(rng: random.Random, bits: int = 31) -> int:
 
 
 def random_points(stream: str, bits: int = 31) -> Iterator[tuple[int, int]]:
-    """Primes with the numbers of points, without end; they follow from the stream's name."""
+    """Primes with the numbers of points, without end; determined by the stream's name."""
     rng = random.Random(stream)
     while True:
         yield random_prime(rng, bits), rng.randrange(1 << 32)

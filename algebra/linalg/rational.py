@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_mat
 from algebra.errors import InputError
 
 Rationals = np.ndarray
-# A number that is given by its digits has at most so many.
+# Largest number of digits of a number given as text.
 MOST_DIGITS = 1_000
 _NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?(?:/(\d+))?", re.ASCII)
 Rows = Sequence[Sequence[Any]] | Rationals
@@ -53,7 +53,7 @@ def column(values: Sequence[Any] | Rationals) -> fmpq_mat:
 
 
 def array(rows: Iterable[Sequence[Any]], columns: int) -> Rationals:
-    """A two-dimensional array of rows, which may be none.
+    """A two-dimensional array of rows; there may be none.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def array(rows: Iterable[Sequence[Any]], columns: int) -> Rationals:
 
 
 def texts(rows: Rows) -> list[list[str]]:
-    """The entries as texts, "3" or "-3/4": how files keep them.
+    """The entries as texts, "3" or "-3/4", as in files.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def echelon(rows: Rows, columns: int | None = None) -> tuple[fmpq_mat, list[int]
 
 
 def kernel(rows: Rows, columns: int | None = None) -> list[list[fmpq]]:
-    """A basis of {x : rows · x = 0}: one vector a column without pivot, which is 1 in it.
+    """A basis of {x : rows · x = 0}: one vector per column without pivot, with 1 in it.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def kernel(rows: Rows, columns: int | None = None) -> list[list[fmpq]]:
 
 
 def solve(rows: Rows, right: Sequence[Any] | Rationals, columns: int) -> list[fmpq] | None:
-    """One solution of the linear equations rows · x = right; None where there is none.
+    """One solution of the linear equations rows · x = right; None if there is none.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def solve(rows: Rows, right: Sequence[Any] | Rationals, columns: int) -> list[fm
 def eliminate_free(
     A: Rows, b: Sequence[Any], free: int
 ) -> tuple[list[list[fmpq]], list[fmpq], list[tuple[int, list[fmpq], fmpq]]]:
-    """Equations A x = b without the first `free` unknowns, and how to find those.
+    """Eliminate the first `free` unknowns from A x = b; also returns formulas for them.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def eliminate_free(
 
     Returns
     -------
-    rows, constants : the equations left in the other unknowns
+    rows, constants : the remaining equations in the other unknowns
     solved : list of (unknown, row, constant)
         Unknown = constant − row·(other unknowns); free ones that no equation fixes are 0.
     """
@@ -201,20 +201,20 @@ def eliminate_free(
 
 
 def exact_number(value: object, noun: str = "number") -> Fraction:
-    """A number as an exact rational, of a length that can be computed with.
+    """A number as an exact rational, of limited length.
 
     Parameters
     ----------
     value : Fraction, int, float or str
         A text is a decimal number, with or without an exponent, or a fraction a/b.
     noun : str, optional
-        What it is, for messages.
+        Its name in messages.
 
     Raises
     ------
     InputError
-        Where it is none of these, not finite, or has more than 1,000 digits: "1e1000000000" is
-        refused before it is written out.
+        If it is none of these, not finite, or has more than 1,000 digits: "1e1000000000" is
+        rejected before it is expanded.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def exact_number(value: object, noun: str = "number") -> Fraction:
 
 
 def nearest_double(value: Fraction | fmpq) -> float:
-    """A rational as other programs read numbers, rounded to nearest: for reports only.
+    """A rational as a decimal text, rounded to nearest: for reports only.
 
     Examples
     --------

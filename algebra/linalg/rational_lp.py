@@ -32,18 +32,18 @@ GIVEN_UP = "given up"
 
 @dataclass(frozen=True)
 class LinearOptimum:
-    """What a linear program turned out to be.
+    """The result of a linear program.
 
     Attributes
     ----------
     status : str
-        "optimal", "infeasible", "unbounded"; "given up" where pivots were limited.
+        "optimal", "infeasible", "unbounded"; "given up" if pivots were limited.
     x : tuple of fmpq
-        A vertex: optimal, or, where unbounded, the last one met; empty where infeasible.
+        A vertex: optimal, or, if unbounded, the last one; empty if infeasible.
     value : fmpq
-        Its objective; 0 where infeasible.
+        Its objective; 0 if infeasible.
     proof : tuple of fmpq
-        Where infeasible: y with yᵀA ≤ 0 and yᵀb > 0.
+        If infeasible: y with yᵀA ≤ 0 and yᵀb > 0.
     """
 
     status: str
@@ -67,13 +67,13 @@ def maximize(
     A : rows of fmpq
     b : sequence of fmpq
     objective : sequence of fmpq, optional
-        0 by default: any vertex will do.
+        0 by default: any vertex is a solution.
     basis : sequence of int, optional
-        A guess of the columns that are basic at the end, number ``columns + i`` standing for
-        the artificial unknown of row i: it is checked exactly and saves all pivots where it
-        is right.  A wrong one costs time, never truth.
+        A guess of the columns that are basic at the end, where number ``columns + i`` is
+        the artificial unknown of row i: it is checked exactly and saves all pivots if it
+        is right.  A wrong guess costs time only.
     most_pivots : int, optional
-        Of each phase, where no guess is right.
+        Largest number of pivots in each phase, if no guess is right.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def maximize(
 def _at_basis(
     A: Sequence[Sequence[fmpq]], b: Sequence[fmpq], cost: Sequence[fmpq], basis: Sequence[int]
 ) -> LinearOptimum | None:
-    """The answer that a guessed final basis proves; None where it proves nothing."""
+    """The answer proved by a guessed final basis; None if it proves nothing."""
     rows, columns = len(A), len(A[0])
     signs = [-1 if value < 0 else 1 for value in b]
     if len(basis) != rows or not all(0 <= c < columns + rows for c in basis):
@@ -187,9 +187,9 @@ def _pivot_to_end(
     columns: int,
     most: int | None,
 ) -> bool | None:
-    """Bland's pivots until no reduced cost is positive; False where the program is unbounded.
+    """Bland's pivots until no reduced cost is positive; False if the program is unbounded.
 
-    None where there are more than `most`.
+    None if there are more than `most`.
     """
     pivots = 0
     while True:

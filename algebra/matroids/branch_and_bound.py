@@ -6,16 +6,16 @@ problem that is NP-hard in general.  It is solved by branch and bound over *Lagr
 
 .. math:: c(I) ≥ c(I) + Σ_g λ_g (|I ∩ g| - cap_g) ≥ \min_B (c + λ)(B) - Σ_g λ_g cap_g,
 
-the minimum over all bases B of the linear matroid, which a greedy run finds.  In the language
+where the minimum over all bases B of the linear matroid is found by a greedy run.  In terms
 of matroid intersection this is a splitting of the costs into one part for each matroid.  The
 bound holds for any multipliers, so their origin does not matter: by default they come from
 subgradient steps in integers, or from a linear program that is solved in
 floating point (`numeric.cap_relaxation`).  All arithmetic that proves something is in integers.
 
-A branch takes an element in or leaves it out.  The leaves of the tree, each with its
-multipliers, are the certificate: `Tree.bound` runs the greedy algorithm once a leaf.
-Where no basis keeps the caps, multipliers that give more than any basis can cost prove it; at
-the root alone they read as a Hall-type condition (`counting_reason`).
+A branch includes an element or excludes it.  The leaves of the tree, each with its
+multipliers, are the certificate: `Tree.bound` runs the greedy algorithm once per leaf.
+If no basis keeps the caps, multipliers whose bound exceeds the cost of any basis prove it; at
+the root alone they are a Hall-type condition (`counting_reason`).
 
 References
 ----------
@@ -44,13 +44,13 @@ class Tree:
     Attributes
     ----------
     leaves : tuple of LagrangianLeaf
-        They cover all sets.
+        Together they cover all sets.
     """
 
     leaves: tuple[LagrangianLeaf, ...] = field(repr=False)
 
     def bound(self, problem: CappedProblem) -> int | None:
-        """The cost that no basis under the caps falls below; None where there is none.
+        """A lower bound of the cost of bases under the caps; None if there is no such basis.
 
         Every set is in some leaf, and each leaf's Lagrangian bound holds for any multipliers.
         """
@@ -100,12 +100,12 @@ def capped_basis(
     nodes : int, optional
         Largest number of branches.
     seconds : float, optional
-        Most time.
+        Time limit.
 
     Returns
     -------
     Optimum
-        Optimal where the search was finished; otherwise with an honest bound.
+        Optimal if the search finished; otherwise with a valid bound.
 
     Examples
     --------
@@ -140,12 +140,12 @@ def capped_basis(
             leaves += [leaf_of(s, lines) for _, _, _, s, lines in heap]
             break
         count += 1
-        # What follows from the caps is not part of the leaf: the check draws the same conclusion.
+        # Consequences of the caps are not part of the leaf: the check derives them again.
         inner = state.copy()
         if not search.propagate(inner):
             leaves.append(given)
             continue
-        # Where nothing is open there is nothing to relax: the bound is the set's own cost.
+        # Without open elements there is nothing to relax: the bound is the set's own cost.
         decided = not (inner == 0).any()
         hint = Hint(inherited, ()) if decided else search.relax(inner, search.cost)
         inner_leaf = leaf_of(inner, hint.multipliers)
@@ -165,13 +165,13 @@ def capped_basis(
             continue
         branch = _branching_element(search, inner, hint.values, basis)
         if branch is None:
-            # Everything is decided, and the only basis left does not keep the caps.
+            # Everything is decided, and the only remaining basis violates the caps.
             leaves.append(leaf_of(state, multipliers))
             continue
         for choice in (1, -1):
             child = state.copy()
             child[branch] = choice
-            # A number of its own for each branch: arrays cannot break a tie.
+            # A different number for each branch, because arrays cannot break a tie.
             number = 2 * count + (choice > 0)
             heapq.heappush(heap, (value, depth - 1, number, child, multipliers))
     tree = Tree(tuple(leaves))
@@ -182,7 +182,7 @@ def capped_basis(
 def _branching_element(
     search: LagrangianSearch, state: np.ndarray, values: Sequence[int], basis: Sequence[int]
 ) -> int | None:
-    """The open element that is least decided; failing that, one of an overfull line."""
+    """The open element with the least decided value; else one of an overfull line."""
     undecided = [e for e in range(len(values)) if state[e] == 0 and 0 < values[e] < SCALE]
     if undecided:
         return min(undecided, key=lambda e: (abs(2 * values[e] - SCALE), -values[e], e))
@@ -196,10 +196,10 @@ def _branching_element(
 
 
 def covers(parts: list[tuple[frozenset[int], frozenset[int]]]) -> bool:
-    """Whether every set meets one of the conditions (these in, those out) of a tree's leaves.
+    """Whether every set satisfies one of the conditions (included, excluded) of a tree's leaves.
 
-    The element that a tree branches on first is in the conditions of all its leaves; without
-    such an element it is no tree, and "no" is answered.
+    The element of the root's branch is in the conditions of all leaves; without
+    such an element it is not a tree, and the answer is False.
     """
     stack = [parts]
     while stack:
@@ -220,21 +220,21 @@ def covers(parts: list[tuple[frozenset[int], frozenset[int]]]) -> bool:
 def counting_reason(
     problem: CappedProblem, multipliers: Lines
 ) -> tuple[list[tuple[int, int, int]], int, int] | None:
-    """Multipliers read as a Hall-type condition, where they are one.
+    """Multipliers as a Hall-type condition, if they are one.
 
     Returns
     -------
     lines : list of (system, line, weight)
-        Lines that count, with whole weights.
+        Lines of the condition, with integer weights.
     needed : int
-        Every basis counts for at least so much in them (an element once for each line).
+        Lower bound of the weight of every basis in them (an element counts once per line).
     left : int
-        What their caps leave; less than `needed`.  None where that is not so.
+        The largest weight under their caps; less than `needed`.  None if it is not less.
     """
     systems = problem.systems
     biggest = max((v for lines in multipliers for v in lines), default=0)
     for parts in range(1, 7) if biggest else ():
-        # The same multipliers, rounded to a few whole weights.
+        # The same multipliers, rounded to a few integer weights.
         rounded = tuple(
             tuple((2 * parts * v + biggest) // (2 * biggest) for v in lines)
             for lines in multipliers

@@ -1,4 +1,4 @@
-"""The problem: a least-cost basis of a linear matroid under caps; and what a bound of it is."""
+"""The problem: a least-cost basis of a linear matroid under caps; bounds and their proofs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from algebra.matroids.linear import LinearMatroid
 
-# For one kind of cap: the line that each element lies in, and the cap of each line.
+# For one kind of cap: the line of each element, and the cap of each line.
 System = tuple[Sequence[int], Sequence[int]]
 
 
@@ -25,7 +25,7 @@ class CappedProblem(NamedTuple):
         A prime below 2^31.
     systems : sequence of (groups, caps)
     costs : sequence of int, length E
-        Of any size.
+        Integers of any size.
     size : int
     """
 
@@ -37,12 +37,12 @@ class CappedProblem(NamedTuple):
 
     @property
     def matroid(self) -> LinearMatroid:
-        """Of the columns."""
+        """The matroid of the columns."""
         return LinearMatroid(self.columns, self.p)
 
     @property
     def floor(self) -> int:
-        """What any `size` elements cost at least."""
+        """A lower bound of the cost of any `size` elements."""
         return sum(sorted(map(int, self.costs))[: self.size])
 
     def inside(self, elements: Sequence[int] | np.ndarray) -> CappedProblem:
@@ -64,38 +64,38 @@ class CappedProblem(NamedTuple):
 
 
 class DualError(ValueError):
-    """What is said to prove a bound is no dual solution of this problem."""
+    """A proof of a bound that is not a dual solution of this problem."""
 
 
 class Dual(Protocol):
-    """What proves a lower bound, by greedy runs alone: a splitting, a tree, a shortage."""
+    """A proof of a lower bound by greedy runs: a splitting, a tree, a shortage."""
 
     def bound(self, problem: CappedProblem) -> int | None:
-        """The cost that no basis under the caps falls below; None where there is no such basis.
+        """A lower bound of the cost of bases under the caps; None if there is no such basis.
 
         Raises
         ------
         DualError
-            Where the dual solution does not fit the problem.
+            If the dual solution does not fit the problem.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """A least-cost basis, or that there is none.
+    """A least-cost basis, or a proof that there is none.
 
     Attributes
     ----------
     elements : tuple of int or None
-        None where none was found.
+        None if none was found.
     cost : int or None
     bound : int or None
-        No basis under the caps costs less; None where there is none at all.
+        A lower bound of the cost of bases under the caps; None if there is no such basis.
     dual : Splitting, Tree or Shortage
         It proves the bound.
     nodes : int
-        Branches of the search.
+        Number of branches of the search.
     """
 
     elements: tuple[int, ...] | None
@@ -106,7 +106,7 @@ class Optimum:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether cost and bound meet."""
+        """Whether cost and bound are equal."""
         return self.cost is not None and self.cost == self.bound
 
     @property

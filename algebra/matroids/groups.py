@@ -1,12 +1,12 @@
-"""Groups of vectors modulo p, what they add to each other, and a search over sets of groups.
+"""Groups of vectors modulo p, their gains in rank, and a search over sets of groups.
 
-f(U), the rank of the vectors of the groups U, is the rank function of a polymatroid: what a
-group adds never grows with U.  A branch and bound over sets of groups takes a group in or bans
-it; the leaves of its tree, each a set chosen and a set banned, cover all sets, and are the proof
-of what the search found: the least of their bounds, found again at any time, is a bound of all.
+f(U), the rank of the vectors of the groups U, is the rank function of a polymatroid: the gain
+of a group never grows with U.  A branch and bound over sets of groups includes a group or excludes
+it.  The leaves of its tree, each with its included and excluded groups, cover all sets and prove
+the result: the least of their bounds, which can be recomputed, is a bound for all sets.
 
-The vectors of a group are made when they are first asked for: a recording of 300 neurons has
-180,000 rows, and a few neurons of them are enough for an answer and its proof.
+The vectors of a group are made when they are first needed: a recording of 300 neurons has
+180,000 rows, and the rows of a few neurons suffice for an answer and its proof.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.linear import LinearMatroid
 from algebra.time_limits import OutOfTime, check_time
 
-# Spans kept for the nodes that come next.
+# Number of spans kept for further nodes.
 _KEPT = 40
-# Entries of all vectors up to which questions about all groups at once are asked.
+# Largest number of entries of all vectors for computations with all groups at once.
 _WHOLE = 1 << 24
 
 
@@ -39,9 +39,9 @@ class GroupLeaf:
     Attributes
     ----------
     chosen, banned : tuple of int
-        Groups that every set of this part has, or lacks.
+        Groups that every set of this part contains, or does not contain.
     dual : Dual or None
-        Bounds what the chosen groups alone allow, where that is a question of its own.
+        A bound for the chosen groups alone, if this is a problem of its own.
     """
 
     chosen: tuple[int, ...]
@@ -74,7 +74,7 @@ class Span(NamedTuple):
         return rest
 
     def extended(self, vectors: Residues, p: int) -> Span:
-        """The span of these vectors too."""
+        """The span extended by these vectors."""
         table, pivots = echelon(self.left(vectors, p), p)
         if not pivots:
             return self
@@ -91,7 +91,7 @@ class Span(NamedTuple):
 
     @classmethod
     def empty(cls, dimension: int) -> Span:
-        """The span of no vector."""
+        """The zero space."""
         none = np.zeros(0, np.int64)
         return cls(np.zeros((0, dimension), np.int64), none, np.arange(dimension))
 
@@ -102,15 +102,15 @@ class Groups:
     Parameters
     ----------
     part : callable
-        The vectors of a group, a row each.
+        The vectors of a group, one per row.
     sizes : sequence of int
-        How many vectors each group has.
+        Number of vectors of each group.
     dimension : int
         Of the vectors.
     p : int
         A prime.
     reach : callable, optional
-        Of some groups and each of some others: what f of all these is at most.
+        Upper bounds of f of some groups together with each of some others.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Groups:
     ) -> None:
         self.part, self.sizes, self.dimension, self.p = part, list(sizes), dimension, p
         self.reach = reach
-        # Whether there are few enough vectors to treat all of them at once.
+        # Whether there are few enough vectors for computations with all of them.
         self.is_small = sum(sizes) * dimension <= _WHOLE
         self._spans = {frozenset[int](): Span.empty(dimension)}
 
@@ -147,7 +147,7 @@ class Groups:
         return len(self.sizes)
 
     def most(self, chosen: Iterable[int], others: Sequence[int]) -> np.ndarray:
-        """What f of the chosen groups and of each of some others is at most."""
+        """Upper bounds of f of the chosen groups together with each of some others."""
         chosen = list(chosen)
         size = sum(self.sizes[k] for k in chosen)
         found = np.array([size + self.sizes[k] for k in others], np.int64)
@@ -165,7 +165,7 @@ class Groups:
     def span(self, chosen: frozenset[int]) -> Span:
         """The span of some groups."""
         if chosen not in self._spans:
-            # Most nodes add one group to another node's.
+            # Most nodes add one group to the groups of another node.
             less = max((known for known in self._spans if known < chosen), key=len)
             found = self._spans[less]
             for k in sorted(chosen - less):
@@ -187,10 +187,10 @@ class Groups:
         return [whole[a:b] for a, b in pairwise(ends)]
 
     def gains(self, chosen: frozenset[int], others: Iterable[int]) -> tuple[int, dict[int, int]]:
-        """f of the chosen groups, and what each of some others would add to it."""
+        """f of the chosen groups, and the gain of each of some others."""
         others, ranks = list(others), {}
         found = len(self.span(chosen).rows)
-        # What is large is treated group by group.
+        # Large vectors are handled group by group.
         step = max(1, len(others)) if self.is_small else 1
         for start in range(0, len(others), step):
             some = others[start : start + step]
@@ -206,21 +206,21 @@ class Groups:
 
 
 class Space(Protocol):
-    """What is searched: sets of groups, and what is the best of them.
+    """A search problem: sets of groups and their ratings.
 
-    Ratings are of any ordered type; the search looks for the least.
+    Ratings are of any ordered type; the search minimizes them.
     """
 
     @property
     def start(self) -> frozenset[int]:
-        """Groups that every set has."""
+        """Groups that every set contains."""
 
     @property
     def best(self) -> Any:
-        """The rating of the best that was found; it falls as the search goes on."""
+        """The best rating found so far."""
 
     def bound(self, leaf: GroupLeaf) -> Any | None:
-        """A rating that nothing of the leaf falls below; None where nothing is in it."""
+        """A lower bound of the ratings in the leaf; None if the leaf contains no set."""
 
     def settle(self, leaf: GroupLeaf) -> GroupLeaf | None:
         """The leaf with its proof, if no group is left to choose."""
@@ -229,7 +229,7 @@ class Space(Protocol):
         """The open group to branch on."""
 
     def is_late(self, bound: Any) -> bool:
-        """Whether leaves of this bound are left as they are."""
+        """Whether leaves with this bound are left unfinished."""
 
 
 def branch(
@@ -243,9 +243,9 @@ def branch(
     -------
     leaves : list of GroupLeaf
     least : rating or None
-        The least of their bounds; None where nothing is in any of them.
+        The least of their bounds; None if no leaf contains a set.
     interrupt : KeyboardInterrupt, OutOfTime or None
-        What ended the search.
+        The exception that ended the search.
     """
     leaves: list[GroupLeaf] = []
     known: list[Any] = []
@@ -309,26 +309,26 @@ def least_rating(
     leaves: Sequence[GroupLeaf],
     bound: Callable[[GroupLeaf], Any | None],
 ) -> Any | None:
-    """The rating that nothing falls below, from the leaves of a search alone.
+    """A lower bound of all ratings, from the leaves of a search alone.
 
     Parameters
     ----------
     groups : Groups
     start : frozenset of int
-        Groups that every set has.
+        Groups that every set contains.
     leaves : sequence of GroupLeaf
     bound : callable
-        A rating that nothing of a leaf falls below; None where nothing is in it.
+        A lower bound of the ratings in a leaf; None if the leaf contains no set.
 
     Returns
     -------
     rating or None
-        None where nothing is in any leaf.
+        None if no leaf contains a set.
 
     Raises
     ------
     DualError
-        Where the leaves do not cover all sets of groups.
+        If the leaves do not cover all sets of groups.
     """
     known = range(len(groups))
     for leaf in leaves:

@@ -1,13 +1,13 @@
 r"""Least-cost bases of a linear matroid under caps: weighted matroid intersection.
 
-The weights of a network are the elements of a linear matroid M1: a set is independent where
-its columns of the generic Jacobian are.  Caps on disjoint groups of weights (so many in a row)
-make a partition matroid M2.  A set of given size that is independent in both, at least cost, is
+The weights of a network are the elements of a linear matroid M1: a set is independent if
+its columns of the generic Jacobian are.  Caps on disjoint groups of weights (for instance rows)
+make a partition matroid M2.  A least-cost set of given size that is independent in both is
 found by successive shortest augmenting paths in the exchange graph [1]_, and proved optimal by
 a *weight splitting* [2]_: costs c = c1 + c2 such that the set is cheapest for c1 in M1 and for
 c2 in M2; every common independent set J of that size then costs
 c1(J) + c2(J) ≥ c1(I) + c2(I).  Where no set is large enough, a set S of elements with
-r1(S) + r2(E - S) below the wanted size says why (matroid intersection theorem, Edmonds).
+r1(S) + r2(E - S) below the required size proves it (matroid intersection theorem, Edmonds).
 
 Without caps the algorithm is the greedy one.
 
@@ -27,7 +27,7 @@ import numpy as np
 from algebra.linalg.modular import times
 from algebra.matroids.capped import CappedProblem, DualError
 
-# Sums of costs up to here are found in 64 bits, larger ones in Python's integers.
+# Sums of costs up to this are computed in 64 bits, larger ones in Python's integers.
 _WORD = np.iinfo(np.int64).max // 4
 
 
@@ -47,7 +47,7 @@ class Splitting:
     scale: int = 1
 
     def bound(self, problem: CappedProblem) -> int | None:
-        """The cost that no basis under the caps falls below; None where there is none.
+        """A lower bound of the cost of bases under the caps; None if there is no such basis.
 
         A basis J that keeps the first kind of caps costs c1(J) + c2(J), and each of the two at
         least the minimum over its own matroid.  Further kinds of caps can only increase it.  All
@@ -94,7 +94,7 @@ class CommonBasis:
 
 @dataclass(frozen=True)
 class Shortage:
-    """Why no common independent set is as large as wanted.
+    """A proof that no common independent set has the required size.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Shortage:
     elements : tuple of int
         A set S with ``r1(S) = rank``.
     rank, capped : int
-        r1(S), and what the caps leave outside S.
+        r1(S), and the largest size under the caps outside S.
     """
 
     largest: int
@@ -112,7 +112,7 @@ class Shortage:
     capped: int
 
     def bound(self, problem: CappedProblem) -> int | None:
-        """None where r1(S) and what the caps leave outside S are too little together.
+        """None if r1(S) and the caps outside S are too small together.
 
         The rank and the caps are those of the problem, not the ones kept here.
         """
@@ -140,7 +140,7 @@ class Tableau:
         self.free = set(range(len(self.table)))
 
     def exchange(self, leave: Sequence[int], enter: Sequence[int]) -> None:
-        """Take elements out and put others in."""
+        """Remove elements and insert others."""
         for y in leave:
             self.free.add(self.row_of.pop(y))
         for x in enter:
@@ -186,13 +186,13 @@ def common_basis(problem: CappedProblem) -> CommonBasis | Shortage:
     E = columns.shape[1]
     group = np.array(groups, np.int64)
     cap = np.array(caps, np.int64)
-    # One more for each step makes shortest paths the ones with fewest arcs.
+    # One more for each step makes the paths with fewest arcs shortest.
     scale = 4 * E + 4
-    # A path has at most 2E + 2 arcs: nothing is as far as this.
+    # A path has at most 2E + 2 arcs: every distance is less than this.
     far = (max((abs(int(x)) for x in costs), default=0) * scale + 1) * (2 * E + 4)
     c = np.array([int(x) * scale for x in costs], np.int64 if far < _WORD else object)
     if (np.bincount(group, minlength=len(cap)) <= cap).all():
-        # No cap can be broken: the greedy run, whose costs need no splitting.
+        # No cap can be violated: the greedy run needs no splitting of costs.
         order = np.argsort(c, kind="stable").tolist()
         basis = problem.matroid.greedy(order, size)
         if len(basis) < size:
@@ -254,7 +254,7 @@ def _shortest_path(
     tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray,
     far: int,
 ) -> list[int] | np.ndarray:  # fmt: skip
-    """Elements x0, y1, x1, … of a shortest augmenting path, or the set S where there is none."""
+    """Elements x0, y1, x1, … of a shortest augmenting path, or the set S if there is none."""
     inside, outside, swaps, joins, fits = _arcs(tableau, chosen, group, cap)
     far_out = np.where(joins, c[outside] + 1, far)
     far_in = np.full(len(inside), far, c.dtype)
@@ -276,7 +276,7 @@ def _shortest_path(
             break
     ends = np.flatnonzero(fits & (far_out < far))
     if not len(ends):
-        # Edmonds: what no path from a joining element reaches is spanned by its chosen part.
+        # Edmonds: elements not reached by a path are spanned by their chosen part.
         S = np.ones(len(c), bool)
         S[outside[far_out < far]] = False
         S[inside[far_in < far]] = False
@@ -316,9 +316,9 @@ def _splitting(
 
 
 def is_optimal(problem: CappedProblem, basis: CommonBasis) -> bool:
-    """Check a basis and its weight splitting from scratch, by greedy runs.
+    """Check a basis and its weight splitting independently, by greedy runs.
 
-    The set is independent, keeps the caps and costs what it says, and the splitting shows that
+    The set is independent, keeps the caps and has the given cost, and the splitting proves that
     no such set costs less.
     """
     chosen = list(basis.elements)

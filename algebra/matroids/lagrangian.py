@@ -1,4 +1,4 @@
-"""Lagrangian bounds of bases under caps, in whole numbers.
+"""Lagrangian bounds of bases under caps, in integers.
 
 The search that uses them is `algebra.matroids.branch_and_bound`.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from algebra.matroids.capped import CappedProblem, DualError
 
-# Multipliers are whole multiples of 1/SCALE of a cost unit.
+# Multipliers are integer multiples of 1/SCALE of a cost unit.
 SCALE = 1 << 12
 _STEPS = 40
 
@@ -21,14 +21,14 @@ Lines = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Hint:
-    """Where to look: multipliers of every line, and how much each element is wanted.
+    """Guidance of the search: multipliers of every line, and a value for each element.
 
     Attributes
     ----------
     multipliers : tuple of tuple of int
-        One for each line of each system of caps, not negative, in units of 1/`SCALE`.
+        One for each line of each system of caps, non-negative, in units of 1/`SCALE`.
     values : tuple of int
-        For each element between 0 (surely out) and `SCALE` (surely in); a guess.
+        For each element between 0 (to exclude) and `SCALE` (to include); a guess.
     """
 
     multipliers: Lines
@@ -46,7 +46,7 @@ class LagrangianLeaf:
     Attributes
     ----------
     inside, outside : tuple of int
-        Elements that every set of this part has, or lacks.
+        Elements that every set of this part contains, or does not contain.
     multipliers : tuple of tuple of int
     """
 
@@ -64,13 +64,13 @@ class LagrangianSearch:
         self.costs = [int(c) for c in costs]
         self.systems = [([int(g) for g in group], [int(k) for k in cap]) for group, cap in systems]
         self.relax = relax or self._subgradient
-        # More than any set of this size costs.
+        # Larger than the cost of any set of this size.
         self.ceiling = sum(sorted(self.costs, reverse=True)[:size]) + 1
         self.best: tuple[int, ...] | None = None
         self.cost: int | None = None
 
     def bound(self, leaf: LagrangianLeaf) -> tuple[int, list[int]] | None:
-        """The Lagrangian bound in whole cost units and its basis; None where there is none."""
+        """The Lagrangian bound in integer cost units and its basis; None if there is none."""
         weight = [SCALE * c for c in self.costs]
         total = 0
         for (group, cap), lines in zip(self.systems, leaf.multipliers, strict=True):
@@ -92,7 +92,7 @@ class LagrangianSearch:
         return not self.overfull(basis)
 
     def overfull(self, basis: Sequence[int]) -> set[tuple[int, int]]:
-        """Lines (system, line) that hold too many of a set."""
+        """Lines (system, line) that contain too many elements of a set."""
         found = set()
         for s, (group, cap) in enumerate(self.systems):
             counts = np.bincount([group[e] for e in basis], minlength=len(cap))
@@ -100,7 +100,7 @@ class LagrangianSearch:
         return found
 
     def propagate(self, state: np.ndarray) -> bool:
-        """Leave out what no longer fits; False where a line has too many already."""
+        """Exclude elements of full lines; False if a line has too many already."""
         for group, cap in self.systems:
             lines = np.array(group, np.int64)
             used = np.bincount(lines[state == 1], minlength=len(cap))
@@ -111,7 +111,7 @@ class LagrangianSearch:
         return True
 
     def keep(self, basis: Sequence[int]) -> None:
-        """Keep a basis where it is feasible and the cheapest so far."""
+        """Keep a basis if it is feasible and the cheapest so far."""
         cost = sum(self.costs[e] for e in basis)
         if len(basis) == self.size and (self.cost is None or cost < self.cost):
             if not self.is_feasible(basis):
@@ -119,10 +119,10 @@ class LagrangianSearch:
             self.best, self.cost = tuple(sorted(basis)), cost
 
     def complete(self, state: np.ndarray, values: Sequence[int]) -> None:
-        """Keep a basis of elements that fit, the most wanted first."""
+        """Keep a basis of elements that fit, those of largest value first."""
         want = sorted(range(len(values)), key=lambda e: (-state[e], -values[e], self.costs[e]))
         order = [e for e in want if state[e] >= 0]
-        # Independent ones first, then caps: what is over a cap is banned, and again.
+        # First independent elements, then caps: elements over a cap are excluded, and again.
         banned: set[int] = set()
         for _ in range(len(order)):
             basis = self.matroid.greedy([e for e in order if e not in banned], self.size)
@@ -143,7 +143,7 @@ class LagrangianSearch:
             banned.update(spilt)
 
     def _subgradient(self, state: np.ndarray, best: int | None) -> Hint:
-        """Multipliers by subgradient steps in whole numbers; values by averaging the bases."""
+        """Multipliers by subgradient steps in integers; values by averaging the bases."""
         lines = [[0] * len(cap) for _, cap in self.systems]
         inside = tuple(int(e) for e in np.flatnonzero(state == 1))
         outside = tuple(int(e) for e in np.flatnonzero(state == -1))
@@ -157,7 +157,7 @@ class LagrangianSearch:
                 return Hint(now, tuple(votes.tolist()))
             value, basis = found
             self.keep(basis)
-            # Late bases, near the best multipliers, count for more.
+            # Late bases, near the best multipliers, have more weight.
             votes[basis] += step + 1
             if top is None or value > top:
                 top, top_lines = value, now

@@ -13,12 +13,12 @@ from algebra.linalg.modular import echelon
 
 @dataclass(frozen=True, eq=False)
 class LinearMatroid:
-    """A set of columns is independent where no combination of them vanishes modulo p.
+    """A set of columns is independent if no combination of them vanishes modulo p.
 
     Attributes
     ----------
     columns : ndarray of int64, shape (·, E)
-        Residues modulo p, one column an element.
+        Residues modulo p, one column per element.
     p : int
         A prime below 2^31.
 

@@ -1,4 +1,4 @@
-"""Least-cost bases under any number of kinds of caps, with what proves them."""
+"""Least-cost bases under any number of kinds of caps, with proofs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TARGET = Fraction(1, 1 << 30)
 
 
 class OverPoints(Protocol):
-    """A problem that is there at random points only."""
+    """A problem given at random points only."""
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
@@ -69,7 +69,7 @@ def optimum_over_points(
     relaxation: RelaxationMaker | None = None,
     seconds: float | None = None,
 ) -> tuple[Optimum, list[tuple[int, int]], Fraction]:
-    """The best of as many points as the error bound needs; its bound is the least of all.
+    """The best over as many points as the error bound requires; its bound is the least of all.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def optimum_over_points(
         if best is None:
             best = found
             continue
-        # The points disagree, one of them by bad luck: the lower bound of the two holds.
+        # The points disagree, one of them by chance: the smaller lower bound is valid.
         bounds = [b for b in (best.bound, found.bound) if b is not None]
         if best.cost is None or (found.cost is not None and found.cost < best.cost):
             best = found

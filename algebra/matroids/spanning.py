@@ -1,28 +1,28 @@
-r"""The cheapest groups of vectors that span, under caps on how many of a class: exact.
+r"""The cheapest spanning groups of vectors, under caps on the number of each class: exact.
 
-With f the rank of the vectors of a set of groups, a set U of least cost with f(U) ≥ wanted is
-looked for: a *submodular cover* [1]_, NP-hard in general, and greedy choices lose a factor of
-log(largest rank of a group) at most.  It is solved by branch and bound
+With f the rank of the vectors of a set of groups, the problem is to find a set U of least cost with
+f(U) ≥ wanted: a *submodular cover* [1]_, which is NP-hard in general; greedy choices lose at most a
+factor of log(largest rank of a group).  It is solved by branch and bound
 (`algebra.matroids.groups.branch`).  Three bounds hold for the sets U ⊇ C of a leaf, C chosen, E the
 chosen and the open groups:
 
-- *Nothing left*: f(E) < wanted, or more of C in a class than its cap.
+- *Infeasible*: f(E) < wanted, or more of C in a class than its cap.
 - *Essential groups*: an open g with f(E - g) < wanted is in every U.  All are found at once: let
   [I A] be the reduced echelon form of the open vectors as columns after projecting C away,
   k = f(E) - f(C) its rows.  By duality (r*(g) = |g| + r(E - g) - r(E)) removing g lowers the rank
   by :math:`|g ∩ P| - rank A[g ∩ P, N - g]`, P the pivots and N the others.  This needs all vectors
-  at once, and is left out where they are very many.
-- *Knapsack*: with C and the essential groups chosen, and g_k what the open group k would add to
-  them, f(U) ≤ f(C) + Σ g_k over the others of U (what a group adds never grows), so that U costs at
-  least what the cheapest groups cost whose g_k sum up to wanted - f(C) (Wolsey's inequality for
+  at once, and is omitted if they are very many.
+- *Knapsack*: with C and the essential groups chosen, and g_k the gain of the open group k,
+  f(U) ≤ f(C) + Σ g_k over the others of U (gains never grow), so that U costs at
+  least as much as the cheapest groups whose g_k sum up to wanted - f(C) (Wolsey's inequality for
   C [1]_, and the knapsack problem over it solved exactly).
-- *Pairs*: where no single open group with C can reach the wanted rank, two are needed.
+- *Pairs*: if no single open group with C can reach the required rank, two are needed.
 
-The knapsack needs few of the g_k: with upper bounds of some it is still a bound, and where the
+The knapsack needs few of the g_k: with upper bounds of some it is still a bound, and if the
 groups that it takes have their true g_k it is that of all true ones, since these groups are then a
-solution of both.  So what a group adds is found when the knapsack takes it, and what is not yet
-known is bounded: by what it adds to fewer groups, and by the weights that its numbers can depend
-on.
+solution of both.  So the gain of a group is computed when the knapsack takes it, and an unknown
+gain is bounded by the gain with respect to fewer groups, and by the number of weights on which its
+outputs can depend.
 
 References
 ----------
@@ -44,7 +44,7 @@ from algebra.matroids.capped import System
 from algebra.matroids.groups import GroupLeaf, Groups, branch, least_rating
 from algebra.time_limits import check_time, has_passed
 
-# Costs whose sums are below this are added up in 64 bits, larger ones in Python's integers.
+# Sums of costs below this are computed in 64 bits, larger ones in Python's integers.
 _WORD = 1 << 61
 # Nodes whose closure is kept: first a leaf's bound is computed, then it is branched on.
 _KEPT = 256
@@ -52,18 +52,18 @@ _KEPT = 256
 
 @dataclass
 class _SpanningNode:
-    """What follows from a leaf.
+    """Quantities computed from a leaf.
 
     Attributes
     ----------
     chosen : frozenset of int
-        With the essential groups.
+        Including the essential groups.
     found : int
         Their f.
     gains : dict of int to int
-        What each open group would add, at most; only those that may add something.
+        Upper bounds of the gains of open groups; only positive ones.
     exact : set of int
-        Groups whose gain is not only bounded.
+        Groups whose gain is known exactly.
     """
 
     chosen: frozenset[int]
@@ -74,20 +74,20 @@ class _SpanningNode:
 
 @dataclass(frozen=True, eq=False)
 class SpanningProblem:
-    """Groups to choose among.
+    """A problem of choosing groups.
 
     Attributes
     ----------
     groups : Groups
         Of columns of a matroid.
     costs : sequence of int
-        Of the groups; none is negative.
+        Costs of the groups; none is negative.
     wanted : int
-        The rank to be reached.
+        The required rank.
     start : frozenset of int
         Groups that are chosen in any case.
     systems : sequence of (classes, caps)
-        At most so many groups of each class.
+        Largest number of groups of each class.
 
     Examples
     --------
@@ -111,15 +111,15 @@ class SpanningProblem:
 
     @cached_property
     def far(self) -> int:
-        """More than all groups cost together."""
+        """More than the cost of all groups together."""
         return sum(self.costs) + 1
 
     def cost(self, chosen: Iterable[int]) -> int:
-        """Of some groups."""
+        """The cost of some groups."""
         return sum(self.costs[k] for k in chosen)
 
     def room(self, chosen: Iterable[int]) -> list[list[int]]:
-        """What the caps leave."""
+        """The remaining capacity of each class under the caps."""
         left = [list(caps) for _, caps in self.systems]
         for k in chosen:
             for (classes, _), caps in zip(self.systems, left, strict=True):
@@ -131,7 +131,7 @@ class SpanningProblem:
         return all(n >= 0 for caps in self.room(chosen) for n in caps)
 
     def spans(self, chosen: Iterable[int]) -> bool:
-        """Whether some groups have the rank that is wanted."""
+        """Whether some groups have the required rank."""
         chosen = list(chosen)
         if not chosen:
             return self.wanted <= 0
@@ -140,7 +140,7 @@ class SpanningProblem:
         return self.groups.rank(chosen) >= self.wanted
 
     def _able(self, chosen: Iterable[int], leaf: GroupLeaf) -> list[int] | None:
-        """The open groups that the caps leave beside the chosen ones; None where these are many."""
+        """The open groups that the caps permit with the chosen ones; None if these violate caps."""
         room = self.room(chosen)
         if any(n < 0 for caps in room for n in caps):
             return None
@@ -151,7 +151,7 @@ class SpanningProblem:
         ]
 
     def node(self, leaf: GroupLeaf) -> _SpanningNode | None:
-        """What follows from a leaf; None where nothing is in it."""
+        """The node of a leaf; None if the leaf contains no set."""
         key = frozenset(leaf.chosen), frozenset(leaf.banned)
         if key not in self._nodes:
             if len(self._nodes) >= _KEPT:
@@ -186,7 +186,7 @@ class SpanningProblem:
         )
 
     def _parent(self, leaf: GroupLeaf) -> _SpanningNode | None:
-        """The node of the leaf that this one was made of, where it is known."""
+        """The node of the leaf from which this one was made, if it is kept."""
         for chosen, banned in (
             (leaf.chosen, leaf.banned[:-1]),
             (leaf.chosen[:-1], leaf.banned),
@@ -198,7 +198,7 @@ class SpanningProblem:
         return None
 
     def _essential(self, chosen: frozenset[int], others: list[int]) -> frozenset[int] | None:
-        """Groups without which the others do not reach the rank; None where all do not."""
+        """Groups without which the others do not reach the rank; None if all do not."""
         need = self.wanted - len(self.groups.span(chosen).rows)
         if need <= 0:
             return frozenset()
@@ -225,9 +225,9 @@ class SpanningProblem:
         return frozenset(out)
 
     def bound(self, leaf: GroupLeaf, enough: int | None = None) -> int | None:
-        """The cost that no set of the leaf falls below; None where none is in it.
+        """A lower bound of the cost of sets in the leaf; None if it contains none.
 
-        Where a bound of `enough` is reached nothing more is found out.
+        The computation stops when a bound of `enough` is reached.
         """
         if enough is not None and not self.groups.is_small:
             able = self._able(leaf.chosen, leaf)
@@ -251,14 +251,14 @@ class SpanningProblem:
                 self.learn(node, k, gain)
 
     def learn(self, node: _SpanningNode, k: int, gain: int) -> None:
-        """Note what a group would add."""
+        """Record the gain of a group."""
         node.exact.add(k)
         node.gains[k] = gain
         if not gain:
             del node.gains[k]
 
     def _quick(self, chosen: Sequence[int], able: list[int]) -> int | None:
-        """A bound from what f is at most, without a rank; None where nothing is in the leaf."""
+        """A bound from upper bounds of f, without a rank; None if the leaf contains no set."""
         cost = self.cost(chosen)
         if not chosen or not able:
             return cost
@@ -273,7 +273,7 @@ class SpanningProblem:
         return cost + sum(cheapest[:2]) if len(able) > 1 else None
 
     def knapsack(self, gains: dict[int, int], need: int) -> tuple[int, list[int]] | None:
-        """The least cost of groups whose gains sum up to what is needed, and such groups."""
+        """The least cost of groups whose gains sum up to the required rank, and such groups."""
         if need <= 0:
             return 0, []
         word = np.int64 if self.far < _WORD else object
@@ -300,19 +300,19 @@ class SpanningProblem:
 
 @dataclass(frozen=True)
 class CheapestGroups:
-    """Groups that span, and how good they are.
+    """Spanning groups and a bound of their cost.
 
     Attributes
     ----------
     chosen : tuple of int or None
-        None where none was found.
+        None if none was found.
     cost : int or None
     bound : int or None
-        No groups that span cost less; None where none do.
+        A lower bound of the cost of spanning groups; None if there are none.
     leaves : tuple of GroupLeaf
         They prove the bound: `spanning_bound`.
     interrupt : KeyboardInterrupt, OutOfTime or None
-        What ended the search.
+        The exception that ended the search.
     """
 
     chosen: tuple[int, ...] | None
@@ -333,7 +333,7 @@ class _SpanningSearch:
             self.keep(known)
 
     def keep(self, chosen: frozenset[int]) -> None:
-        """Keep groups that span and keep the caps, where they are the cheapest so far."""
+        """Keep groups that span and keep the caps, if they are the cheapest so far."""
         problem = self.problem
         if not problem.keeps_caps(chosen) or not problem.spans(chosen):
             return
@@ -346,7 +346,7 @@ class _SpanningSearch:
             self.best, self.chosen = cost, chosen
 
     def grow(self, chosen: frozenset[int], by_cost: bool) -> None:
-        """Keep what a greedy choice makes of some groups.
+        """Keep the result of a greedy choice from some groups.
 
         The gain of a group never grows, so that a group that is still the best one when its gain
         is computed again is the best of all.

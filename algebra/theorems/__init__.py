@@ -1,5 +1,5 @@
-r"""The papers' theorems as predicates, as stated and as they are true.
+r"""The papers' theorems as predicates, as stated and as corrected.
 
 corrected   True versions of the papers' theorems
-statements  The first paper's theorems, word for word, as predicates
+statements  The first paper's theorems, as stated, as predicates
 """

@@ -1,19 +1,19 @@
-r"""The first paper's theorems, word for word, as predicates.
+r"""The first paper's theorems, as stated, as predicates.
 
 Each `Theorem` says "maximal" (MP = 1), "minimal" (MP = 0) or nothing of an allocation, as
 the text of [1]_ does, whether or not it is right.  `algebra.surveys.audit` compares them with the
 exact verdict; `algebra.theorems.corrected` has true versions; docs/theorems.md explains where the
 statements fail and why.
 
-**Which assumptions are enforced.**  A theorem is silent unless
+**Assumptions.**  A theorem gives no conclusion unless
 
 - r = dm (section 2: "we investigate MP(A, r/d)"), all in one weight matrix, the one it is about;
 - m ≤ Tb or m ≤ q (section 2: any m samples are linearly independent);
 - for recurrent nets Tb ≤ n and Td ≤ n (section 3, from Theorem B.1);
 - for feed-forward nets no hidden layer is narrower than q or d (section 4).
 
-Not enforced: n ≫ b, d, which has no definite meaning; every failure known holds for all
-larger n too.  Gaussian weights and inputs, without structural zeros, are taken for granted.
+Not enforced: n ≫ b, d, which has no definite meaning; every known failure holds for all
+larger n too.  Gaussian weights and inputs, without structural zeros, are assumed.
 
 The theorems use row and column counts only, so a whole batch of allocations is judged
 at once (`Theorem.words`).
@@ -80,17 +80,17 @@ class Theorem:
     _gaps: Callable[[Network], list[str]] = field(repr=False, default=lambda network: [])
 
     def matrices(self, network: Network) -> tuple[str, ...]:
-        """The weight matrices it is about, each by itself; empty for other network kinds."""
+        """The weight matrices to which it applies; empty for other network kinds."""
         return self._matrices(network)
 
     def gaps(self, network: Network, allocation: Allocation | None = None) -> tuple[str, ...]:
-        """Its assumptions that do not hold, in words.
+        """Its assumptions that do not hold, as texts.
 
         Parameters
         ----------
         network : Network
         allocation : Allocation, optional
-            Without it, only the assumptions on the sizes are looked at.
+            Without it, only the assumptions on the sizes are checked.
         """
         names = self.matrices(network)
         if not names:
@@ -112,14 +112,14 @@ class Theorem:
         return not self.gaps(network, allocation)
 
     def says(self, network: Network, allocation: Allocation) -> str:
-        """ "maximal", "minimal" or "silent"; silent too where it does not apply."""
+        """ "maximal", "minimal" or "silent"; also "silent" if it does not apply."""
         if not self.applies(network, allocation):
             return SILENT
         name = allocation.matrices[0]
         return WORDS[int(self.words(network, name, allocation.masks[name][None])[0])]
 
     def words(self, network: Network, name: str, masks: Masks) -> Codes:
-        """What it says of many allocations inside one matrix; their number r is not checked.
+        """Its conclusions for many allocations inside one matrix; their number r is not checked.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ def hidden_layers(network: Network) -> tuple[str, ...]:
 
 
 def wide_enough(network: Network) -> list[str]:
-    """What is too narrow for "a fully-learned teacher can express any linear function"."""
+    """The layers that are too narrow for a teacher that expresses any linear function."""
     return network.narrow()
 
 
@@ -273,7 +273,7 @@ THEOREMS: dict[str, Theorem] = {
 
 
 def what_theorems_say(network: Network, allocation: Allocation) -> dict[str, str]:
-    """What each theorem, as stated, says of an allocation.
+    """The conclusion of each theorem, as stated, for an allocation.
 
     Parameters
     ----------
