@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from algebra.networks.activated import ActivatedNetwork
 from numeric.activations.krawczyk import ActivationBallSystem
 from numeric.instances import Instance, to_rational
 
@@ -84,27 +83,11 @@ def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
     True
     """
     network, cells = instance.problem.network, instance.allocation.cells
-    weights, X, Y = instance.exact
+    weights, X, _ = instance.exact
     student = {name: value.copy() for name, value in weights.items()}
     for (name, i, j), value in zip(cells, values, strict=True):
         student[name][i, j] = value
-    columns = []
-    if network.chain() is not None:
-        names = sorted({name for name, _, _ in cells})
-        factors = network.tangents(student, X, names)  # type: ignore[attr-defined]
-        for name, i, j in cells:
-            L, R = factors[name]
-            columns.append((L[:, :, i].T @ R[:, j, :]).ravel())
-    elif isinstance(network, ActivatedNetwork):
-        columns.extend(network.jacobian(student, X, cells).T)
-    else:
-        for name, i, j in cells:
-            moved = dict(student)
-            moved[name] = student[name].copy()
-            moved[name][i, j] = _Dual(student[name][i, j], fmpq(1))
-            columns.append([_slope(y) for y in network.forward(moved, X).ravel()])
-    size = Y.size
-    return fmpq_mat(size, len(cells), [fmpq(c[e]) for e in range(size) for c in columns])
+    return fmpq_mat([list(map(fmpq, row)) for row in network.jacobian(student, X, cells)])
 
 
 def smallest_singular_value(J: fmpq_mat | Callable[[], arb_mat]) -> Bounds | None:
@@ -237,35 +220,3 @@ def _down(x: arb) -> float:
 
 def _up(x: arb) -> float:
     return math.nextafter(float(x.upper()), math.inf)
-
-
-@dataclass(frozen=True)
-class _Dual:
-    """a + bε with ε² = 0."""
-
-    value: Any
-    slope: Any
-
-    def __add__(self, other: Any) -> _Dual:
-        return _Dual(self.value + _value(other), self.slope + _slope(other))
-
-    __radd__ = __add__
-
-    def __mul__(self, other: Any) -> _Dual:
-        if isinstance(other, (bool, np.bool_)):
-            other = int(other)
-        slope = self.slope * _value(other) + self.value * _slope(other)
-        return _Dual(self.value * _value(other), slope)
-
-    __rmul__ = __mul__
-
-    def __gt__(self, other: Any) -> bool:
-        return bool(self.value > other)
-
-
-def _value(x: Any) -> Any:
-    return x.value if isinstance(x, _Dual) else x
-
-
-def _slope(x: Any) -> Any:
-    return x.slope if isinstance(x, _Dual) else fmpq(0)

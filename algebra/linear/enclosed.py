@@ -176,7 +176,7 @@ class _Equations:
     ) -> None:
         exact = np.frompyfunc(lambda value: acb(arb(value)), 1, 1)
         self.network, self.chosen = need_chain(problem.network), chosen
-        self.cells, self.names = problem.allocation.cells, problem.allocation.matrices
+        self.cells = problem.allocation.cells
         self.weights = {name: exact(value) for name, value in weights.items()}
         self.X, self.Y = exact(X), exact(Y)
 
@@ -216,23 +216,15 @@ class _Equations:
         for (name, i, j), value in zip(self.cells, x, strict=True):
             weights[name][i, j] = value
         labels = self.network.forward(weights, self.X, _product)
-        factors = self.network.tangents(weights, self.X, self.names, _product)
-        columns = []
-        for name, i, j in self.cells:
-            L, R = factors[name]
-            block = _product(L[:, :, i].T, R[:, j])
-            columns.append([block[at] for at in self.chosen])
-        r = len(columns)
-        F = acb_mat(r, 1, [labels[at] - self.Y[at] for at in self.chosen])
-        return F, acb_mat(r, r, [columns[k][e] for e in range(r) for k in range(r)])
+        J = self.network.jacobian(weights, self.X, self.cells, _product)
+        J = J.reshape(*labels.shape, len(x))
+        F = acb_mat(len(x), 1, [labels[at] - self.Y[at] for at in self.chosen])
+        return F, acb_mat([list(J[at]) for at in self.chosen])
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Of matrices of balls and integers, by python-flint; derivatives by the read-out are whole."""
-    left, right = (
-        acb_mat(x.shape[0], x.shape[1], [v if isinstance(v, acb) else acb(int(v)) for v in x.flat])
-        for x in (a, b)
-    )
+    """Of matrices of balls and rationals, by python-flint."""
+    left, right = (acb_mat(x.shape[0], x.shape[1], list(map(acb, x.flat))) for x in (a, b))
     out = np.empty(a.shape[0] * b.shape[1], dtype=object)
     out[:] = (left * right).entries()
     return out.reshape(a.shape[0], b.shape[1])

@@ -13,15 +13,13 @@ as a program (`algebra.programs`), from which values and derivatives follow in e
 
 from __future__ import annotations
 
-import operator
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from flint import fmpq
 
 from algebra.errors import InputError, shown
 from algebra.networks.activation import ANALYTIC, LINEAR, POLYNOMIAL, Activation
@@ -30,7 +28,6 @@ from algebra.networks.base import (
     Cell,
     Factors,
     Lowering,
-    Matmul,
     Matrix,
     Network,
     NotKnown,
@@ -40,11 +37,11 @@ from algebra.networks.base import (
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
-from algebra.programs.arrays import EntryArithmetic, number_in, placed
+from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.factors import factors
-from algebra.programs.jacobian import Sweep, program_jacobian
+from algebra.programs.jacobian import Sweep
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, sums_are_independent
 from algebra.programs.residues import ModularArithmetic
 
@@ -293,28 +290,8 @@ class ActivatedNetwork(Network):
             return [program.output]
         return [program.named[f"{what} {k}"] for k in range(len(self.stages()))]
 
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        return self.values_in(self.entries(matmul, number_in(X)), weights, X)[0]
-
-    def entries(
-        self, matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq
-    ) -> EntryArithmetic:
-        """The arithmetic of entries that know their own ring, and the activation in it."""
-        return EntryArithmetic(lambda node: self.activation, matmul, number)
-
-    def jacobian(
-        self, weights: Mapping[str, Matrix], X: Matrix, cells: Sequence[Cell],
-        matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq,
-    ) -> np.ndarray:  # fmt: skip
-        """The derivatives of the labels by some weights, (dm)×(cells), in the entries' ring.
-
-        See `algebra.programs.arrays.EntryArithmetic` for `number`.
-        """
-        program = self.program()
-        blocks = placed(program, weights, {"X": X})
-        return program_jacobian(program, self.entries(matmul, number), blocks, cells)
+    def function(self, node: Node) -> Activation:
+        return self.activation  # type: ignore[no-any-return]
 
     def ball_columns(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]

@@ -13,7 +13,6 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,9 +20,9 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.linalg.modular import matmul as modular_matmul
-from algebra.linalg.modular import times as modular_times
 from algebra.networks.readings import LABELS, TRACES, Reading, of_units
 from algebra.programs.program import Program
+from algebra.programs.programmed import Programmed
 
 if TYPE_CHECKING:
     from algebra.networks.chain import ChainLayout
@@ -65,18 +64,9 @@ class Point:
         """Product modulo p, of residues."""
         return modular_matmul(a, b, self.p)
 
-    def times(self, a: Matrix, b: Matrix) -> Matrix:
-        """Entrywise product modulo p, of residues."""
-        return modular_times(a, b, self.p)
-
     def reduced(self, a: Matrix) -> Matrix:
         """The residues of a sum."""
         return a % self.p
-
-
-@lru_cache(maxsize=64)
-def _program(network: Network) -> Program:
-    return network.build()
 
 
 # The kinds by their names in a problem file; every subclass that has a `kind` enters itself.
@@ -152,7 +142,7 @@ class Lowering(ABC):
         return X
 
 
-class Network(ABC):
+class Network(Programmed):
     """Base of the network kinds; use one of its subclasses, which are frozen dataclasses.
 
     Attributes
@@ -332,42 +322,12 @@ class Network(ABC):
         """Number of weights p."""
         return sum(rows * columns for rows, columns in self.shapes.values())
 
-    def program(self) -> Program:
-        """The network as a program; made once."""
-        return _program(self)
-
     def build(self) -> Program:
-        """The network as a program, its samples called X: for `program`."""
         raise self._no_jacobian()
 
     def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None] | None:
         """What is drawn from where ranks need it, an upper bound of the dimension, the ambient."""
         return None
-
-    @abstractmethod
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        """Labels Y (d×columns) of the samples X under the given weights.
-
-        Parameters
-        ----------
-        weights : mapping of str to matrix
-            One matrix for each name in `shapes`.
-        X : matrix
-            Samples, of shape `input_shape`.
-        matmul : callable, optional
-            Product of two matrices; `operator.matmul` by default.
-
-        Returns
-        -------
-        matrix
-            The labels, in the ring of the entries.
-        """
-
-    def drive(self, X: Matrix) -> Matrix:
-        """What the equations are driven by: the samples, or a linear function of them."""
-        return X
 
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
         """Labels that are 0 only where no path leads, of weights and samples that are 0 or 1."""

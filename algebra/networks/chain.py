@@ -36,6 +36,7 @@ import operator
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 from typing import Any, Literal
 
@@ -44,6 +45,7 @@ import numpy as np
 from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
+from algebra.programs import Builder, Program, Value
 
 
 def _same(value: Any) -> Any:
@@ -146,6 +148,23 @@ class ChainNetwork(Network):
                 states.append(matmul(weights[name], states[-1]))
             return states
         return self._hidden(weights, U, matmul)
+
+    def build(self) -> Program:
+        """The chain, of a column of U."""
+        chain, build = self.chain(), Builder()
+        U = build.sample("X", (self.input_shape[0],))
+        blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
+
+        def times(name: str, value: Value) -> Value:
+            return build.contract("ij,j->i", blocks[name], value)
+
+        if chain.start is None:
+            return build.program(reduce(lambda v, M: times(M, v), (*chain.steps, chain.output), U))
+        b, states = self.step_inputs, list[Value]()
+        for t, name in enumerate(chain.steps):
+            inputs = times(chain.start, build.index(np.arange(t * b, (t + 1) * b), U))
+            states = [build.add(inputs, *(times(name, h) for h in states))]
+        return build.program(times(chain.output, times(chain.steps[-1], states[0])))
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul

@@ -159,16 +159,6 @@ class NormNet(Network):
     def input_shape(self) -> tuple[int, int]:
         return (self.q, self.m)
 
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        last = 2 * self.depth
-        for j in range(1, last + 1):
-            X = weights[f"g{j}"] * matmul(weights[f"W{j}"], X) + weights[f"b{j}"]
-            if j < last and not self.is_linear:
-                X = X * (X > 0)
-        return X
-
     def build(self) -> Program:
         build = Builder()
         x = build.sample("X", (self.q,))
@@ -179,7 +169,7 @@ class NormNet(Network):
             scale, shift = (build.reshaped(blocks[f"{k}{j}"], x.shape) for k in "gb")
             x = build.add(build.multiply(scale, x), shift)
             if j < last and not self.is_linear:
-                x = build.choose(x, x, build.scale(x, 0))
+                x = build.rectified(x)
         return build.program(x)
 
     def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:

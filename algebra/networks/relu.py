@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from algebra.networks.base import Axis, Matmul, Matrix, Network, Support
+from algebra.networks.base import Axis, Network, Support
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.programs import Builder, Program
 from algebra.programs.generic import Model
@@ -45,19 +43,11 @@ class ShallowReLU(Network):
     def input_shape(self) -> tuple[int, int]:
         return (self.q, self.m)
 
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        hidden = matmul(weights["W1"], X)
-        # Multiplying by the 0/1 pattern keeps exact entries exact.
-        return matmul(weights["W2"], hidden * (hidden > 0))
-
     def build(self) -> Program:
         build = Builder()
         x = build.sample("X", (self.q,))
         blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
-        a = build.contract("ij,j->i", blocks["W1"], x)
-        hidden = build.choose(a, a, build.scale(a, 0))
+        hidden = build.rectified(build.contract("ij,j->i", blocks["W1"], x))
         return build.program(build.contract("ij,j->i", blocks["W2"], hidden))
 
     def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:

@@ -15,6 +15,7 @@ duals        Values with derivatives in one direction over GF(p), forwards
 jacobian     The Jacobian at a point in arrays, backwards over all samples at once
 factors      The same in factors, of programs of matrices
 leaks        Units that keep a part of their state: how much, and when ranks are exact
+programmed   What is given by a program: values and derivatives in any ring
 """
 
 from algebra.programs.evaluate import Arithmetic, evaluate

@@ -375,6 +375,10 @@ class Builder:
         self._same_shape("choose", (sign, positive, other))
         return self._operation("choose", (sign, positive, other), sign.shape, label=label)
 
+    def rectified(self, a: Value, label: str = "") -> Value:
+        """The entries that are positive, and 0 else: ReLU."""
+        return self.choose(a, a, self.scale(a, 0), label)
+
     # -- moves -----------------------------------------------------------------------------
 
     def places(self, a: Value) -> np.ndarray:

@@ -33,6 +33,8 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Update
+from algebra.programs import Node, Program
+from algebra.programs.arrays import Function
 from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
 
 
@@ -140,6 +142,13 @@ class Parametrized(Network):
     ) -> Matrix:
         """Labels of the updated matrices; what a parameter adds to them is no part of it."""
         return self.base.forward(weights, X, matmul)
+
+    def build(self) -> Program:
+        """That of the updated matrices."""
+        return self.base.build()
+
+    def function(self, node: Node) -> Function:
+        return self.base.function(node)
 
     def check_verb(self, verb: str) -> None:
         self.base.check_verb(verb)

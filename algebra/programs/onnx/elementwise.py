@@ -26,11 +26,6 @@ def _applied(name: str) -> Operator:
     return _unary(lambda build, a: build.apply(name, a))
 
 
-def relu(build: Builder, a: Value) -> Value:
-    """max(a, 0)."""
-    return build.choose(a, a, build.scale(a, 0))
-
-
 def _product(build: Builder, a: Value, name: str) -> Value:
     return build.multiply(a, build.apply(name, a))
 
@@ -258,7 +253,7 @@ ELEMENTWISE: dict[str, Operator] = {
     "PRelu": _parametric,
     "Pow": _power,
     "Reciprocal": _unary(lambda build, a: build.invert(a)),
-    "Relu": _unary(relu),
+    "Relu": _unary(Builder.rectified),
     "Sigmoid": _applied("sigmoid"),
     "Softmax": _softmax,
     "Softplus": _applied("softplus"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.linalg.modular import random_prime
-from algebra.networks.base import KINDS, NotKnown
+from algebra.networks.base import KINDS, Network, NotKnown
 from algebra.networks.chain import ChainLayout, need_chain
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
@@ -91,3 +91,20 @@ def test_what_is_no_chain_is_refused():
         need_chain(ShallowReLU(q=2, n=2, d=1, m=1))
     assert {type(n).kind for n in NETS} <= set(KINDS)
     assert all(need_chain(network) is network for network in NETS)
+
+
+@pytest.mark.parametrize("network", NETS, ids=str)
+def test_the_program_is_the_chain(network):
+    """Labels and derivatives by reverse mode are those of the factors, over the integers."""
+    rng = np.random.default_rng(1)
+    draw = np.frompyfunc(int, 1, 1)
+    weights = {name: draw(rng.integers(-3, 4, s)) for name, s in network.shapes.items()}
+    X = draw(rng.integers(-3, 4, network.input_shape))
+    labels = Network.forward(network, weights, X)
+    assert np.array_equal(labels, network.forward(weights, X))
+    cells = all_cells(network)
+    factors = network.tangents(weights, X)
+    found = network.jacobian(weights, X, cells)
+    for column, (name, i, j) in zip(found.T, cells, strict=True):
+        L, R = factors[name]
+        assert np.array_equal(column, (L[:, :, i].T @ R[:, j, :]).ravel())
