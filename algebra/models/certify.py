@@ -9,8 +9,9 @@ r"""Verdicts on networks that are programs.
 * **maximal**: everything learns; or a part of what learns enters the labels affinely, with full
   rank (`algebra.activations.reach`, "only the read-out learns": the proof needs labels that are
   single-valued analytic functions on a connected set.  Rational functions and exponentials of such
-  are, on the complex numbers less a hypersurface, which is connected).  What more learns can do no
-  less.
+  are, on the complex numbers less a hypersurface, which is connected; with square roots labels are
+  analytic functions of all real weights, where `algebra.programs.positive` shows it).  What more
+  learns can do no less.
 * Where the weights that do not learn are those of the file, the rank of what learns is found there
   (with any numbers where it learns), that of the network at any weights, the teacher's: the proof
   of the theorem is for fixed weights, and at a student whose labels have rank ρ the network's

@@ -60,6 +60,7 @@ from algebra.programs.generic import Model, arguments_are_independent
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
 from algebra.programs.onnx import Read, read_onnx
 from algebra.programs.onnx.model import check_length
+from algebra.programs.positive import is_analytic
 from algebra.programs.program import Program
 
 GENERIC, FILE = "generic", "file"
@@ -482,7 +483,7 @@ class ProgramNetwork(Network):
         return "exponentials of independent arguments (Ax's theorem)" if independent else ""
 
     def affine_in(self, names: Collection[str]) -> bool:
-        if not names or self.is_piecewise or "root" in self.functions:
+        if not names or self.is_piecewise or not is_analytic(self.program()):
             return False
         return degree_in(self.program(), names) <= 1
 

@@ -38,6 +38,7 @@ def problem(folder, name, m, *learn):
         ("mlp_relu", 3, ("*",), "maximal", {"everything_learns", "pattern"}),
         ("embedding", 2, ("table",), "undecided", {"pattern", "regular_minor"}),
         ("gru", 2, ("head.*",), "maximal", {"affine_part"}),
+        ("transformer", 2, ("head.*",), "maximal", {"affine_part", "regular_minor"}),
     ],
 )
 def test_verdicts_with_evidence_that_holds(folder, name, m, learn, verdict, evidence):

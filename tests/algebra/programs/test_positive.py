@@ -1,0 +1,67 @@
+"""Signs of values for all real weights: what is claimed holds at random points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.programs import Builder, evaluate
+from algebra.programs.onnx import read_onnx
+from algebra.programs.positive import Sign, SignArithmetic, is_analytic
+from numeric.programs.doubles import Doubles
+from tests.algebra.programs.programs import random_program
+from tests.onnx_models import save
+from tests.samples import many
+
+
+def claims(program):
+    """The sign of every value."""
+    blocks = dict.fromkeys([block.name for block in program.blocks], Sign.ANY)
+    return evaluate(program, SignArithmetic(), blocks, range(len(program.nodes)))
+
+
+def hold(program, seed):
+    """Whether no claim is refuted by doubles at a random point; and how many there are."""
+    rng = np.random.default_rng(seed)
+    blocks = {}
+    for block in program.blocks:
+        shape = (*block.shape, 3 if block.role == "sample" else 1)
+        blocks[block.name] = rng.standard_normal(shape)
+    with np.errstate(all="ignore"):
+        values = evaluate(program, Doubles(), blocks, range(len(program.nodes)))
+    found = claims(program)
+    for k, sign in found.items():
+        known = values[k][np.isfinite(values[k])]
+        assert sign != Sign.POSITIVE or (known > 0).all()
+        assert sign != Sign.NONNEGATIVE or (known >= 0).all()
+    return sum(sign != Sign.ANY for sign in found.values())
+
+
+@pytest.mark.parametrize("seed", range(many(60)))
+def test_claims_about_random_programs(seed):
+    """Of sums, products, quotients, powers and entries put together."""
+    assert hold(random_program(seed, 12, functions=False), seed) >= 1
+
+
+@pytest.mark.parametrize("name", ["transformer", "causal", "conv1d", "mlp_relu", "lstm"])
+def test_claims_about_models(name, tmp_path):
+    """Mean squares and sums of exponentials are among them."""
+    assert hold(read_onnx(save(name, tmp_path)).program, 1) >= 2
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("transformer", True), ("mlp_tanh", True), ("mlp_relu", False), ("conv1d", False)],
+)
+def test_which_models_are_analytic(name, expected, tmp_path):
+    """Norms with ε and softmax are; signs are not."""
+    assert is_analytic(read_onnx(save(name, tmp_path)).program) == expected
+
+
+def test_a_logarithm_needs_positive_quotients():
+    """softplus(1/x) may differ on the two sides of 0; tanh(1/x) is one function."""
+    for function, expected in (("softplus", False), ("tanh", True)):
+        build = Builder()
+        x = build.contract("i,i->", build.weight("w", (2,)), build.sample("X", (2,)))
+        program = build.program(build.apply(function, build.invert(x)))
+        assert is_analytic(program) == expected
