@@ -1,9 +1,9 @@
 """What verification finds: one result for each statement of a certificate.
 
 Each check ends as *proved*, *probable* (with its error bound, where there is one), *unchecked*
-(words and other fields that nothing rests on), *unfinished* (nothing is known of the statement,
-and why) or *failed* (with the place in the certificate).  A proof holds where nothing failed and
-nothing is unfinished: nothing is ever taken from the file on trust.
+(text and other fields on which nothing depends), *unfinished* (nothing is known of the statement,
+with the reason) or *failed* (with the place in the certificate).  A proof holds if no check failed
+and none is unfinished: no statement is accepted without a check.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from algebra.time_limits import OutOfTime
 
 PROVED, PROBABLE, FAILED = "proved", "probable", "failed"
 UNCHECKED = "unchecked"
-# It could not be found again: nothing is known of the statement, nor of the proof.
+# It could not be computed again: nothing is known of the statement, nor of the proof.
 UNFINISHED = "unfinished"
 
-# Takes place, status and text of what was found.
+# Receives place, status and text of each check.
 Say = Callable[[str, str, str], None]
 
 _STRENGTH = (PROVED, PROBABLE, UNCHECKED, UNFINISHED, FAILED)

@@ -168,7 +168,7 @@ def read_claim(data: object, place: str = "") -> Claim:
         tried=fields.texts("tried"),
         seed=fields.whole("seed"),
         evidence=fields.table("evidence"),
-        # Only what ``certify --json`` prints has them.
+        # Only the output of ``certify --json`` has them.
         printed=tuple(
             name for name in _PRINTED if not place and fields.has(name) and fields.raw(name)
         ),
@@ -222,7 +222,7 @@ def read_network(data: object, place: str) -> Network:
     sizes: dict[str, Any] = {}
     assert isinstance(data, Mapping)
     kind = KINDS.get(data["kind"]) if isinstance(data.get("kind"), str) else None
-    # What is no size is the kind's own to check.
+    # Values that are not sizes are checked by the kind of network.
     own = kind.choices() if kind is not None else frozenset()
     for name in data:
         value = fields.raw(name)

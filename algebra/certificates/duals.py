@@ -43,7 +43,7 @@ def over_points(
         Prime and number of each; they do not end before the bound is reached.
     target : Fraction
     check : callable
-        Raises where a claim fails at a point; else the probability that it misses there.
+        Raises if a claim fails at a point; else the probability of an error at it.
     """
     error, count = Fraction(1), 0
     for p, number in points:

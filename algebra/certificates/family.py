@@ -51,7 +51,7 @@ class Tools:
         Given the problem that is solved (a reduced one, perhaps) and N, yields instances in
         which all solutions were found, and none that is real: guesses to prove.
     root_counter : callable or None
-        Counts solutions where msolve is missing or does not finish, as
+        Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
     refuted : callable or None
         For ReLU nets: looks for an instance without a match that persists, as

@@ -25,12 +25,12 @@ def check_rank_data(
     Parameters
     ----------
     fields : Fields
-        What `rank_data` writes; the bound may be left out where the format has none.
+        As written by `rank_data`; the bound may be missing if the format has none.
     network : Network
     support : mapping of str to mask
     cells : sequence of cells
     again : GenericRank
-        The rank of these cells, found at other points.
+        The rank of these cells, computed at other points.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def read_json(text: str) -> Any:
     Raises
     ------
     InputError
-        Where it is not JSON, repeats a key or holds NaN or an infinity.
+        If it is not JSON, repeats a key or contains NaN or an infinity.
     TooLarge
         Where it is longer, deeper or has longer numbers than the limits allow.
 
@@ -84,7 +84,7 @@ def as_text(data: Any) -> str:
     Raises
     ------
     InputError
-        Where the data holds what JSON has no form for.
+        If the data has no JSON form.
     """
     try:
         return json.dumps(data, allow_nan=False)
@@ -102,7 +102,7 @@ def as_text(data: Any) -> str:
 
 def _check_levels(text: str) -> None:
     level = 0
-    # Strings hold no structure; a bracket in one must not count.
+    # Brackets in strings are not structure.
     for mark in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text, re.DOTALL):
         first = mark.group()[0]
         if first in "[{":

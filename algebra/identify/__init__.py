@@ -1,9 +1,9 @@
-r"""Which weights do the data determine?  And what has to be recorded so that they do?
+r"""The weights that data determine, and the dimension of the set of functions of a network.
 
-alternatives    how many values the data leave for each weight: all N complex solutions at once
+alternatives    numbers of values that the data leave for each weight: all N complex solutions
 fibre           which weights the data determine, locally: the kernel of the Jacobian
-dimension       the dimension of the set of functions that a network can be
-verify_dimension  its proof file checked
+dimension       the dimension of the set of functions of a network
+verify_dimension  the check of its proof file
 updates         the same for the weights that low-rank updates, gains and ties move
 identification  the answer for a problem, cell by cell
 """

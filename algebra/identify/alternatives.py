@@ -1,4 +1,4 @@
-r"""How many values the data leave for each weight: all N complex solutions at once.
+r"""The numbers of values that the data leave for each weight: all N complex solutions at once.
 
 Where matches are isolated (r = ρ_A) an instance whose labels come from a network of this
 allocation has N complex solutions (N = the generic root count where r is the whole network's
@@ -52,11 +52,11 @@ class Alternatives:
     root_count : int
         N, complex solutions of a generic instance.
     values : mapping of cell to int
-        How many distinct values the weight takes at them.
+        Number of distinct values of the weight at them.
     squares : mapping of cell to int
-        How many its square takes.
+        Number of distinct values of its square.
     primes : tuple of int
-        Modulo which both were found.
+        The primes modulo which both were computed.
     """
 
     root_count: int
@@ -93,8 +93,8 @@ def alternatives(
         With as many cells as its own generic rank.
     support : mapping of str to mask, optional
     square : bool, optional
-        Whether that is the whole network's rank too.  Where it is not, more equations than
-        weights remain, and no block may be put aside.
+        Whether that is the whole network's rank too.  If it is not, more equations than
+        weights remain, and no block may be deferred.
     seed : int, optional
     timeout : float, optional
         Seconds for each Gröbner basis.
@@ -175,7 +175,7 @@ def weights_at(core: Core, points: Points, rng: random.Random) -> list[Element] 
     Returns
     -------
     list or None
-        None where a deferred block is singular at a point.
+        None if a deferred block is singular at a point.
     """
     full = stage_values(core, points.coordinates, points.algebra, _terms, rng)
     if full is None:

@@ -1,4 +1,4 @@
-r"""The dimension of the set of functions that a network can be: the verb dimension.
+r"""The dimension of the set of functions of a network: the verb dimension.
 
 Labels of m generic samples are a projection of the function; near generic weights the rank of their
 Jacobian with respect to all weights is the dimension of the projection's image.  It grows with m,
@@ -55,7 +55,7 @@ class Dimension(Result):
     dimension : int
     expected : int
     ambient : int or None
-        None where the set of all such functions has no finite dimension.
+        None if the set of all such functions has no finite dimension.
     parameters : int
     samples : int
     known : str
@@ -237,7 +237,7 @@ def filling_widths(
     """The smallest hidden widths that are filling, of a polynomial network.
 
     Widths above filling ones are filling: more units do not make the set of functions smaller.  So
-    widths are tried from few to many, and those above what was found are left out.
+    widths are tried in increasing order, and those above a solution are skipped.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Which weights the data determine, locally: the kernel of the allocation's Jacobian.
+r"""The weights that data determine locally: the kernel of the allocation's Jacobian.
 
 Let f be the map from the learnable weights θ to the labels, at generic fixed weights and
 samples, J_A its Jacobian and ρ_A its generic rank.
@@ -99,7 +99,7 @@ def fibre(
     support : mapping of str to mask, optional
     seed : int, optional
     upper : int, optional
-        Rank of the whole network's Jacobian, where it is known.
+        Rank of the whole network's Jacobian, if it is known.
 
     Examples
     --------
@@ -169,10 +169,10 @@ def fibre_of_moves(
         The weights.
     own : GenericRank
     size : int
-        Dimension of what learns.
+        Number of learnable parameters.
     moves_at : callable
         Of a prime and a point's number: the rank there, and a basis of the moves in reduced
-        echelon form (up to the order of columns), a row each.
+        echelon form (up to the order of columns), one per row.
     missed : Fraction
         Bound on the probability that one move is missed at a point.
     stream : str

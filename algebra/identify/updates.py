@@ -1,4 +1,4 @@
-r"""Which weights the data determine where matrices learn by updates.
+r"""The weights that data determine if matrices learn by updates.
 
 Parameters of a low-rank update are never determined: U G and V G⁻ᵀ lead to the same matrix.  The
 matrix can be determined.  So the question is about the weights w(θ): near a generic solution those
@@ -39,7 +39,7 @@ def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = Non
     learning : Learning
     seed : int, optional
     upper : int, optional
-        Rank of the whole network's Jacobian, where it is known.
+        Rank of the whole network's Jacobian, if it is known.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 r"""Generic ranks, found over GF(p) at random points: what is proved, and what a deficit is worth.
 
-What a rank of the Jacobian says of MP is the theorem of `algebra.ranks.jacobian`.
+For the consequences of a rank of the Jacobian for MP see the theorem in `algebra.ranks.jacobian`.
 
 **What is proved.** Over GF(p) at one random point a rank can only be smaller than the
 generic rank over Q.  So a rank that meets an a-priori upper bound is exact, and the point
@@ -11,8 +11,8 @@ and its coefficients are bounded by ρ! ℓ^ρ, ℓ the sum of the absolute coef
 entry; so at most log2(ρ! ℓ^ρ)/30 primes of 31 bits divide them, out of 5·10^7 from which p
 is drawn.  Independent points and primes multiply these bounds.
 
-**Long primes.** A rank is looked for modulo a prime of 31 bits first; a full one needs no bound.
-Where such primes bound a deficit badly (`prime_bits`), it is found modulo primes of 61 bits, of
+**Long primes.** A rank is first computed modulo a prime of 31 bits; a full one needs no bound.
+If such primes bound a deficit badly (`prime_bits`), it is computed modulo primes of 61 bits, of
 which there are 2.7·10^16: the same bounds with 2^60 in place of 2^30.
 
 References
@@ -55,7 +55,7 @@ TARGET_ERROR = Fraction(1, 2**60)
 
 # Entries of a Jacobian up to which it is ranked as it is.
 _SMALL = 20_000
-# Points whose error bound is not below this say nothing of a deficit.
+# A point whose error bound is not below this does not prove a deficit.
 _USEFUL = Fraction(1, 4)
 
 
@@ -94,7 +94,7 @@ def deficit_error(
     rank_bound : int
         Upper bound on the true generic rank.
     more_degree, more_bits : int, optional
-        By how much degree and bits of an entry exceed those of the network's own Jacobian.
+        Excess of degree and bits of an entry over those of the network's own Jacobian.
 
     Raises
     ------
@@ -119,7 +119,7 @@ class GenericRank:
     Attributes
     ----------
     rank : int
-        Largest rank met: a proven lower bound for the generic rank.
+        Largest rank found: a proved lower bound for the generic rank.
     upper : int
         An a-priori upper bound.
     p, seed : int
@@ -127,7 +127,7 @@ class GenericRank:
     points : tuple of (int, int)
         All (prime, point number) pairs tried.
     error : Fraction
-        Bound on the probability that the generic rank is larger; 0 where it is proved.
+        Bound on the probability that the generic rank is larger; 0 if it is proved.
     """
 
     rank: int
@@ -181,7 +181,7 @@ def generic_rank(
     columns = 1 if apart else _columns_at_once(len(cells), bound)
     check_size(network, columns, per_entry=FOR_BLOCKS)
     names = sorted({cell[0] for cell in cells})
-    # Exact numbers are put into entries of this degree, over one denominator.
+    # Exact numbers are entries of this degree, with one denominator.
     return rank_at_points(
         network, bound, lambda point: rank_at(network, point, cells, names, bound),
         more_bits=network.entry_degree * pinned_bits(support),
@@ -238,7 +238,7 @@ def rank_at_points(
             if prime_bits(network, bound, more_degree, more_bits) > bits:
                 bits = 61
                 continue
-        # A larger rank would have shown at each of the points that met `best`.
+        # A larger rank would have shown at each of the points with rank `best`.
         error *= once
     return GenericRank(best, bound, *witness, tuple(points), error)
 
@@ -282,7 +282,7 @@ def _output_part(
     sequence of cells
         Those of other matrices.
     list of ndarray of int64, or None
-        K_i for each output, a row each vector; None where the output matrix does not learn.
+        K_i for each output, one vector per row; None if the output matrix does not learn.
     """
     read_out = network.read_out
     rows: dict[int, list[int]] = {}
@@ -353,7 +353,7 @@ def network_rank(
 ) -> GenericRank:
     """Generic rank ρ of the whole network's Jacobian (the number of equations).
 
-    It is the teacher's: exact numbers of the student's weights are not looked at.
+    It is the teacher's: exact numbers of the student's weights are not used.
     """
     masks = masks_of(support)
     return generic_rank(network, all_cells(network, masks), support=masks, seed=seed)

@@ -42,7 +42,7 @@ from algebra.problems.allocation import Cell
 from algebra.problems.laws.values import residue, restrict
 from algebra.ranks.size import FOR_ECHELON, check_size
 
-# Entries that are treated at once where left factors differ from sample to sample.
+# Entries handled at a time if left factors differ between samples.
 _AT_ONCE = 1 << 18
 
 

@@ -21,7 +21,7 @@ from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import check_time
 
-# More cells than this are not all ordered; of each order at least so many are looked at.
+# More cells than this are not all ordered; at least this number of each order is used.
 _MOST_CELLS, _FIRST_CELLS = 200_000, 4_096
 
 
@@ -37,7 +37,7 @@ def candidate_bases(
     Few rows (or columns), each with as many weights as it has equations, leave a linear
     system (Theorem 3.5), so the cells are first taken greedily in order of rows, then of
     columns, both from the fullest line to the emptiest; then in random order.  Of more than
-    `_MOST_CELLS` cells only the first of each order are looked at.
+    `_MOST_CELLS` cells only the first of each order are used.
     """
     rng = random.Random(f"bases/{seed}")
     if allocation.size > _MOST_CELLS:

@@ -261,7 +261,7 @@ class Parametrized(Network):
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
         return self.base.modular_values(what, self._updated(point))
 
-    # -- what can be recorded --------------------------------------------------------------
+    # -- numbers that can be recorded -------------------------------------------------------
 
     @property
     def label_steps(self) -> tuple[int | None, ...]:

@@ -1,4 +1,4 @@
-r"""How sure a generic root count is: a bound on the probability that it is wrong.
+r"""The certainty of a generic root count: a bound on the probability that it is wrong.
 
 N is counted as the degree of the fibre over one random instance modulo a random prime of 31 bits
 (`algebra.systems.root_count`), for two primes.  Let w be the r unknowns and θ the other data, and
@@ -78,7 +78,7 @@ class CountCertainty:
         "proved"; "probable": wrong with probability at most `bound`; "unbounded": counted modulo
         primes, and no bound below 1 is proved; "numerical": a trace test passed.
     bound : Fraction or None
-        0 where it is proved; None where there is none.
+        0 if it is proved; None if there is none.
     text : str
         The same in words.
     """

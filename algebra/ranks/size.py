@@ -1,7 +1,7 @@
 """How large a Jacobian is: refused before it is made, with what it would take.
 
-Every exact verb begins with the Jacobian of some weights at a random point, so this is where
-sizes that no machine holds are noticed: before memory is claimed, in a few words.
+Every exact verb begins with the Jacobian of some weights at a random point, so sizes that
+exceed the memory of the machine are detected here, before memory is allocated.
 
 Bytes for each entry were measured (peaks of 56 for a rank and up to 105 for an echelon form besides
 the table itself, because python-flint uses lists of Python's integers).
@@ -26,7 +26,7 @@ from algebra.time_limits import TooSlow, check_time, time_left
 FOR_RANK, FOR_ECHELON, FOR_GROUPS = 72, 112, 144
 # The same of large tables, whose rank is found by blocks, and multiplications a second there.
 FOR_BLOCKS, _BLOCK_RATE = 24, 5e9
-# How much of the machine's memory may be used, and from how much on it is said.
+# Largest share of the machine's memory, and the share from which on a warning is given.
 _SHARE, _WORTH_SAYING = 0.8, 4e9
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 # Multiplications modulo p in a second, of one core, seconds for a step of a recurrent network
@@ -129,7 +129,7 @@ def check_size(
     Raises
     ------
     Unfinished
-        With what it would take, and which size to change.
+        With the estimate, and the size to change.
     """
     check_time()
     rows = network.outputs if rows is None else rows

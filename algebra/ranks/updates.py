@@ -1,4 +1,4 @@
-r"""Generic ranks where matrices learn by updates: low rank, gains, ties.
+r"""Generic ranks if matrices learn by updates: low rank, gains, ties.
 
 Let θ be all that learns (cells, and the parameters of `algebra.problems.updates`), W ↦ w(W, θ) the
 weights it leads to from drawn ones W, and f the network.  J_θ = J(w) · ∂w/∂θ.

@@ -1,4 +1,4 @@
-r"""What adding or removing any one weight does to the rank of an allocation, all at once.
+r"""The effect of adding or removing any one weight on the rank of an allocation.
 
 Let J_A (E×r) be the Jacobian of the labels with respect to the learnable weights at a random
 point over GF(p), k its rank.
@@ -79,7 +79,7 @@ def what_if(
     allocation : Allocation
         Of a network whose labels are analytic in its weights.
     support : mapping of str to mask, optional
-        Weights outside do not exist: they raise nothing.
+        Weights outside do not exist: they do not raise the rank.
     seed : int, optional
         The prime and the point follow from it.
 

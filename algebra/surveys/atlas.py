@@ -89,7 +89,7 @@ class Atlas(Result):
     matrices : tuple of str
     budget : int
     orbits : int
-        Number of orbits; more than entries where the work was interrupted.
+        Number of orbits; more than entries if the work was interrupted.
     entries : tuple of AtlasEntry
     seed : int
     """
@@ -174,7 +174,7 @@ def orbits(
     Raises
     ------
     InputError
-        Where there are too many allocations or symmetries to go through.
+        If there are too many allocations or symmetries to enumerate.
     """
     group = SymmetryGroup(network, matrices, support, transposition=transposition)
     allowed = [
@@ -224,7 +224,7 @@ def atlas(
     budget : int
         Number of learnable weights.
     matrices : sequence of str, optional
-        Where they may lie: W of a recurrent net, every matrix of others, by default.
+        Matrices with learnable cells: W of a recurrent net, every matrix of others, by default.
     support : mapping of str to mask, optional
     transposition : bool, optional
         Whether an allocation and its transpose, where that is a symmetry
@@ -233,7 +233,7 @@ def atlas(
     decide : callable, optional
         Certifies one problem; `algebra.families.certify` by default.
     store : Path, optional
-        Entries are kept here line by line; an atlas begun there is taken up again.
+        Entries are written here line by line; an unfinished atlas is resumed.
     progress : callable, optional
         Called with (done, all) after each orbit.
 

@@ -59,7 +59,7 @@ class Counterexample:
     theorem, says : str
         "maximal" of a minimal allocation, or "minimal" of one that is not.
     cells : tuple of cells
-        Of all those met, the first that touches the fewest rows and columns.
+        The first one that uses the fewest rows and columns.
     rank, equations : int
         Generic ranks of its Jacobian and of the whole network's.
     points : tuple of (int, int)
@@ -96,7 +96,7 @@ class TheoremAudit:
     checked, agree, silent : int
     says_maximal_but_minimal, says_minimal_but_not : int
     examples : tuple of Counterexample
-        The smallest met, at most one for each way of being wrong.
+        The smallest ones, at most one for each kind of error.
     """
 
     theorem: str
@@ -333,7 +333,7 @@ def audit(
             masks = flat.reshape(len(chosen), *shape)
             words = [tally.theorem.words(network, matrix, masks) for tally in tallies.values()]
             with unlimited():
-                # All of a chunk counts, or nothing.
+                # A chunk counts as a whole, or not at all.
                 for tally, said in zip(tallies.values(), words, strict=True):
                     tally.add(said, is_minimal, chosen, masks)
                 minimal += int(is_minimal.sum())

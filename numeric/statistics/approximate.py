@@ -1,12 +1,11 @@
 """Approximate matches: the share of instances whose loss gets below a bound.
 
-The loss of an instance is the mean squared error of its labels.  An instance *reaches* ε where some
-learnable weights, inside the constraints if there are any, give a loss below ε: where it has an
-exact match, or where a search (`numeric.training.approximate`) ended at such weights.  That a
-search did not get there shows nothing: the instance is *open*, counted as not reaching in the lower
-end of the interval and as reaching in the upper one, which is therefore near 1 whenever many are
-open.  The ends are those of Clopper and Pearson; the share is given as a lower bound where some
-are open.
+The loss of an instance is the mean squared error of its labels.  An instance *reaches* ε if some
+learnable weights, inside the constraints if there are any, give a loss below ε: if it has an exact
+match, or if a search (`numeric.training.approximate`) ended at such weights.  A search that did not
+find such weights proves nothing: the instance is *open*, counted as not reaching in the lower end
+of the interval and as reaching in the upper one, which is therefore near 1 if many are open.  The
+ends are those of Clopper and Pearson; the share is given as a lower bound if some are open.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 
 @dataclass(frozen=True)
 class ApproximateShare:
-    """How many instances reach a loss.
+    """The share of instances that reach a loss.
 
     Attributes
     ----------
@@ -29,9 +28,9 @@ class ApproximateShare:
     exact : int
         Instances with an exact match.
     found : int
-        Others for which the search reached the loss.
+        Number of others for which the search reached the loss.
     unsearched : int
-        Others that the search had no time for: open too.
+        Number of others that were not searched for lack of time: open too.
     confidence : float
     certified : bool
         Whether a verdict settles that every instance has an exact match: the share is then 1.
@@ -47,12 +46,12 @@ class ApproximateShare:
 
     @property
     def reached(self) -> int:
-        """Instances that reach it for certain, up to rounding."""
+        """Number of instances that certainly reach it, up to rounding."""
         return self.exact + self.found
 
     @property
     def open(self) -> int:
-        """Instances of which nothing is known."""
+        """Number of undecided instances."""
         return self.trials - self.reached
 
     @property
@@ -62,7 +61,7 @@ class ApproximateShare:
 
     @property
     def interval(self) -> ConfidenceInterval:
-        """Of the share; open instances count on both sides."""
+        """Confidence interval of the share; open instances count on both sides."""
         if self.certified:
             return ConfidenceInterval(1.0, 1.0)
         return proportion_interval(

@@ -1,4 +1,4 @@
-"""The monodromy group of an allocation's solutions: what it is, and what it says about solving.
+"""The monodromy group of an allocation's solutions, and its consequences for solving.
 
 When all data of an instance (fixed weights, samples, labels) go around a loop of complex values,
 the N solutions come back in another order.  The permutations of all loops form the monodromy
@@ -12,15 +12,14 @@ for the solutions and the data form an irreducible variety.
   (an equation of as many solutions as there are blocks), then for the solutions in it [2]_.  A
   primitive group, as the full symmetric one, allows no stages.
 
-**How sure it is.**  A random complex instance and another one are joined by several lines; each
-pair of lines is a loop.  The permutations found generate a *subgroup* of the monodromy group: what
-makes a subgroup large (it is the symmetric group, it is not solvable, it keeps no blocks) holds
-for the whole group; what makes it small (blocks, a formula with radicals, its order) only as far
-as loops were followed, and is said to be so.  The paths are followed in doubles, without a proof
-that none of two near each other were exchanged: a line counts only where all N paths arrive,
-at N different solutions, and lead back along the line to where they began.  So every statement
-here is numerical evidence, however certain the group theory is (`algebra.polynomials.
-permutation_groups`).
+**Certainty.** A random complex instance and another one are joined by several lines; each pair of
+lines is a loop.  The permutations found generate a *subgroup* of the monodromy group.  Properties
+that follow from a large subgroup (it is the symmetric group, it is not solvable, it has no blocks)
+hold for the whole group; others (blocks, a formula with radicals, the order) only for the loops
+that were tracked, as the statements say.  The paths are tracked in doubles, without a proof that no
+two near each other were exchanged: a line counts only if all N paths arrive at N different
+solutions, and lead back along the line to their starts.  So every statement is numerical evidence,
+although the group theory is exact (`algebra.polynomials.permutation_groups`).
 
 References
 ----------
@@ -53,9 +52,9 @@ from numeric.chains.chain import Chain
 from numeric.tracking.monodromy import StartSystem, match
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 
-# Lines followed at a time, times in a row that they may bring nothing new, and lines in all.
+# Lines tracked at a time, consecutive batches without new permutations, and lines in all.
 _LINES, _QUIET, _MOST_LINES = 3, 2, 30
-# Digits of an order that are written out.
+# Largest number of digits of an order that is printed.
 _DIGITS = 12
 
 
@@ -72,9 +71,9 @@ class MonodromyGroup(Result):
     lines : int
         Lines of parameters whose N paths all arrived and led back.
     lost : int
-        Lines that were left out because some did not.
+        Lines that were omitted because some paths did not.
     root_count_source : str
-        Where N comes from.
+        The source of N.
     """
 
     group: RootGroup
@@ -90,11 +89,11 @@ class MonodromyGroup(Result):
 
     @property
     def is_whole(self) -> bool:
-        """Whether no group of permutations is larger, so that the group found is all of it."""
+        """Whether the group found is the largest possible one, and therefore all of it."""
         return self.group.kind == SYMMETRIC
 
     def statements(self) -> list[str]:
-        """The group and what it means for solving, in sentences."""
+        """The group and its consequences for solving, in sentences."""
         N, group = self.degree, self.group
         if N == 1:
             return ["One solution: it is rational in the data, and nothing is permuted."]
@@ -187,7 +186,7 @@ def _short(order: int) -> str:
 
 
 def trivial_group(source: str) -> MonodromyGroup:
-    """Of a single solution."""
+    """The group of a single solution."""
     return MonodromyGroup(root_group([], 1), (), 0, 0, source)
 
 
@@ -202,19 +201,19 @@ def monodromy_group(
     start : StartSystem
         With all roots.
     source : str, optional
-        Where N comes from.
+        The source of N.
     seed : int, optional
-        The loops follow from it.
+        Determines the loops.
 
     Returns
     -------
     MonodromyGroup
-        Loops are added until they generate the symmetric group, or bring nothing new.
+        Loops are added until they generate the symmetric group, or give no new permutations.
 
     Raises
     ------
     InputError
-        Where paths of every line were lost.
+        If paths of every line were lost.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x4D6F,)))
     lines = _Lines(chain, start, rng)
@@ -242,31 +241,31 @@ def monodromy_group(
 
 
 def _alike(first: RootGroup, second: RootGroup) -> bool:
-    """Whether nothing that is said of the groups differs."""
+    """Whether the statements on both groups are equal."""
     return (first.kind, first.order, first.orbits, first.blocks) == (
         second.kind, second.order, second.orbits, second.blocks
     )  # fmt: skip
 
 
 class _Lines:
-    """Lines from a start system to one other instance, and where they lead its roots."""
+    """Lines from a start system to one other instance, and the images of its roots."""
 
     def __init__(self, chain: Chain, start: StartSystem, rng: np.random.Generator) -> None:
         self.chain, self.start, self.rng = chain, start, rng
         self.other = chain.random(rng)[0]
         self.settings = TrackerSettings()
         self.followed = 0
-        # The roots that the first good line arrived at; for each line where it leads.
+        # The roots at the end of the first good line; for each line the images.
         self.ends: np.ndarray | None = None
         self.images: list[np.ndarray] = []
 
     @property
     def arrived(self) -> int:
-        """Lines all whose paths arrived and led back."""
+        """Number of lines whose paths all arrived and led back."""
         return len(self.images)
 
     def permutations(self) -> list[tuple[int, ...]]:
-        """Out along the first line, back along each other one; the identity is left out."""
+        """Permutations by the first line and back along each other one, without the identity."""
         if not self.images:
             return []
         loops = [np.argsort(image)[self.images[0]] for image in self.images[1:]]
@@ -274,7 +273,7 @@ class _Lines:
         return sorted(own)
 
     def follow(self) -> None:
-        """Some more lines, there and back."""
+        """Track some more lines, in both directions."""
         check_time()
         N = self.start.root_count
         turns = self.rng.integers(1, 2**31, _LINES)

@@ -24,10 +24,10 @@ from numeric.levenberg_marquardt import PATIENT, Function, levenberg_marquardt
 from numeric.training.losses import check_trainable, loss_of
 from numeric.training.students import Students, starts_of
 
-# Part of the name under which results are kept: raise it where the search changes.
+# Part of the name under which results are stored: increase it if the search changes.
 VERSION = 1
 STARTS, STEPS = 12, 300
-# Mean squared errors relative to those of the labels at which a search is done.
+# Mean squared errors relative to those of the labels at which a search ends.
 _ENOUGH = 1e-24
 _DIFFERENCE = 1e-7
 
@@ -42,7 +42,7 @@ def least_loss(instance: Instance) -> float:
     Returns
     -------
     float
-        Infinite where every run diverged.
+        Infinite if every run diverged.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _function(instance: Instance) -> Function:
 
 
 def _by_differences(instance: Instance) -> Function:
-    """Of kinds whose derivatives are not written in doubles."""
+    """For kinds of networks without implemented derivatives in doubles."""
     network, Y = instance.problem.network, instance.labels
 
     def residual(w: np.ndarray) -> np.ndarray:

@@ -134,7 +134,7 @@ def rank_cover(allocation: Allocation) -> RankCover:
             break
         chosen.append(crosses[sums.index(min(sums))])
         rest = rest.without(chosen[-1].cells(rest))
-    # What was found in the rest is stated of the whole allocation.
+    # The result on the remaining part is stated for the whole allocation.
     stated = (replace(b, learnable=len(b.cells(allocation))) for b in best.budgets)
     return RankCover(tuple(stated), best.uncovered)
 

@@ -16,9 +16,9 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.lines import Line, Lines, Violation, budgets, line_cover, shortest_first
 
-# The search for crosses goes through all sets of lines while (sets × lines) stays below this.
+# The search for crosses enumerates all sets of lines while (sets × lines) stays below this.
 _EXACT = 1_000_000
-# Of more cells than this no crosses are looked for: rows, columns and matrices bound well enough.
+# With more cells no crosses are searched: rows, columns and matrices give good bounds.
 MOST_CELLS = 200_000
 # Number of the violated crosses of each order that are compared with rows and columns.
 _TRIED = 16
@@ -35,7 +35,7 @@ class CrossSearch:
     exhaustive : bool
         True if all sets of rows and columns were considered.  False for larger allocations:
         then only single lines, pairs and the k fullest lines are completed to crosses, and
-        a violated one may be missed.  Of more than `MOST_CELLS` cells none is looked for.
+        a violated one may be missed.  With more than `MOST_CELLS` cells none is searched.
     """
 
     crosses: tuple[Violation, ...]

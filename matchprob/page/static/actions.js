@@ -13,7 +13,7 @@ const ACTIONS = [
 ];
 
 /**
- * What an action asks for before it is run.
+ * The options of an action.
  * @typedef {object} Field
  * @property {string} key of its options
  * @property {string} label
@@ -199,7 +199,7 @@ export function makeActions(host) {
     tell(what, event) {
       const before = told[what]?.status;
       told[what] = event;
-      // A button that is made anew six times a second cannot be pressed.
+      // A button that is replaced six times a second cannot be pressed.
       if (before !== event.status) draw();
       else if (what === current) drawOutcome();
     },

@@ -68,7 +68,7 @@ class View {
     this.isStale = false;
     /** @type {Record<string, [string[] | null, string[] | null]>} names of rows and columns by matrix */
     this.lines = {};
-    /** @type {Record<string, string>} by what they were asked for */
+    /** @type {Record<string, string>} by their request */
     this.commands = {};
     this.bound = /** @type {number | null} */ (null);
     this.zoomed = 1;
@@ -175,7 +175,7 @@ class View {
           card("Budgets", this.budgetCard, "budgets"),
           card("Theorems, as stated", this.theoremCard, "theorems"),
           card("Equations", this.blockCard, "blocks"))));
-    // A ring around a weight is for those who go by the keyboard.
+    // The ring around a weight is for keyboard users.
     this.root.addEventListener("keydown", () => this.root.classList.add("mp-keys"), true);
     this.root.addEventListener("pointerdown", () => this.root.classList.remove("mp-keys"), true);
     fill(this.el, this.root);
@@ -208,7 +208,7 @@ class View {
     this.say(event.trouble ?? "", "warn");
     for (const study of event.studies) this.studies[study.study] = study;
     if (event.pinned) this.pinned = event.pinned;
-    // Whoever answers now may be another than the one that was asked before.
+    // The server may be another one than before.
     this.asking = "";
     this.take(event.state, event.shapes, event.lines);
     if (this.pinned) this.judge();
@@ -241,7 +241,7 @@ class View {
   }
 
   /**
-   * Somebody else changed the state: the address was edited, or Python set the problem.
+   * The state was changed from outside: the address was edited, or Python set the problem.
    * @param {any} data
    */
   adopt(data) {
@@ -268,7 +268,7 @@ class View {
     this.model.save_changes();
   }
 
-  /** Ask what is immediate; one question at a time, the last one counts. */
+  /** Request immediate results; one request at a time, the last one counts. */
   look() {
     const state = packState(this.state);
     const asked = JSON.stringify(state);
@@ -276,7 +276,7 @@ class View {
       this.isStale = asked !== this.asking;
       return;
     }
-    // The end of a stroke asks nothing that its last weight has not asked.
+    // The end of a stroke needs no request after that of its last weight.
     if (asked === this.asking && this.looked?.seq === this.seq) return;
     this.inFlight = true;
     this.isStale = false;
@@ -622,7 +622,7 @@ class View {
         state: () => this.state,
         brush: () => this.side.brush(),
         painted: (isDone) => {
-          // Budgets are counted here; ranks are asked while the stroke goes on.
+          // Budgets are counted here; ranks are requested during the stroke.
           if (isDone) this.changed();
           else this.look();
         },
@@ -693,7 +693,7 @@ class View {
   }
 
   /**
-   * Draw a card where what it shows has changed: else whoever is in it would be thrown out.
+   * Draw a card only if its content has changed: drawing removes the focus from it.
    * @param {HTMLElement} card
    * @param {string} key
    * @param {() => void} draw
@@ -739,7 +739,7 @@ class View {
     });
   }
 
-  /** A, beside what is on the page. */
+  /** A, next to the present allocation. */
   drawPin() {
     if (!this.pinned) {
       fill(this.pinCard);
@@ -750,7 +750,7 @@ class View {
     const b = this.summary(this.looked?.digest, this.looked);
     const key = JSON.stringify([digest, state, this.packed]);
     if (this.drawn.get(this.pinCard) === key && this.pinCard.children.length) {
-      // Only what a study tells changes: buttons stay where they are.
+      // Only the results of a study change: buttons stay.
       this.pinCard.querySelectorAll(".mp-summary").forEach((old, side) => old.replaceWith(side ? b : a));
       return;
     }

@@ -40,7 +40,7 @@ export function bar(chance, label) {
 }
 
 /**
- * What is known of the match probability of a problem.
+ * The match probability of a problem, as far as it is known.
  * @param {string} verdict
  * @param {any} study
  */
@@ -132,7 +132,7 @@ function histogram(study) {
 function slider(place, study, host) {
   const points = study?.bounds ?? [];
   if (!points.length) {
-    // Whoever has stopped early is told why there is no slider.
+    // If the study was stopped early, the reason is shown in place of the slider.
     const why = study?.trials && study.status !== "running" ? study.bounds_why : "";
     fill(place, why ? h("p", { class: "mp-soft mp-unbounded" }, `No match probability for bounded weights: ${why}.`) : null);
     return;

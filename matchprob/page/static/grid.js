@@ -8,7 +8,7 @@ import { exists, lineCounts, paint } from "./state.js";
 export const MOST_CELLS = 64;
 
 /**
- * What the grids ask of the page around them.
+ * Functions of the page that the grids call.
  * @typedef {object} GridHost
  * @property {() => import("./state.js").State} state
  * @property {() => string} brush
@@ -18,7 +18,7 @@ export const MOST_CELLS = 64;
  */
 
 /**
- * What is known of the weights of one matrix, beside the masks.
+ * Data on the weights of one matrix besides the masks.
  * @typedef {object} Known
  * @property {Uint8Array | null} raises
  * @property {Uint8Array | null} lowers
@@ -321,7 +321,7 @@ class CellGrid extends Grid {
     if (this.wide) {
       this.body.style.gridTemplateColumns = `auto repeat(${this.columns}, ${size}px) minmax(2.4em, auto)`;
     } else {
-      // Sizes that are known need not be found anew for thousands of cells at every change.
+      // Known sizes are not computed again for thousands of cells at every change.
       this.body.style.gridTemplateColumns = `18px repeat(${this.columns}, ${size}px) 14px`;
       this.body.style.gridTemplateRows = `11px repeat(${this.rows}, ${size}px) 11px`;
       this.body.style.width = `${32 + this.columns * (size + 1) + 1}px`;
@@ -375,7 +375,7 @@ class CellGrid extends Grid {
     );
   }
 
-  // Strokes do not capture the pointer: the event is told to the cell under it.
+  // Strokes do not capture the pointer: the cell under it receives the event.
   /** @param {MouseEvent} event */
   cellOf(event) {
     const cell = /** @type {Element} */ (event.target)?.closest?.("[data-k]");
@@ -386,9 +386,9 @@ class CellGrid extends Grid {
   down(event) {
     const k = this.cellOf(event);
     if (k === null) return;
-    // Touch captures the pointer for the first cell: then no other would be told of it.
+    // Touch captures the pointer for the first cell: then no other would receive events.
     /** @type {Element} */ (event.target).releasePointerCapture?.(event.pointerId);
-    // Painted, and asked, before the focus moves: that lays out the page.
+    // Painted and requested before the focus moves, which lays out the page.
     this.begin(k);
     this.moveTo(k);
     event.preventDefault();

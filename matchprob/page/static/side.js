@@ -166,7 +166,7 @@ export function makeSide(host) {
 }
 
 /**
- * What one size is asked by: a field, or a choice and the numbers that go with it.
+ * The inputs of one size: a field, or a choice and its numbers.
  * @param {any} size with its name, its form and, of a choice, its words
  * @param {any} value
  * @param {(value: any) => void} change

@@ -1,5 +1,5 @@
 // @ts-check
-// The state of the page: masks, locks, history.  As plain data it is what Python reads.
+// The state of the page: masks, locks, history.  Python reads it as plain data.
 
 /**
  * @typedef {{ [matrix: string]: Uint8Array }} Masks

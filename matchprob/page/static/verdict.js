@@ -14,7 +14,7 @@ export const SIGNS = /** @type {Record<string, string>} */ ({
 });
 
 /**
- * What is known of the verdict: from the ranks at once, from the certificate when it is there.
+ * The verdict as far as it is known: at once from the ranks, later from the certificate.
  * @param {any} looked
  * @param {any} certified
  * @param {any} unknown why there is no certificate
@@ -158,7 +158,7 @@ function isWrong(says, verdict) {
 }
 
 /**
- * Budgets that are exceeded; whoever points at one sees its cells.
+ * Exceeded budgets; pointing at one shows its cells.
  * @param {HTMLElement} card
  * @param {any} looked
  * @param {(violation: any) => void} point
