@@ -1,0 +1,61 @@
+"""Verbs on problems with measured weights: decided, or refused in a line that says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+import matchprob as mp
+from matchprob.page.state import state_of
+
+NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = {"W": [[1, 0], [0, 1]]}
+EXACT = mp.Problem(NET, DIAGONAL, values={"B": [[1], [2]]})
+JITTERED = mp.Problem(NET, DIAGONAL, values={"B": [[1], [2]], "jitter": 0.1})
+
+GENERIC = {
+    "design": mp.design,
+    "repair": mp.repair,
+    "robust": mp.robust,
+    "identify": mp.identify,
+    "record": mp.record,
+    "audit": mp.audit,
+    "atlas": lambda problem: mp.atlas(problem, budget=2),
+    "the page": state_of,
+}
+
+
+@pytest.mark.parametrize("verb", list(GENERIC))
+def test_verbs_about_generic_weights(verb):
+    """Refused at exact numbers; with a jitter they answer as without values."""
+    with pytest.raises(mp.InputError, match=f"{verb} is about generic weights") as refused:
+        GENERIC[verb](EXACT)
+    assert "give a jitter" in str(refused.value)
+    assert GENERIC[verb](JITTERED) is not None
+
+
+def test_verbs_about_trials_and_verdicts():
+    """They take the numbers; two problems are compared only where these are the same."""
+    assert mp.certify(EXACT).verdict == mp.certify(JITTERED).verdict == "intermediate"
+    assert mp.inspect(EXACT).allocation == EXACT.allocation
+    row = mp.Problem(NET, {"W": [[1, 1], [0, 0]]}, values={"B": [[1], [2]]})
+    assert mp.compare(EXACT, row, trials=5).trials == 5
+    with pytest.raises(
+        mp.InputError, match=r"differ in \[distribution\], \[support\] or \[values\]"
+    ):
+        mp.compare(EXACT, mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), trials=5)
+
+
+def test_an_instance_of_ones_own_has_all_its_weights():
+    """Two sources for one number are refused."""
+    own = {"weights": {"B": [[1], [2]], "D": [[1, 1]], "W": [[0, 1], [1, 0]]},
+           "samples": {"X": [[1, 0], [0, 1]]}, "labels": {"Y": [[1, 2]]}}  # fmt: skip
+    assert mp.count(mp.Problem(NET, DIAGONAL), instance=own).instances[0].status == "complete"
+    with pytest.raises(mp.InputError, match=r"leave \[values\] out"):
+        mp.count(EXACT, instance=own)
+
+
+def test_atlas_knows_no_signs():
+    """Allocations that differ by the order of units have one verdict there."""
+    signed = mp.Problem(NET, {}, distribution=mp.Distribution(signs=[1, -1]))
+    with pytest.raises(mp.InputError, match="leave signs out"):
+        mp.atlas(signed, budget=2)
