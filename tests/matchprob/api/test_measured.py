@@ -39,9 +39,7 @@ def test_verbs_about_trials_and_verdicts():
     assert mp.inspect(EXACT).allocation == EXACT.allocation
     row = mp.Problem(NET, {"W": [[1, 1], [0, 0]]}, values={"B": [[1], [2]]})
     assert mp.compare(EXACT, row, trials=5).trials == 5
-    with pytest.raises(
-        mp.InputError, match=r"differ in \[distribution\], \[support\] or \[values\]"
-    ):
+    with pytest.raises(mp.InputError, match=r"\[support\] or \[values\]"):
         mp.compare(EXACT, mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), trials=5)
 
 
