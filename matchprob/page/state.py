@@ -319,11 +319,14 @@ def resized(state: PageState, network: Network) -> PageState:
 def kinds() -> list[dict[str, Any]]:
     """The kinds of network that can be chosen, with the names of their sizes.
 
-    The form of a size is "number", "numbers", "flag" (yes or no) or "choice" (one of several words,
-    some of which take numbers).
+    The form of a size is "number", "numbers", "flag" (yes or no), "choice" (one of several words,
+    some of which take numbers) or "text" (a word, a number, or several numbers).
     """
     out = []
     for kind, network in KINDS.items():
+        # What is read from a file has no sizes to choose, and no instances to draw.
+        if not network.has_instances:
+            continue
         sizes = []
         for field in fields(network):  # type: ignore[arg-type]
             default = None if field.default is MISSING else field.default
@@ -337,6 +340,8 @@ def kinds() -> list[dict[str, Any]]:
                 size["form"] = "flag"
             elif field.name in ("widths", "hidden"):
                 size["form"] = "numbers"
+            elif field.name == "leak":
+                size["form"] = "text"
             sizes.append(size)
         out.append({"kind": kind, "title": network.title, "sizes": sizes})
     return out

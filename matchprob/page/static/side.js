@@ -186,6 +186,15 @@ function sizeFields(size, value, change) {
     }), size.form)];
   }
   if (size.form === "numbers") return [named(list(value, change), size.form)];
+  if (size.form === "text") {
+    return [named(h("input", {
+      ...shared, type: "text", value: [value ?? size.default].flat().join(", "),
+      onchange: (/** @type {any} */ e) => {
+        const told = readNumbers(e.target.value);
+        change(told.length === 1 ? told[0] : told);
+      },
+    }), "numbers")];
+  }
   if (size.form === "choice") {
     // A word, or a word and its numbers: "tanh", { polynomial: [0, 0, 1] }.
     const word = typeof value === "object" ? Object.keys(value)[0] : value;

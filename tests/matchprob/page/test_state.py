@@ -182,7 +182,8 @@ def test_each_size_says_how_it_is_asked_for():
     assert forms["lrnn", "n"]["form"] == "number"
     assert "linear" in forms["normnet", "activation"]["words"]
     assert "polynomial" in forms["rnn", "activation"]["with_numbers"]
-    of = {"number": int, "flag": bool, "numbers": list, "choice": str}
+    assert forms["rnn", "leak"]["form"] == "text"
+    of = {"number": int, "flag": bool, "numbers": list, "choice": str, "text": int}
     for size in forms.values():
         assert size["default"] is None or type(size["default"]) is of[size["form"]]
         if size["form"] == "choice":
