@@ -8,7 +8,7 @@ from numeric.caches import cache_folder
 
 
 def test_the_folder_is_the_users_unless_the_environment_says_otherwise(tmp_path, monkeypatch):
-    """``$MATCHPROB_CACHE``, else below the home folder."""
+    """``$MATCHPROB_CACHE``, else a folder in the user's home folder."""
     monkeypatch.setenv("MATCHPROB_CACHE", str(tmp_path))
     assert cache_folder() == tmp_path
     monkeypatch.delenv("MATCHPROB_CACHE")

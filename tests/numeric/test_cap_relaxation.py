@@ -1,4 +1,4 @@
-"""The linear program behind the multipliers: its bound where that is known, or no point at all."""
+"""The linear program for the multipliers: its bound if it is known, or infeasibility."""
 
 from itertools import combinations
 

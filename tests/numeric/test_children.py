@@ -1,4 +1,4 @@
-"""Children spoken to in lines of JSON."""
+"""Child processes with a protocol of JSON lines."""
 
 import pytest
 

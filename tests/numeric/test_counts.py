@@ -18,7 +18,7 @@ from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, r
     ],
 )
 def test_outcomes(real, status, outcome):
-    """Only a complete count of zero is no match; a certain root is one whatever is missing."""
+    """Only a complete count of zero is "unmatched"; a certified root is a match in any case."""
     assert InstanceCount(0, real, None, status).outcome == outcome
 
 

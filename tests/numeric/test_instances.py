@@ -1,4 +1,4 @@
-"""Random instances: the same whatever else, with the laws that the design states."""
+"""Random instances: independent of other choices, with the specified laws."""
 
 import numpy as np
 import pytest

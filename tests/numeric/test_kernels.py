@@ -92,7 +92,7 @@ def test_every_source_of_machine_code_is_in_the_key(tmp_path):
 
 
 def test_all_compiled_functions_are_made_by_this_module():
-    """Nobody calls numba's own decorators with a cache, and what kernels import is in the key."""
+    """No module uses numba's own decorators with a cache, and imports of kernels are in the key."""
     names = kernels.sources(TOP)
     for package in ("algebra", "numeric", "matchprob"):
         for path in (TOP / package).rglob("*.py"):

@@ -48,7 +48,7 @@ def circle(w, which=None):
 
 
 def test_first_ends_the_search_of_all():
-    """Each start reaches one of two points; where the first suffices, the others stay behind."""
+    """Each start reaches one of two points; if the first suffices, the others are not finished."""
     starts = np.array([[0.7, 0.7], [-50.0, -49.0], [3.0, -1.0]])
     runs = levenberg_marquardt(circle, starts, 100, enough=1e-24, damping=Damping())
     assert (runs.cost <= 1e-24).all()
@@ -79,7 +79,7 @@ def test_a_start_that_is_not_finite_is_left_alone():
 
 
 def test_each_start_may_have_its_own_system():
-    """Starts of different systems in one batch end as they do one by one, whoever is done first."""
+    """Starts of different systems in one batch end as they do one by one, in any order."""
     sizes = np.array([1.0, 4.0, 9.0])
 
     def function(w, which):

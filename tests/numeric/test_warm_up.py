@@ -1,4 +1,4 @@
-"""Compiling ahead: what can be asked for, and what failed."""
+"""Compilation in advance: the groups, and failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numeric import warm_up
 
 @pytest.mark.parametrize("group", ["inputs", "certification"])
 def test_a_group_compiles_here(group, capsys):
-    """Asked for so a group runs in this process, silently."""
+    """A group on request is compiled in this process, without output."""
     assert warm_up.main(["--here", group]) == 0
     assert capsys.readouterr() == ("", "")
 

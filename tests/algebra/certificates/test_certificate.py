@@ -125,7 +125,7 @@ def test_undecided_says_what_was_tried():
 
 
 def test_guesses_are_proved_or_refused():
-    """An instance that is handed in settles the verdict only where balls prove it."""
+    """A given instance settles the verdict only if balls prove it."""
     asked = problem(B11, "W", [(0, 0), (1, 1)])
     guess = next(rootless_instances(asked, 2, 0, 60.0))
     wrong = replace(guess, X=guess.X * 0)

@@ -59,7 +59,7 @@ def test_problems_are_read_back(problem):
     ),
 )
 def test_no_problem_crashes(table, value):
-    """Whatever stands in a table: a problem, or a refusal with a place in it."""
+    """For every table: a problem, or an error with a place in it."""
     data = Problem(NET, {"W": [[1, 1], [0, 0]]}).to_dict() | {table: value}
     place, problem = "problem", None
     try:

@@ -188,7 +188,7 @@ def test_the_count_at_numbers_is_that_of_instances(B):
 
 
 def test_points_of_a_student_have_the_numbers():
-    """Modulo any prime, whatever else is drawn."""
+    """Modulo any prime, for all other draws."""
     import random
 
     from algebra.ranks.jacobian import random_point

@@ -57,7 +57,7 @@ def test_redundant_rows():
 
 
 def test_sizes_are_checked():
-    """Sizes that do not fit are told."""
+    """Sizes that do not fit are rejected."""
     with pytest.raises(InputError, match="`A`"):
         maximize(rationals([[1, 2], [1]]), rationals([1, 2]))
     with pytest.raises(InputError, match="objective"):

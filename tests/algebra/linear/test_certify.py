@@ -63,7 +63,7 @@ def test_minimal_by_a_deficit_names_a_dependent_set():
 
 
 def test_a_numerical_count_is_named_as_one():
-    """Where msolve does not finish, a counter handed in decides, and the rule says so."""
+    """If msolve does not finish, a counter given as argument decides, and the rule says so."""
     calls = []
 
     def counter(allocation, support, seed):

@@ -80,7 +80,7 @@ def test_degree_zero_has_instances_without_solutions(msolve):
 
 
 def test_more_may_learn(msolve):
-    """With further cells a whole column does it all the same."""
+    """A whole column suffices with further cells too."""
     problem = column_problem(3, 3)
     mask = np.array(problem.allocation.masks["W"])
     mask[0, 1] = 1
@@ -108,7 +108,7 @@ def test_where_the_theorem_does_not_apply(problem, column, complaint):
 
 
 def test_forged_columns_are_refused(msolve):
-    """Another column, another network, other evidence beside it: none is accepted."""
+    """Another column, another network, additional evidence: none is accepted."""
     genuine = data_of(column_problem(2, 3))
     for path, value in (
         (("evidence", "whole_column"), 1),

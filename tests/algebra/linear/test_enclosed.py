@@ -117,7 +117,7 @@ def test_forged_evidence_is_refused(ring, forge):
 
 
 def test_all_solutions_are_asked_for(ring):
-    """Points for fewer solutions than N are refused, whatever they enclose."""
+    """Points for fewer solutions than N are rejected, for all enclosures."""
     count, genuine = ring
     fewer = {**genuine, "points": genuine["points"][1:]}
     with pytest.raises(CheckFailed, match="half of"):

@@ -57,7 +57,7 @@ def test_larger_cores_by_another_form(msolve):
 
 @pytest.mark.usefixtures("no_msolve")
 def test_without_msolve_the_numerical_counter_is_asked():
-    """Its answer is handed on and named; without one nothing is claimed."""
+    """Its answer is passed on and named; without one nothing is claimed."""
     found = again(LARGE, fallback=by_trace(36))
     count, how = found.value, found.how
     assert count == 36

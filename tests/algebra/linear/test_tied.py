@@ -87,7 +87,7 @@ def test_forged_groups_are_refused(genuine, change, complaint):
 
 
 def test_forged_numbers_are_refused(genuine):
-    """Another odd number, an even one, none at all, and a part beside the groups are refused."""
+    """Another odd number, an even one, none at all, and a part besides the groups are rejected."""
     value = genuine["evidence"]["root_count"]["value"]
     for other in (value + 2, value - 2, value + 1):
         data = copy.deepcopy(genuine)

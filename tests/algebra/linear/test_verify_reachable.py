@@ -18,7 +18,7 @@ def of_inputs(b, D):
     return Problem(LinearRNN(2, 2, b, 1, 3), {"D": D, "W": ONES})
 
 
-# D and W take what a change of basis P with P B_t = B asks for.
+# Learnable D and W permit a change of basis P with P B_t = B.
 RIGHT = of_inputs(2, [[1, 1]])
 
 

@@ -13,7 +13,7 @@ P = 101
 
 @pytest.mark.parametrize("seed", range(5))
 def test_gains_are_differences_of_ranks(seed):
-    """f(U + k) - f(U) for all U and k, whatever was asked before."""
+    """f(U + k) - f(U) for all U and k, independently of earlier calls."""
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 3, (5, 10)) * rng.integers(0, 2, (5, 10))
     members = [[0, 1, 2], [3], [], [4, 5], [6, 7, 8, 9]]

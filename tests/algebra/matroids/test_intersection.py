@@ -105,7 +105,7 @@ def test_certificates_can_fail():
 @given(problems(), st.lists(st.integers(-(1 << 70), 1 << 70), min_size=8, max_size=8))
 @settings(max_examples=many(150), deadline=None)
 def test_any_splitting_gives_a_true_bound(problem, first):
-    """Whatever the numbers, the bound is never above the least cost, nor "none" where one is."""
+    """For all numbers, the bound is never above the least cost, nor "none" if there is one."""
     columns, groups, caps, costs = problem
     asked = CappedProblem(columns, P, [(groups, caps)], costs, min(2, len(costs)))
     best = brute(columns, groups, caps, costs, asked.size)

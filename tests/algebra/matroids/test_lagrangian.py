@@ -1,4 +1,4 @@
-"""Lagrangian bounds: never above the optimum, whatever the multipliers."""
+"""Lagrangian bounds: never above the optimum, for all multipliers."""
 
 from itertools import combinations
 

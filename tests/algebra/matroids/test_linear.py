@@ -24,7 +24,7 @@ def matroids(draw):
 @given(matroids(), st.data())
 @settings(max_examples=many(150), deadline=None)
 def test_contraction_and_restriction(matroid, data):
-    """r(S / C) = r(S + C) - r(C); restricting numbers anew."""
+    """r(S / C) = r(S + C) - r(C); restriction renumbers."""
     E = len(matroid)
     some = st.sets(st.integers(0, E - 1))
     inside, other = data.draw(some), data.draw(some)

@@ -68,7 +68,7 @@ class Unlucky:
 
 @pytest.mark.parametrize(("target", "used"), [(Fraction(1, 2), 1), (Fraction(1, 10**5), 2)])
 def test_a_later_point_corrects_an_unlucky_one(target, used):
-    """As many points as the error asks for; a bound that fails at one of them is given up."""
+    """As many points as the error requires; a bound that fails at one of them is dropped."""
     best, points, error = optimum_over_points(Unlucky(), target)
     assert (len(points), error) == (used, Fraction(1, 1000) ** used)
     assert (best.cost, best.bound) == ((7, 7) if used == 1 else (3, 3))

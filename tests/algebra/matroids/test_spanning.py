@@ -69,7 +69,7 @@ def test_against_all_sets(problem):
 @settings(max_examples=many(60), deadline=None)
 @given(problems(), st.randoms(use_true_random=False))
 def test_forged_leaves_prove_no_more_than_is_true(problem, rng):
-    """Whatever leaves are given, the bound they yield is no higher than the truth."""
+    """For all leaves, the bound that they give is not above the true one."""
     best = min(map(problem.cost, all_sets(problem)), default=None)
     count = len(problem.groups)
     leaves, stack = [], [((), ())]
@@ -90,7 +90,7 @@ def test_forged_leaves_prove_no_more_than_is_true(problem, rng):
 @settings(max_examples=many(100), deadline=None)
 @given(problems(), st.integers(0, 2))
 def test_many_vectors_are_treated_alike(problem, slack):
-    """Where vectors are made when asked for, and others only bounded: the same cost and bound."""
+    """If vectors are made on request, and others only bounded: the same cost and bound."""
     best = min(map(problem.cost, all_sets(problem)), default=None)
     groups = problem.groups
     groups.is_small = False

@@ -45,7 +45,7 @@ def test_planted_orders_are_found(seed):
 
 
 def test_irrational_scales_are_real_but_not_rational():
-    """They are refused where rationals are asked for, with a status of their own."""
+    """They are rejected if rationals are requested, with their own status."""
     rng = random.Random(1)
     while True:
         target = DenseNet.of([draw(rng, 2, 2), draw(rng, 2, 2)], [[0, 0], [0, 0]])

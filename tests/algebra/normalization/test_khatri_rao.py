@@ -143,7 +143,7 @@ def test_batches_are_cut(monkeypatch):
     ],
 )
 def test_sizes_that_do_not_fit(call):
-    """Sizes that do not fit are told."""
+    """Sizes that do not fit are rejected."""
     with pytest.raises(InputError):
         call()
 

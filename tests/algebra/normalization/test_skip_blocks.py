@@ -90,7 +90,7 @@ def test_a_zero_target_block_is_refused():
 
 
 def test_one_scale_that_is_0_does_not_end_the_construction():
-    """With k = 2 a target that needs a scale 0 in its last block is realized all the same."""
+    """With k = 2 a target that needs a scale 0 in its last block is realized too."""
     rng = random.Random(9)
     block = draw_block(rng, 2, 2, 4)
     gamma = rationals([0, 1, 2, 3], "gamma", 1)
@@ -103,7 +103,7 @@ def test_one_scale_that_is_0_does_not_end_the_construction():
 
 
 def test_special_matrices_are_refused():
-    """Frozen matrices that are 0 lead to a singular system, which is told."""
+    """Frozen matrices that are 0 lead to a singular system, which is reported."""
     zero = rationals([[0, 0], [0, 0]], "zero")
     block = SkipBlock.of([zero, zero], [[[1], [1]]] * 2, [[1, 2], [3, 4]])
     with pytest.raises(InputError, match="special"):
@@ -111,7 +111,7 @@ def test_special_matrices_are_refused():
 
 
 def test_sizes_that_do_not_fit():
-    """Sizes that do not fit are told."""
+    """Sizes that do not fit are rejected."""
     with pytest.raises(InputError, match="one each"):
         SkipBlock.of([], [], [[1]])
     with pytest.raises(InputError, match="must be"):

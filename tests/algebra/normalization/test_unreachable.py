@@ -46,7 +46,7 @@ def test_a_reachable_target_is_never_refused():
 
 
 def test_residues():
-    """Residues times denominators are numerators; a bad prime is told."""
+    """Residues times denominators are numerators; a bad prime is reported."""
     assert residues(np.array([[0.5, -0.25]]), 7).tolist() == [[4, 5]]
     with pytest.raises(ZeroDivisionError):
         residues([[fmpq(1, 7)]], 7)

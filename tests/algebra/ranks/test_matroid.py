@@ -48,7 +48,7 @@ def test_smallest_circuit():
 
 
 def test_bases_among_very_many_cells(monkeypatch):
-    """Where orders are cut, bases are bases all the same; the first are those of whole orders."""
+    """If orders are cut, bases are still bases; the first are those of whole orders."""
     net = LinearRNN(n=6, T=2, b=2, d=2, m=3)
     everything = Allocation.from_masks(net, W=[[1] * 6] * 6)
     whole = list(candidate_bases(everything, 6, {}, 0, 2))

@@ -70,7 +70,7 @@ def test_before_anything_is_made():
 
 
 def test_many_steps():
-    """A million steps need a minute whatever the size: refused where there is less."""
+    """A million steps need a minute for every size: rejected if there is less time."""
     net = mp.LinearRNN(n=2, T=1_000_000, b=1, d=1, m=2)
     with within(2.0), pytest.raises(TooSlow, match="1000000 steps would take about 60 s"):
         check_size(net, 8)

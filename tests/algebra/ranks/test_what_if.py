@@ -60,7 +60,7 @@ def test_structural_zeros():
 @pytest.mark.parametrize("activation", ["tanh", "softplus", {"polynomial": [0, 1, 2]}])
 @pytest.mark.parametrize("biases", [False, True])
 def test_networks_with_an_activation(activation, biases):
-    """Units that have slopes of their own for each sample: a rank for each weight all the same."""
+    """Units with different slopes for each sample: a rank for each weight too."""
     rng = random.Random(f"{activation}/{biases}")
     for net in (
         RNN(n=3, T=2, b=1, d=1, m=4, activation=activation, biases=biases),

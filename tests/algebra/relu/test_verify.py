@@ -35,7 +35,7 @@ def test_certified_and_verified():
 
 
 def test_no_rank_above_that_of_the_labels():
-    """More weights than equations: `rank` is at most `equations`, and the check knows that."""
+    """More weights than equations: `rank` is at most `equations`, and the check uses that."""
     certificate = certify(problem(3, 4, 1, 2, W1=np.ones((4, 3), int).tolist()))
     assert certificate.rank == certificate.equations < certificate.learnable
     assert verify(certificate).holds

@@ -167,7 +167,7 @@ def test_a_basis_out_of_time_is_told(monkeypatch):
 
 
 def test_the_core_is_counted_where_msolve_fails_on_the_locus(monkeypatch):
-    """A failure there is no answer: the core is asked."""
+    """A failure there is not an answer: the core is counted."""
     allocation = in_rows(SIX, [0, 1], [1, 2, 3], [3, 4, 5])
     monkeypatch.setattr(root_count, "_SMALL_BLOCK", 0)
 

@@ -401,7 +401,7 @@ def test_coefficients_stay_rational():
 
 
 def test_the_order_of_monomials_is_explicit():
-    """Degree first, then degrevlex, whatever a set's iteration is; order 1 is that of old files."""
+    """Degree first, then degrevlex, for every iteration of a set; order 1 is that of old files."""
     monomials = {(2, 0, 0), (1, 1, 0), (0, 2, 0), (1, 0, 1), (0, 0, 2), (0, 1, 0), (0, 0, 0)}
     found = _in_order(monomials, DEGREVLEX)
     assert found == [

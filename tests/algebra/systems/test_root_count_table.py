@@ -41,7 +41,7 @@ def rows():
 
 
 def test_how_many_odd_counts_no_theorem_speaks_of():
-    """Of 267 maximal classes theorems speak of 49; 23 of the others are within the assumptions."""
+    """Theorems cover 49 of 267 maximal classes; 23 of the others are within the assumptions."""
     odd = spoken = within = within_linear = 0
     for net, allocation, count in rows():
         if count % 2:

@@ -255,7 +255,7 @@ def test_where_only_encoder_or_decoder_learns_nothing_is_lifted(cells, degree):
 
 @pytest.mark.parametrize("form", ["B", "D", "forward", "backward"])
 def test_lifted_systems_are_at_most_quadratic(form, small_allocations):
-    """No lifted equation has degree above 2, whatever learns."""
+    """No lifted equation has degree above 2, for every allocation."""
     for k, allocation in enumerate(small_allocations(5, 60)):
         network = allocation.network
         if form not in forms(network, allocation):
@@ -280,7 +280,7 @@ def test_an_empty_allocation_is_a_system_without_unknowns():
 
 
 def test_weights_of_learnable_cells_do_not_matter():
-    """The student's values in learnable cells are ignored, and nothing handed in is changed."""
+    """The student's values in learnable cells are ignored, and no argument is changed."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     allocation = Allocation.rows(net, "W", [0])
     student, teacher, X = instance(net, 3)

@@ -108,7 +108,7 @@ def test_discrete_laws_are_no_claims_about_mp():
 
 
 def test_what_json_prints_still_verifies():
-    """An explanation beside a certificate is words: unchecked, and in nobody's way."""
+    """An explanation in a certificate is text: unchecked, and without effect."""
     found = certify(DIAGONAL)
     data = {**found.to_dict(), "explanation": explain(found).lines()}
     checked = verify(data)

@@ -142,7 +142,7 @@ def test_counts_say_what_n_says():
 
 
 def test_comparisons_name_what_is_open():
-    """An interval around 0, one beside it, and a bound of which nothing follows."""
+    """An interval around 0, one that excludes 0, and a bound without consequence."""
     a = estimate_of(*(counted(i, 2 * (i % 2)) for i in range(40)))
     b = estimate_of(*(counted(i, 2 * (i % 3 > 0)) for i in range(40)))
     why = explain_comparison(Comparison(a, b), "a.toml b.toml")
@@ -372,7 +372,7 @@ def test_a_surplus_is_no_proof():
 
 
 def test_recordings():
-    """Unique, free whatever is recorded, and stopped early."""
+    """Unique, free for every recording, and stopped early."""
     net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
     problem = mp.Problem(net, {"W": [[1, 0, 1], [0, 1, 1], [0, 1, 0]]})
     why = mp.record(problem, "units").explain("p.toml")
@@ -390,7 +390,7 @@ def test_recordings():
 
 
 def test_who_sees_the_core_is_not_told_how_to_see_it():
-    """`inspect` advises `inspect --core`, but not to those who gave it."""
+    """`inspect` suggests `inspect --core`, unless it was given."""
     found = mp.inspect(DIAGONAL)
     assert any("--core" in command for command, _ in explain_structure(found).commands)
     shown = explain_structure(found, core_shown=True)

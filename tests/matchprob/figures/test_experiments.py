@@ -13,12 +13,12 @@ from matchprob.figures.experiments import _map
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_results_come_in_the_order_of_their_tasks(workers):
-    """Whoever computes them."""
+    """The results do not depend on the number of workers."""
     assert list(_map(workers, abs, [-3, 2, -1])) == [3, 2, 1]
 
 
 def test_work_in_processes_ends_with_the_call():
-    """At the time limit, or where it is stopped, the processes end, and nobody waits for one."""
+    """At the time limit, or after a stop request, the processes end at once."""
     threads = threading.active_count()
     began = time.monotonic()
     with pytest.raises(OutOfTime), within(1.0):

@@ -23,7 +23,7 @@ def share(matched, trials):
 
 
 def test_both_errors():
-    """The paper's number is held against the truth, with the trials it may rest on; ours too."""
+    """The paper's number is compared with the true value, with its possible trials; ours too."""
     text = judgement("diagonal", share(14372, 20000))
     assert "holds" in text or "misses" in text
     assert "if it rests on at most" in text

@@ -9,7 +9,7 @@ from matchprob.figures.paper2_match_probability import allocations, ordinary_wei
 
 
 def test_as_many_ordinary_weights():
-    """The compared allocations have the same number of weights, as far as there is room."""
+    """The compared allocations have the same number of weights, as far as possible."""
     for w in range(1, 7):
         network = NormNet.square(2, 1, w, 3, "linear")
         sizes = {

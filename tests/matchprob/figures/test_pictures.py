@@ -36,7 +36,7 @@ DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
 
 
 def made_up(run, wanted):
-    """Estimates with open trials, certified ones, and the paper's method beside."""
+    """Estimates with undecided trials, certified ones, and the paper's method."""
     out = {}
     for c, (name, own) in enumerate(wanted.items()):
         out[name] = []
@@ -68,7 +68,7 @@ def run(tmp_path, trials=20):
 
 
 def drawn(name, tmp_path, monkeypatch):
-    """The pictures of a figure, of numbers that nobody computed."""
+    """The pictures of a figure, from artificial numbers."""
     for module in (paper1_linear, paper1_relu, paper1_small_nets, norm_mp):
         monkeypatch.setattr(module, "measure", made_up)
     monkeypatch.setattr(norm_mp, "certify", paper1_small_nets.certify)
@@ -141,7 +141,7 @@ def test_figures_of_the_documentation(name, width):
 
 
 def test_panels_take_and_return_axes():
-    """A panel draws on the axes of somebody else."""
+    """A panel draws on given axes."""
     from matplotlib.figure import Figure
 
     for name in KEPT_FIGURES:

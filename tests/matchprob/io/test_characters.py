@@ -1,4 +1,4 @@
-"""Text for terminals that do not know every character."""
+"""Text for terminals without some characters."""
 
 import io
 

@@ -114,7 +114,7 @@ def test_full_device():
 
 
 def test_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
-    """Where no space is left the old file stays, nothing is left beside it, the name is told."""
+    """Without space the old file stays, no temporary file is left, and the error names the file."""
     path = tmp_path / "kept"
     path.write_text("old")
 

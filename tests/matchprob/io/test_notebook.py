@@ -54,7 +54,7 @@ def test_an_interrupt_is_told(shown):
 
 
 def test_the_callers_own_callback_goes_before(shown):
-    """Whoever listens gets the counts, and no bar is shown."""
+    """A caller's callback receives the counts, and no bar is shown."""
     seen = []
     mp.count(DIAGONAL, 2, engine="exact", advance=seen.append)
     assert len(seen) == 2
@@ -71,7 +71,7 @@ def test_elsewhere_there_is_none(monkeypatch):
 
 
 def test_with_the_real_ipython(monkeypatch):
-    """IPython's own display takes what is handed to it."""
+    """IPython's own display accepts its argument."""
     ipython = pytest.importorskip("IPython")
     monkeypatch.setattr(
         ipython, "get_ipython", lambda: SimpleNamespace(kernel=object()), raising=False

@@ -32,7 +32,7 @@ def test_indents_are_kept(narrow):
 
 
 def test_styles_and_lines(narrow):
-    """Markup is obeyed or not, as asked; short and empty lines stay as they are."""
+    """Markup is interpreted or not, as given; short and empty lines stay as they are."""
     assert narrow("[bold]a[/bold]\n\n  b") == ["a", "", "  b"]
     assert narrow("W[0,0]", markup=False) == ["W[0,0]"]
     assert narrow(Text("x" * 50)) == ["x" * 40, "  " + "x" * 10]

@@ -22,7 +22,7 @@ def test_long_calls_say_what_they_are_at(monkeypatch):
 
 
 def test_silent_where_a_bar_is_shown(monkeypatch):
-    """Nothing is said beside a bar, nor by short calls."""
+    """No status line is written during a progress bar, nor by short calls."""
     monkeypatch.setattr(watching, "_FIRST", 0.6)
     said = []
     with watching.watch(said.append), watching.hidden():

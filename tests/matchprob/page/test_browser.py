@@ -1,4 +1,4 @@
-"""The page in a real browser: what somebody who paints an allocation sees."""
+"""The page in a real browser, from a user's point of view."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def load(page, text):
 
 
 def test_painting_shows_the_verdict(open_page):
-    """The diagonal is intermediate, pinned as A; the off-diagonal beside it; a row is maximal."""
+    """The diagonal is intermediate, pinned as A; then the off-diagonal; a row is maximal."""
     page = open_page()
     cell(page, "W", 0).click()
     shows(page, "minimal")
@@ -110,7 +110,7 @@ def test_budgets_and_theorems(open_page):
 
 
 def test_blocks_and_cells_light_each_other(open_page):
-    """Who points at a block sees its weights, and the other way round."""
+    """Pointing at a block shows its weights, and vice versa."""
     page = open_page()
     cell(page, "W", 0).click()
     cell(page, "W", 1).click()
@@ -210,7 +210,7 @@ def test_a_reload_restores(open_page, served):
 
 
 def test_two_tabs(open_page):
-    """Each tab has its own allocation; a study is told to both."""
+    """Each tab has its own allocation; a study is shown in both."""
     one, two = open_page(), open_page()
     cell(one, "W", 0).click()
     cell(two, "W", 0).click()
@@ -250,7 +250,7 @@ def test_wrong_input_is_told_where_it_belongs(open_page):
 
 
 def test_saving_stays_in_the_folder(open_page, served):
-    """A file is written where the page was started; another is replaced only when asked."""
+    """A file is written in the page's folder; another is replaced only on request."""
     page = open_page()
     cell(page, "W", 0).click()
     cell(page, "W", 1).click()
@@ -340,7 +340,7 @@ def test_sixty_four_by_sixty_four(open_page, record_property):
 
 
 def test_a_canvas_is_painted(open_page):
-    """Above 64 × 64 a matrix is a canvas: strokes and keys paint it all the same."""
+    """Above 64 × 64 a matrix is a canvas: strokes and keys paint it too."""
     page = open_page()
     load(page, TOML.replace("n = 2", "n = 70"))
     canvas = page.locator("[data-matrix=W] canvas")
@@ -422,7 +422,7 @@ def test_the_end_of_the_server_is_told(open_page, tmp_path):
 
 
 def test_an_address_is_edited_while_the_page_writes_its_own(open_page):
-    """What somebody puts into the address wins over what is painted at that moment."""
+    """An edited address takes precedence over the allocation painted at that moment."""
     page = open_page()
     cell(page, "W", 1).click()
     shows(page, "minimal")
@@ -481,7 +481,7 @@ def test_sizes_are_asked_for_in_their_form(open_page):
 
 
 def test_a_design_by_lines(open_page):
-    """A goal that speaks of lines asks which; caps and lines stand in the command."""
+    """A goal with lines needs their kind; caps and lines are in the command."""
     page = open_page()
     page.click("[data-action=design]")
     assert page.locator("[data-option=line]").count() == 0
@@ -498,7 +498,7 @@ def test_a_design_by_lines(open_page):
 
 
 def test_neurons_have_names(open_page):
-    """Whoever points at a weight is told the names of its neurons, and what letters mean."""
+    """Pointing at a weight shows the names of its neurons, and the meaning of letters."""
     page = open_page()
     load(page, TOML + '[names]\nneurons = ["AVAL", "AVAR"]\n[learnable]\nW = [[1, 0], [0, 1]]\n')
     settled(page)
@@ -509,7 +509,7 @@ def test_neurons_have_names(open_page):
 
 
 def test_a_large_net_keeps_its_actions_in_view(open_page):
-    """At n = 60 the button is in the window, and cells grow and shrink when asked."""
+    """At n = 60 the button is in the window, and cells grow and shrink on request."""
     page = open_page(height=800)
     load(page, TOML.replace("n = 2", "n = 60").replace("d = 1", "d = 6").replace("m = 2", "m = 8"))
     page.wait_for_selector("[data-matrix=W] [data-k='3599']")

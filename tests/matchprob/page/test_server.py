@@ -1,4 +1,4 @@
-"""Who is answered, and what is promised of it: tokens, hosts, origins, headers, files."""
+"""Guarantees of the server: tokens, hosts, origins, headers, files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def origin(server):
 
 
 def test_the_page_and_its_headers(served):
-    """The page loads nothing from elsewhere, may not be framed, and is kept by nobody."""
+    """The page loads nothing from other servers, may not be framed, and is not cached."""
     status, headers, text = ask(served)
     assert status == 200
     assert "host.js" in text
@@ -88,7 +88,7 @@ def test_messages(served):
     assert ask(served, "POST", path, "{", **mine)[0] == 400
     assert ask(served, "POST", path.replace("abcdefgh1", "../../x"), hello, **mine)[0] == 400
     assert ask(served, "POST", path, "[" * 100_000, **mine)[0] == 400
-    # What is no message is told to the tab, and is no bug.
+    # An invalid message is reported to the tab, and is not a bug.
     assert ask(served, "POST", path, '{"verb": "rm"}', **mine)[0] == 200
 
 

@@ -1,4 +1,4 @@
-"""One front end's conversation: what is told at once, what follows, what is refused."""
+"""A session: immediate answers, later events, rejected messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
 
 
 class Front:
-    """A front end that keeps what it is told."""
+    """A front end that records its events."""
 
     def __init__(self, workshop, folder, problem=DIAGONAL):
         self.events = []
@@ -95,7 +95,7 @@ def test_a_change_ends_what_runs(front):
     front.told("verdict", verdict="maximal")
     count = len(front.events)
     front.say("look", DIAGONAL, seq=4)
-    # Told in the same breath: it was kept.
+    # Sent at once: it was kept.
     told = [e for e in front.events[count:] if e["event"] == "verdict"]
     assert [e["verdict"] for e in told] == ["intermediate"]
 
@@ -154,7 +154,7 @@ def test_a_result_that_is_painted_at_once_stays_done(front, monkeypatch):
 
 
 def test_studies_are_shared(front, workshop, tmp_path):
-    """A second session is told of the study of the first, and finds it when it says hello."""
+    """A second session receives the events of the first one's study, and finds it at its start."""
     other = []
     second = Session(DIAGONAL, workshop, front.studies, other.append, folder=tmp_path)
     front.say("study", DIAGONAL, options={"trials": 40, "complete": True})
@@ -175,7 +175,7 @@ def test_studies_are_shared(front, workshop, tmp_path):
 
 
 def test_a_full_disk_is_words(front, monkeypatch):
-    """What cannot be written is told; the page keeps what it has."""
+    """A failed write is reported; the page keeps its data."""
 
     def full(path, text):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
@@ -227,7 +227,7 @@ def test_a_link_does_not_lead_out(front, tmp_path):
      {"verb": "parse", "text": 3}, {"verb": ["look"]}],
 )  # fmt: skip
 def test_messages_that_are_none(front, message):
-    """Whatever is sent, the answer is words."""
+    """Every message has an answer in words."""
     count = len(front.events)
     front.session.receive(message)
     told = front.events[count:]
@@ -275,7 +275,7 @@ def test_a_session_that_waits_is_closed(front):
 
 
 def test_a_bug_is_words(front, monkeypatch, capsys):
-    """What nobody thought of is told as a bug, with its trace for who serves; the page goes on."""
+    """An unexpected error is reported as a bug, with a traceback for the server's user."""
 
     def look(*words, **ask):
         raise ZeroDivisionError("nobody thought of this")
@@ -290,7 +290,7 @@ def test_a_bug_is_words(front, monkeypatch, capsys):
 
 
 def test_a_relu_net_is_looked_at():
-    """A network without one Jacobian: budgets are told, ranks and what-if are not."""
+    """A network without one Jacobian: budgets are reported, ranks and what-if are not."""
     net = ShallowReLU(q=2, n=2, d=1, m=2)
     data = look(state_of(Problem(net, {"W1": [[1, 1], [0, 0]]})))
     assert data["rank"] is data["what_if"] is data["blocks"] is None
@@ -298,7 +298,7 @@ def test_a_relu_net_is_looked_at():
 
 
 def test_what_is_immediate_of_a_crossed_net():
-    """The cross that Theorem 3.4 misses is told at once, with the weights that do nothing."""
+    """The cross that Theorem 3.4 misses is reported at once, with the weights without effect."""
     net = LinearRNN(n=4, T=2, b=2, d=2, m=4)
     W = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]
     data = look(state_of(Problem(net, {"W": W})))

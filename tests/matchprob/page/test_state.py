@@ -1,4 +1,4 @@
-"""The state of the page: out and back again, and what is wrong with it told where it is."""
+"""The state of the page: conversion to data and back, errors with their places."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_the_line_that_is_no_toml(text, line, tmp_path):
     ],
 )
 def test_wrong_files_say_where(text, place, line, tmp_path):
-    """What is wrong in a file is told with its table and line."""
+    """An error in a file is reported with its table and line."""
     with pytest.raises(Misplaced) as caught:
         parse(text, tmp_path)
     assert (caught.value.place, caught.value.line) == (place, line)

@@ -1,4 +1,4 @@
-"""Studies told while they run: whoever stops one early is shown what is known by then."""
+"""Studies with intermediate results: one that is stopped early shows the results so far."""
 
 from __future__ import annotations
 

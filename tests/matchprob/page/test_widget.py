@@ -18,7 +18,7 @@ CELLS = (
     "allocator = mp.Allocator(mp.Problem(net, {'W': [[1, 0], [0, 1]]}))\n"
     "allocator",
     "shown = allocator.follow(mp.inspect)\nshown",
-    # What a front end sends when somebody has painted a row.
+    # The message of a front end when a row was painted.
     "from matchprob.page.state import state_of\n"
     "row = state_of(mp.Problem(net, {'W': [[1, 1], [0, 0]]})).to_dict()\n"
     "before = shown.value\n"

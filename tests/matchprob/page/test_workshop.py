@@ -1,4 +1,4 @@
-"""Jobs in processes of their own: done, cancelled, killed; nothing is left behind."""
+"""Jobs in separate processes: finished, cancelled, killed, without leftover processes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_process_is_kept_for_the_next_verdict(workshop):
         eventually(lambda: workshop._idle["verdict"])
         return whose()[0] == before
 
-    # Processes that were forked before everything was loaded are let go once.
+    # Processes that were forked before all modules were loaded are closed once.
     eventually(is_kept)
     eventually(lambda: workshop._idle["verdict"])
     first, _ = whose()
@@ -182,7 +182,7 @@ def long_study(workshop):
 
 
 def test_cancel_keeps_what_is_known(workshop):
-    """A cancelled study tells its estimate, and ends."""
+    """A cancelled study sends its estimate, and ends."""
     job, events = long_study(workshop)
     job.cancel()
     assert job.wait(PATIENT)
@@ -230,7 +230,7 @@ def running(pids):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells children that a parent died")
 def test_no_job_outlives_the_zygote():
-    """Where it is killed, its jobs are ended too: they would compute for nobody."""
+    """If it is killed, its jobs are ended too."""
     workshop = Workshop()
     try:
         job, _ = long_study(workshop)

@@ -64,7 +64,7 @@ def asking(tell):
     ],
 )
 def test_a_cancel_at_any_event(done, capfd, at, events):
-    """Be it the first: the job stops where it asks next, and nothing is printed."""
+    """For every event: the job stops at its next check, and nothing is printed."""
     assert done(asking, Interrupting(at)) == events
     assert capfd.readouterr() == ("", "")
 

@@ -26,7 +26,7 @@ def lines_of(show, width, monkeypatch):
 
 @pytest.mark.parametrize("name", ["diagonal", "mixed", "six_rows"])
 def test_a_core_takes_less_than_twenty_lines(name, monkeypatch):
-    """Whatever the width; an equation that is cut says how many terms it has."""
+    """For every width; a truncated equation gives its number of terms."""
     problem = load_problem(ROOT / "examples" / f"{name}.toml")
     found = shown_core(problem, mp.inspect(problem), None, 0)
     counts = {len(e.expand().as_ordered_terms()) for e in found.equations}

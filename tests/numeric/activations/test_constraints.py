@@ -1,4 +1,4 @@
-"""Constraints on matches of networks with activations, held against closed forms."""
+"""Constraints on matches of networks with activations, compared with closed forms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _weights(instance):
 
 @pytest.mark.parametrize("engine", ["exact", "phcpy"])
 def test_a_square_has_two_matches_of_either_sign(engine):
-    """D w² x² = y: w = ± |w'| √(D'/D), held against a bound and a sign."""
+    """D w² x² = y: w = ± |w'| √(D'/D), compared with a bound and a sign."""
     if engine == "phcpy":
         need_phcpy()
     seen = set()
@@ -98,7 +98,7 @@ def test_surplus_weights_never_show_that_there_is_no_match(activation):
 
 
 def test_rational_boxes_against_closed_intervals():
-    """Bounds that are met exactly are obeyed; boxes across a bound are not told."""
+    """Bounds that are met exactly are satisfied; boxes across a bound are undecided."""
     zero, one = fmpq(0), fmpq(1)
     interval = [Interval(zero, one)]
     for low, high, verdict in (

@@ -111,7 +111,7 @@ def test_estimates_agree_with_a_million_trials(name, rules, value):
 
 @pytest.mark.parametrize("engine", ["exact", "phcpy", "multistart"])
 def test_engines_agree(engine):
-    """Other engines' solutions are held against the constraints with the same outcome."""
+    """Other engines' solutions are checked against the constraints with the same outcome."""
     if engine == "phcpy":
         try:
             find_phcpy()
@@ -216,7 +216,7 @@ def test_bounds_are_met_exactly_over_the_rationals():
 
 @pytest.mark.parametrize("shift", [0.0, 2.0**-60, -(2.0**-60), 2.0**-200, -(2.0**-200)])
 def test_more_digits_decide_what_doubles_cannot(shift):
-    """A bound 2^-200 beside an irrational weight is told from it; the very weight is not."""
+    """A bound 2^-200 from an irrational weight is separated from it; the weight itself is not."""
     problem = b11("diagonal")
     index = next(k for k in range(20) if count_of(problem, k).real == 2)
     instance = draw_instance(problem, 0, index)

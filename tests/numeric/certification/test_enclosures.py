@@ -84,7 +84,7 @@ def test_a_linear_solution_is_its_own_box():
 
 
 def test_deferred_blocks_are_solved_in_balls():
-    """Weights that follow from a linear block behind the core are enclosed too."""
+    """Weights that follow from a linear block after the core are enclosed too."""
     student, teacher, X = next(
         drawn
         for drawn in (rational_instance(DEFERRED, 0, k) for k in range(50))
@@ -115,7 +115,7 @@ def test_relu_solutions_are_rational_points():
 
 
 def test_counts_without_solutions_have_no_boxes():
-    """Nothing to enclose where nothing is real; a result must know its problem."""
+    """There is nothing to enclose without real solutions; a result needs its problem."""
     found = mp.count(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), 2)
     assert mp.enclosures(found) == [[], []]
     with pytest.raises(mp.InputError, match="of which problem"):

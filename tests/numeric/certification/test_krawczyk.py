@@ -1,4 +1,4 @@
-"""Certification: what it accepts is a root, what it tells apart is apart."""
+"""Certification: accepted roots are roots, and roots found distinct are distinct."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_double_root_is_never_certified():
 
 
 def test_close_real_pair_needs_precision():
-    """Two real roots 2^-25 apart are told apart in higher precision."""
+    """Two real roots at distance 2^-25 are separated in higher precision."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     chain = make_chain(Allocation.from_cells(network, [("W", 0, 1), ("W", 1, 0)]))
     weights = {"W": np.zeros((2, 2)), "B": np.ones((2, 1)), "D": np.ones((1, 2))}

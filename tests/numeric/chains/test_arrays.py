@@ -14,7 +14,7 @@ CHAINS = chains()
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 @pytest.mark.parametrize("kind", [float, complex, np.clongdouble])
 def test_many_points_are_each_of_them(chain, kind):
-    """Values of a batch are those of its members, in the precision asked for."""
+    """Values of a batch are those of its members, in the required precision."""
     rng = np.random.default_rng(0)
     parameters, _ = chain.random(rng)
     parameters = parameters.real if kind is float else parameters

@@ -21,7 +21,7 @@ CHAINS = chains()
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_random_instance_has_its_root(chain):
-    """The root handed out with a random parameter vector satisfies the equations."""
+    """The root returned with a random parameter vector satisfies the equations."""
     parameters, root = chain.random(np.random.default_rng(3))
     assert np.abs(chain.residual_at(parameters, root)).max() < 1e-12
 

@@ -23,7 +23,7 @@ def make_plan(problem: Problem, allocation: Allocation) -> Plan:
 
 
 def test_plans():
-    """Minimal, linear, even and over-complete allocations are told apart."""
+    """Minimal, linear, even and over-complete allocations are distinguished."""
     minimal = Problem(B11, {"W": [[1, 0], [0, 0]]})
     assert make_plan(minimal, minimal.allocation).root_count == 0
     row = Problem(B11, {"W": [[1, 1], [0, 0]]})

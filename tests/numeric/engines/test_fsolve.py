@@ -80,7 +80,7 @@ def test_verdict_of_the_paper_is_kept_apart():
 
 
 def test_through_a_counter():
-    """A counter asks for no root count, and stops at the first match where that is enough."""
+    """A counter needs no root count, and stops at the first match if that is enough."""
     problem, _ = NETS[0]
     instances = [draw_instance(problem, 5, k) for k in range(4)]
     with InstanceCounter(problem, "fsolve", complete=False, certify=False, timeout=5) as counter:

@@ -1,4 +1,4 @@
-"""Complete counts where there are hundreds of solutions, and bounds where nobody knows N."""
+"""Complete counts of hundreds of solutions, and bounds where N is unknown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def one_in_each_row(columns: str) -> Problem:
 @pytest.mark.long
 @pytest.mark.parametrize(("columns", "roots"), [("14725036", 432), ("01234567", 576)])
 def test_hundreds_of_solutions_are_counted_completely(columns, roots):
-    """Every solution of 20 instances is found, certified and told real or not.
+    """Every solution of 20 instances is found, certified and classified as real or not.
 
     The root counts are degrees over GF(p); msolve takes minutes for them, so they are given.
     An engine told a wrong one would find more roots than that, or never all of them.

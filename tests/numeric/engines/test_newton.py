@@ -72,7 +72,7 @@ def test_verdicts_settle_trials():
 
 
 def test_other_engines_refuse():
-    """Path trackers know chains; said with the engines that do."""
+    """Path trackers take chains only; the error lists suitable engines."""
     problem = mp.Problem(mp.RNN(2, 2, 1, 1, 2, activation="tanh"), {"W": [[1, 0], [0, 1]]})
     for engine in ("homotopy", "exact", "multistart"):
         with pytest.raises(InputError, match="newton"):

@@ -93,7 +93,7 @@ def test_too_few_roots_are_undetermined():
 
 
 def test_linear_systems_are_solved_exactly():
-    """Where elimination leaves nothing, phcpy is not asked."""
+    """If elimination leaves nothing, phcpy is not called."""
     problem = Problem(B11, {"W": [[1, 1], [0, 0]]})
     instance = draw_instance(problem, 0, 0)
     found = settled_by_elimination(exact_core(instance), 0)
@@ -134,7 +134,7 @@ def test_a_crash_costs_one_instance(error):
 
 
 def test_a_single_crash_costs_nothing():
-    """The instance at which phcpy dies once is asked again of a new worker."""
+    """The instance at which phcpy dies once is solved again by a new worker."""
     need_phcpy()
     with PhcpyEngine(DIAGONAL, 2, process=Broken(PhcpyCrashed("signal 11"), 1)) as engine:
         found = [engine.count(draw_instance(DIAGONAL, 0, k)).status for k in range(3)]

@@ -60,7 +60,7 @@ def test_engines_agree_and_solutions_solve():
 
 
 def test_solutions_come_in_the_allocation_s_order():
-    """Scales, shifts and weights of several layers are told apart."""
+    """Scales, shifts and weights of several layers are distinguished."""
     problem = Problem(
         NormNet.square(2, 1, 3, 3, "linear"),
         {"g1": [[0], [1], [1]], "b2": "all", "W2": [[1, 0, 0], [0, 1, 0]]},
@@ -84,7 +84,7 @@ def test_minimal_by_rank_and_by_solving(certify):
 
 
 def test_random_allocations():
-    """An allocation drawn anew for each trial is lowered each time."""
+    """An allocation drawn for each trial is lowered each time."""
     problem = Problem(NormNet.square(2, 1, 4, 2, "linear"), {"g1": RandomCells(2), "b2": "all"})
     with InstanceCounter(problem, complete=False) as counter:
         found = counter.count_many(draws(problem, 5))

@@ -21,7 +21,7 @@ from tests.numeric.chains.cases import cases
 
 CASES = cases()
 DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
-# Figure 2a's net of 12 neurons, six rows: some hundred solutions, nobody knows how many.
+# Figure 2a's net of 12 neurons, six rows: some hundred solutions, of unknown number.
 SIX_ROWS = Problem(
     LinearRNN(n=12, T=6, b=1, d=4, m=6),
     {"W": RandomCells(budget=24, rows=6, max_per_row=6, max_per_column=12)},

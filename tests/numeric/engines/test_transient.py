@@ -21,7 +21,7 @@ from numeric.studies.store import Store
 from numeric.studies.study import Study
 
 DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
-# Its core has several unknowns, so that msolve is asked.
+# Its core has several unknowns, so that msolve is called.
 WIDE = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 
 
@@ -63,7 +63,7 @@ def test_an_msolve_that_always_dies_is_given_up(dying_msolve):
 
 
 class Moody(PhcpyProcess):
-    """A phcpy whose worker dies the first times it is asked."""
+    """A phcpy whose worker dies in the first calls."""
 
     def __init__(self, deaths: int) -> None:
         super().__init__()

@@ -66,7 +66,7 @@ def test_nothing_is_guessed_without_time_or_for_large_counts():
 
 
 def test_instances_with_dependent_readouts_are_passed_over():
-    """A singular D gives no parameters to track; other instances are counted all the same."""
+    """A singular D gives no parameters to track; other instances are counted."""
     problem = Problem(LinearRNN(n=2, T=3, b=1, d=2, m=1), {"W": [[1, 0], [1, 0]]})
     fine = draw_instance(problem, 0, 0)
     weights = {**fine.weights, "D": np.ones((2, 2))}

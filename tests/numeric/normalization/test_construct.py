@@ -106,7 +106,7 @@ def test_pseudo_inverse_is_the_best_approximation():
 
 
 def test_singular_square_system():
-    """A hidden unit without inputs leaves a square system singular: approximated, and told."""
+    """A hidden unit without inputs leaves a square system singular: approximated, and reported."""
     rng = np.random.default_rng(8)
     W1, W2 = rng.standard_normal((4, 2)), rng.standard_normal((2, 4))
     W1[0] = 0
@@ -212,7 +212,7 @@ def test_exact_agrees_with_doubles():
 
 
 def test_exact_failure():
-    """Asked for rationals below the width, the proof is handed out."""
+    """If rationals are requested below the width, the proof is returned."""
     rng = np.random.default_rng(11)
     weights, shifts, frozen = draw(rng, [3, 3], [8])
     with pytest.raises(Unreachable) as failure:

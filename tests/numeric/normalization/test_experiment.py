@@ -40,7 +40,7 @@ def test_target_does_not_depend_on_the_frozen_net():
 
 
 def test_density():
-    """Sparse frozen matrices have about the asked share of nonzero weights."""
+    """Sparse frozen matrices have about the required share of nonzero weights."""
     W1, W2 = frozen_matrices(Setting(d=20, width=400, density=0.2))
     for W in (W1, W2):
         assert abs((W != 0).mean() - 0.2) < 0.02

@@ -1,4 +1,4 @@
-"""Layers of a target for the blocks: the same function whatever the hidden units' scales."""
+"""Layers of a target for the blocks: the same function for all scales of the hidden units."""
 
 import numpy as np
 

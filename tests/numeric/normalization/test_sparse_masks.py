@@ -48,6 +48,6 @@ def test_more_width_helps():
 
 
 def test_wrong_density_is_told():
-    """A density outside [0, 1] is told."""
+    """A density outside [0, 1] is rejected."""
     with pytest.raises(InputError, match="density"):
         sparse_success(2, 4, 1.5)

@@ -132,7 +132,7 @@ def test_many(phcpy):
 
 
 def test_order_of_unknowns(phcpy):
-    """Coordinates follow the order of the exponents, whatever the equations name first."""
+    """Coordinates follow the order of the exponents, for every order of the equations."""
     system = [{(1, 0): 1, (0, 1): -3}, {(0, 1): 1, (0, 0): -1}]
     found = phcpy.solve(system, ["w[0,10]", "w[0,2]"], timeout=TIMEOUT)
     assert found.variables == ("w[0,10]", "w[0,2]")

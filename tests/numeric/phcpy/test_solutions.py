@@ -136,7 +136,7 @@ def test_no_roots():
 
 
 def test_real():
-    """A root is real where its imaginary parts are small beside its size."""
+    """A root is real if its imaginary parts are small relative to its size."""
     assert not GOOD.is_real()
     assert replace(GOOD, values=(1e6 + 1e-4j, 1 + 0j)).is_real()
     assert not replace(GOOD, values=(1 + 1e-4j, 1 + 0j)).is_real()

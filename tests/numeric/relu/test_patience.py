@@ -29,7 +29,7 @@ def _walk(most):
 
 
 def test_the_search_is_whole():
-    """Within a limit and without one, and never more nodes than asked."""
+    """Within a limit and without one, and never more nodes than permitted."""
     for limit in (60.0, inf):
         with within(limit):
             assert in_time(_walk, _walk, 10**6)[0] == 100_000

@@ -10,7 +10,7 @@ from numeric.statistics.bands import band_at, band_half_width
 
 
 def test_width_is_massarts():
-    """2 exp(-2 n ε²) is what is left beside the confidence."""
+    """2 exp(-2 n ε²) is one minus the confidence."""
     for n, level in ((10, 0.5), (1000, 0.95), (77, 0.999)):
         width = band_half_width(n, level)
         assert math.isclose(2 * math.exp(-2 * n * width**2), 1 - level)

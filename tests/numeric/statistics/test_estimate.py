@@ -108,7 +108,7 @@ def test_a_verdict_is_no_estimate(real):
 
 
 def test_a_mixture_of_certified_draws_is_a_sample():
-    """Where the allocation is drawn anew for each trial there is no verdict on it."""
+    """If the allocation is drawn for each trial there is no verdict on it."""
     both = settled(1).counts + settled(0).counts
     cells = Problem(PROBLEM.network, {"W": RandomCells(budget=2, rows=2)})
     for counts in (both, settled(1).counts):
@@ -120,7 +120,7 @@ def test_a_mixture_of_certified_draws_is_a_sample():
 
 @pytest.mark.parametrize("engine", ["homotopy", "fsolve", "of one's own"])
 def test_lower_bounds_are_at_least(engine):
-    """Matches found beside trials left open give no share, whatever the engine's name."""
+    """With undecided trials, matches found give no share, for every engine."""
     one = InstanceCount(0, 1, None, UNDETERMINED, "one is certain")
     open_ = InstanceCount(3, None, None, UNDETERMINED, "fell back")
     counts = (one, replace(one, index=1), replace(one, index=2), open_)

@@ -1,4 +1,4 @@
-"""Constraints asked later of what is kept: the same records, and nothing computed anew."""
+"""Constraints added later: the same records, without new computations."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ RULES = (Constraints(max_abs=1.5), Constraints(sign="keep"), Constraints(max_cha
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Numbers of trials that a counter was asked for."""
+    """Numbers of trials that a counter computed."""
     seen: list[int] = []
     own = InstanceCounter.count_many
 

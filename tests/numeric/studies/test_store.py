@@ -90,7 +90,7 @@ def test_foreign_files(tmp_path, content):
 
 
 def test_other_databases(tmp_path):
-    """Somebody else's SQLite file, or a store of the future, is refused."""
+    """Another program's SQLite file, or a store of a later version, is rejected."""
     path = tmp_path / "other.sqlite"
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE mine (x)")

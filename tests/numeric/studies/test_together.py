@@ -34,7 +34,7 @@ class Interrupted(InProcessWorker):
 
 
 def test_as_alone():
-    """The estimates are those of two runs, and each trial is told once."""
+    """The estimates are those of two runs, and each trial is reported once."""
     told = []
     found = run_together(studies(), 30, advance=told.append)
     alone = [s.run(30) for s in studies()]

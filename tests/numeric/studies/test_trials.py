@@ -1,4 +1,4 @@
-"""Trials as plain work: the same record whatever the chunk, the order, or what came before."""
+"""Trials: the same record for every chunk, order and history."""
 
 from dataclasses import replace
 

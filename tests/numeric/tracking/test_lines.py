@@ -42,7 +42,7 @@ def test_a_turned_instance_is_elsewhere(network, cells):
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_detour_keeps_its_distance(side):
-    """Legs pass the bad point on the side asked for, no nearer than √3/2 of the radius."""
+    """Legs pass the singular point on the given side, no nearer than √3/2 of the radius."""
     inner = detour(np.array([0.6]), np.array([0.1]), side)[:, 0]
     assert (side * inner[1:3].imag > 0.05).all()
     corners = np.array([0, *inner, 1])

@@ -42,7 +42,7 @@ def test_the_rest_of_an_ordinary_path(chain):
 
 
 def test_states_are_those_of_the_weights():
-    """What the lifted tracker hands over is a lifted point: S_k = M_k S_{k-1}."""
+    """The lifted tracker returns a lifted point: S_k = M_k S_{k-1}."""
     chain = CHAINS[0]
     first, second, _, found = middle(chain, 0.5)
     s_at = chain_table(chain).s_at

@@ -75,7 +75,7 @@ def test_the_solutions_alone_are_no_section():
 
 
 def test_residual_of_subsets_is_their_complement_s_share():
-    """A set and what it lacks have opposite sums: the residual tells how much is missing."""
+    """A set and its complement have opposite sums: the residual measures the missing share."""
     search = complete(CASES[6][0], seed=2)
     rng = np.random.default_rng(5)
     pencil = Pencil(search.curve, search.at_infinity, gaussian(rng, len(search.at_infinity)))

@@ -1,4 +1,4 @@
-"""Training beside counts: what arrives is certified, and nothing else."""
+"""Training and counts: only certified endpoints count as matches."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_found_matches_are_the_listed_ones():
 
 
 def test_newton_from_afar_is_not_an_arrival():
-    """Near a match an end arrives, whatever the error says; far away Newton's luck counts not."""
+    """Near a match an end counts, for every error; far away it does not, though Newton converges."""
     count = next(c for c in counts(DIAGONAL, 20, complete=True) if c.real == 2)
     instance = draw_instance(DIAGONAL, 0, count.index)
     arriving = ChainArrivals(DIAGONAL.allocation, DIAGONAL.allocation, {})

@@ -69,7 +69,7 @@ def test_derivatives(name):
 
 
 def test_starts():
-    """The first start is the drawn student; the others follow its law, whatever their number."""
+    """The first start is the drawn student; the others follow its law, for any number of them."""
     problem = PROBLEMS["recurrent"]
     instance = draw_instance(problem, 0, 2)
     starts = starts_of(instance, 400)

@@ -1,4 +1,4 @@
-"""Any two colours are told apart, also by colour-blind readers."""
+"""Any two colours are distinguishable, also for colour-blind readers."""
 
 from itertools import combinations
 

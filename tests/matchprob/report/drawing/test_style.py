@@ -124,7 +124,7 @@ def test_faults_are_seen():
 
 
 def test_svg_text_stays_text(tmp_path):
-    """An editor finds the words, and the width on paper is the one asked for."""
+    """An editor finds the words, and the width on paper is the given one."""
     write(result("certify"), tmp_path / "a.svg", "85mm")
     text = (tmp_path / "a.svg").read_text()
     assert ">learns: intermediate</text>" in text
@@ -178,7 +178,7 @@ def test_breaking():
 
 
 def test_legends_use_the_width():
-    """As many columns as have room."""
+    """As many columns as fit."""
     labels = ["learns", "fixed", "fatal alone", "fatal together"]
     assert style.legend_columns(labels, 400.0) == 4
     assert style.legend_columns(labels, 130.0) == 2

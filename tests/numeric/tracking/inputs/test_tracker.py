@@ -88,7 +88,7 @@ def test_taylor_coefficients_solve_the_equations(case):
 @pytest.mark.parametrize("case", CASES[:2], ids=str)
 @pytest.mark.parametrize("second_turn", [0, 7])
 def test_endpoints_are_roots_of_the_chain(case, second_turn):
-    """Whatever line leads there."""
+    """Every line to an instance leads to the same roots."""
     chain = make_chain(case)
     rng = np.random.default_rng(5)
     (first, root), (second, _) = chain.random(rng), chain.random(rng)
@@ -104,7 +104,7 @@ def test_endpoints_are_roots_of_the_chain(case, second_turn):
 
 @pytest.mark.parametrize("case", CASES[:2], ids=str)
 def test_a_path_does_not_see_its_neighbours(case):
-    """A path ends at the same point bit for bit, alone or with others in the lanes beside it."""
+    """A path ends at the same point bit for bit, alone or with others in the other lanes."""
     chain = make_chain(case)
     rng = np.random.default_rng(5)
     parameters, root = chain.random(rng)
