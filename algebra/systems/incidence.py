@@ -142,8 +142,10 @@ def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> Blo
     Examples
     --------
     >>> form = block_triangular_form([{0, 1}, {1}, {1}], 2)
-    >>> form.overdetermined, form.blocks
-    (EquationBlock(equations=(1, 2), unknowns=(1,)), (Block(equations=(0,), unknowns=(0,)),))
+    >>> form.overdetermined
+    EquationBlock(equations=(1, 2), unknowns=(1,))
+    >>> form.blocks
+    (EquationBlock(equations=(0,), unknowns=(0,)),)
     >>> form.row_order, form.column_order
     ((1, 2, 0), (1, 0))
     """

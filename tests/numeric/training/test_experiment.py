@@ -55,7 +55,7 @@ def test_found_matches_are_the_listed_ones():
 
 
 def test_newton_from_afar_is_not_an_arrival():
-    """Near a match an end counts, for every error; far away it does not even if Newton converges."""
+    """Near a match an end counts, for every error; far away it does not, wherever Newton ends."""
     count = next(c for c in counts(DIAGONAL, 20, complete=True) if c.real == 2)
     instance = draw_instance(DIAGONAL, 0, count.index)
     arriving = ChainArrivals(DIAGONAL.allocation, DIAGONAL.allocation, {})
