@@ -38,6 +38,7 @@ from flint import acb, acb_mat, arb, ctx
 
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.certificates.family import NonRealInstance
+from algebra.linalg.krawczyk import krawczyk_radii
 from algebra.linalg.rational import rank, texts
 from algebra.linear.evidence import Enclosed
 from algebra.linear.verify_witness import is_smooth
@@ -191,24 +192,10 @@ class _Equations:
                 x = [(x[v] - step[v, 0]).mid() for v in range(r)]
                 if all(abs(step[v, 0]) < goal * (1 + abs(x[v])) for v in range(r)):
                     break
-            F, J = self.at(x)
-            C = J.mid().inv().mid()
         except ZeroDivisionError:
             return None
-        moved = C * F
-        first = [abs(moved[v, 0]).abs_upper() for v in range(r)]
-        radii = [(4 * s + arb(2) ** (-ctx.prec)).mid() for s in first]
-        ball = [acb(z.real + arb(0, q), z.imag + arb(0, q)) for z, q in zip(x, radii, strict=True)]
-        slack = C * self.at(ball)[1] - acb_mat(
-            r, r, [acb(i == j) for i in range(r) for j in range(r)]
-        )
-        for i in range(r):
-            total = first[i]
-            for j in range(r):
-                total += abs(slack[i, j]).abs_upper() * radii[j]
-            if not total < radii[i]:
-                return None
-        return x, radii
+        radii = krawczyk_radii(self.at, x, (4,), arb(2) ** (-ctx.prec))
+        return None if radii is None else (x, radii)
 
     def at(self, x: Sequence[acb]) -> tuple[acb_mat, acb_mat]:
         """Residuals and Jacobian at weights, enclosed."""

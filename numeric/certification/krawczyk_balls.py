@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from flint import acb, arb, ctx
 
+from algebra.linalg.krawczyk import krawczyk_radii
 from numeric.certification.krawczyk import NONREAL, REAL, Certified
 from numeric.chains.balls import BallSystem
 from numeric.chains.chain import Chain
@@ -154,41 +155,13 @@ class _Test(BallSystem):
             if as_real and not near_real:
                 continue
             centre = [acb(z.real.mid()) for z in x] if as_real else x
-            rho = self.krawczyk(centre)
+            tiny = arb(2) ** (-2 * ctx.prec)
+            rho = krawczyk_radii(self.evaluate, centre, (2, 64), tiny)
             if rho is None:
                 continue
             apart = any(abs(z.imag) > q for z, q in zip(centre, rho, strict=True))
             if as_real or apart:
                 return (REAL if as_real else NONREAL), centre, rho
-        return None
-
-    def krawczyk(self, x: list[acb]) -> list[arb] | None:
-        """Radii of a polydisc around exact points x that holds one root, or None."""
-        r = len(x)
-        F, J = self.evaluate(x)
-        try:
-            C = J.mid().inv().mid()
-        except ZeroDivisionError:
-            return None
-        CF = C * F
-        step = [abs(CF[v, 0]).abs_upper() for v in range(r)]
-        tiny = arb(2) ** (-2 * ctx.prec)
-        for factor in (2, 64):
-            rho = [(factor * s + tiny).mid() for s in step]
-            box = [acb(z.real + arb(0, q), z.imag + arb(0, q)) for z, q in zip(x, rho, strict=True)]
-            JX = self.evaluate(box)[1]
-            R = C * JX
-            good = True
-            for i in range(r):
-                total = step[i]
-                for j in range(r):
-                    entry = R[i, j] - 1 if i == j else R[i, j]
-                    total += abs(entry).abs_upper() * rho[j]
-                if not total < rho[i]:
-                    good = False
-                    break
-            if good:
-                return rho
         return None
 
 
