@@ -286,8 +286,18 @@ def demand(
                 )
     return Demand(
         network, tuple(cells), prices, frozenset(fixed), limits, size, whole,
-        dict(support or {}), seed, None if cost_budget is None else exact_price(cost_budget),
+        dict(support or {}), seed, None if cost_budget is None else _cost_budget(cost_budget),
     )  # fmt: skip
+
+
+def _cost_budget(value: object) -> Fraction:
+    try:
+        budget = exact_price(value)
+    except InputError as error:
+        raise InputError(f"`cost_budget`: {error}") from None
+    if budget < 0:
+        raise InputError(f"`cost_budget` ({value}) must not be negative")
+    return budget
 
 
 def _cells(

@@ -220,10 +220,11 @@ def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> Monodro
 
     problem, N = found.problem, found.generic_root_count
     if problem is None or problem.is_random or N is None or N < 1:
+        number = "not known" if N is None else str(N)
         raise InputError(
-            f"`found` has the generic root count N = {'unknown' if N is None else N}: a monodromy "
-            "group needs a fixed allocation that is not minimal, with as many weights as "
-            "equations, and N within reach"
+            f"no monodromy group: the generic root count N is {number} "
+            f"({found.root_count_source}); it takes a fixed allocation that is not minimal, with "
+            "as many weights as equations, whose N is within reach"
         )
     with limited(positive_seconds(timeout, "timeout")):
         return group_of_solutions(problem, N, found.root_count_source, found.seed)

@@ -216,14 +216,16 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
         known.append("Each trial has an allocation of its own: MP is the mean over allocations.")
     parts = []
     if found.matched:
-        parts.append(f"{found.matched} have a match, a real solution that is certain")
+        has = "has" if found.matched == 1 else "have"
+        parts.append(f"{found.matched} {has} a match, a real solution that is certain")
     if found.unmatched:
         how = (
             "every solution is accounted for, and none is real"
             if found.problem.network.is_linear
             else "that is shown, case by case"
         )
-        parts.append(f"{found.unmatched} have none: {how}")
+        has = "has" if found.unmatched == 1 else "have"
+        parts.append(f"{found.unmatched} {has} none: {how}")
     if parts:
         known.append(f"Of {_trials(found.trials)} " + "; ".join(parts) + ".")
     known.append(

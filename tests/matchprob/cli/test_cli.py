@@ -82,7 +82,7 @@ def test_monodromy_of_a_count(problem, capsys):
     assert group["solvable"]
     minimal = problem(NETWORK + "[learnable]\nW = [[0, 1], [0, 0]]\n")
     assert call("count", minimal, "--instances", 1, "--monodromy") == 2
-    assert "N = 0" in capsys.readouterr().err
+    assert "N is 0" in capsys.readouterr().err
 
 
 def test_approximate_matches_are_kept(problem, tmp_path, capsys, monkeypatch):
