@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from algebra.networks.ffn import FeedForward as FeedForward
     from algebra.networks.linear import LinearEstimator as LinearEstimator
     from algebra.networks.normalization import NormNet as NormNet
+    from algebra.networks.program import ProgramNetwork as ProgramNetwork
     from algebra.networks.recurrent import LinearRNN as LinearRNN
     from algebra.networks.relu import ShallowReLU as ShallowReLU
     from algebra.networks.rnn import RNN as RNN
@@ -105,6 +106,7 @@ _HOMES = {
     "algebra.networks.ffn": "FeedForward",
     "algebra.networks.linear": "LinearEstimator",
     "algebra.networks.normalization": "NormNet",
+    "algebra.networks.program": "ProgramNetwork",
     "algebra.networks.recurrent": "LinearRNN",
     "algebra.networks.relu": "ShallowReLU",
     "algebra.networks.rnn": "RNN",

@@ -62,6 +62,7 @@ from algebra.programs.onnx import Read, read_onnx
 from algebra.programs.onnx.model import check_length
 from algebra.programs.positive import is_analytic
 from algebra.programs.program import Program
+from algebra.programs.written import is_written, read_program, write_program
 
 GENERIC, FILE = "generic", "file"
 # Bytes of a file up to which it is written into certificates.
@@ -131,7 +132,7 @@ class ProgramNetwork(Network):
 
     @classmethod
     def of(cls, read: Read, m: int, name: str = "") -> ProgramNetwork:
-        """The network of a program that is at hand; it cannot be written into files.
+        """The network of a program that is at hand.
 
         Parameters
         ----------
@@ -142,9 +143,11 @@ class ProgramNetwork(Network):
             What it is called.
         """
         made = object.__new__(cls)
-        text = hashlib.sha256(repr(str(read.program)).encode()).hexdigest()
-        fixed = {"weights": GENERIC, "output": "", "size": (), "constants": (), "model": ""}
-        for key, value in {"file": name, "m": m, "digest": text, **fixed}.items():
+        content = write_program(read)
+        digest = hashlib.sha256(content).hexdigest()
+        model = base64.b64encode(content).decode() if len(content) <= EMBEDDED else ""
+        fixed = {"weights": GENERIC, "output": "", "size": (), "constants": (), "model": model}
+        for key, value in {"file": name, "m": m, "digest": digest, **fixed}.items():
             object.__setattr__(made, key, value)
         object.__setattr__(made, "_read", read)
         super(ProgramNetwork, made).__post_init__()
@@ -161,10 +164,7 @@ class ProgramNetwork(Network):
             )
         object.__setattr__(self, "digest", digest)
         whole_number(self.m, "m", 1, MAX_CELLS)
-        read = read_onnx(
-            self.file or "the model", sizes=dict(self.size), constants=self.constants,
-            output=self.output, data=content,
-        )  # fmt: skip
+        read = self._opened(content)
         object.__setattr__(self, "_read", read)
         if len(content) <= EMBEDDED:
             object.__setattr__(self, "model", base64.b64encode(content).decode())
@@ -203,6 +203,19 @@ class ProgramNetwork(Network):
             return path.read_bytes()
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
+
+    def _opened(self, content: bytes) -> Read:
+        if not is_written(content):
+            return read_onnx(
+                self.file or "the model", sizes=dict(self.size), constants=self.constants,
+                output=self.output, data=content,
+            )  # fmt: skip
+        if self.weights != GENERIC or self.output or self.size or self.constants:
+            raise InputError(
+                "a program that was read from no ONNX file has neither values nor `output`, "
+                "`size` and `constants`"
+            )
+        return read_program(content)
 
     # -- what is read ----------------------------------------------------------------------
 

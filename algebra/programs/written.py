@@ -1,0 +1,138 @@
+"""Programs as text: what a certificate holds of a program that was not read from a file.
+
+A JSON object: the nodes in their order, each with what its operation takes (`algebra.programs.
+program`), the number of the output, the statistics that never learn and the inputs that choose rows
+of a table.  It is read by building the program again, so shapes are checked as they are for any
+program; values of weights are not held.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, one_line
+from algebra.programs.onnx.model import MOST_NODES
+from algebra.programs.onnx.weights import Read
+from algebra.programs.program import Builder, Node, Value
+
+FORMAT, VERSION = "matchprob-program", 1
+_START = b'{"format": "matchprob-program"'
+
+
+def is_written(content: bytes) -> bool:
+    """Whether a file holds a program of this form."""
+    return content.startswith(_START)
+
+
+def write_program(read: Read) -> bytes:
+    """The text of a program."""
+    program = read.program
+    return json.dumps(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "nodes": [_written(node) for node in program.nodes],
+            "output": program.output,
+            "buffers": sorted(read.buffers),
+            "tokens": dict(read.tokens),
+        }
+    ).encode()
+
+
+def _written(node: Node) -> dict[str, Any]:
+    told: dict[str, Any] = {"op": node.op}
+    if node.inputs:
+        told["inputs"] = list(node.inputs)
+    if node.op == "block":
+        told |= {"name": node.name, "shape": list(node.shape), "sample": node.batched}
+    elif node.op == "apply":
+        told["name"] = node.name
+    if node.letters:
+        told["letters"] = node.letters
+    if node.number is not None:
+        told["number"] = str(node.number)
+    for key, table in (("where", node.where), ("table", node.table)):
+        if table is not None:
+            told |= {key: table.ravel().tolist(), "shape": list(node.shape)}
+    return told
+
+
+def read_program(content: bytes) -> Read:
+    """The program of a text.
+
+    Raises
+    ------
+    InputError
+        Where it is none.
+    """
+    try:
+        data = json.loads(content)
+        if data["version"] != VERSION:
+            raise InputError(f"a program of version {one_line(data['version'])}; {VERSION} is read")
+        if len(data["nodes"]) > MOST_NODES:
+            raise InputError(
+                f"a program of {len(data['nodes'])} nodes; up to {MOST_NODES} are read"
+            )
+        build, made = Builder(), list[Value]()
+        for node in data["nodes"]:
+            made.append(_built(build, node, [made[_whole(k, len(made))] for k in
+                                             node.get("inputs", ())]))  # fmt: skip
+        output = made[_whole(data["output"], len(made))]
+        if not output.batched:
+            raise InputError("the output depends on no sample")
+        tokens = {str(name): _whole(size, 1 << 31) for name, size in data["tokens"].items()}
+        return Read(build.program(output), {}, frozenset(map(str, data["buffers"])), tokens, {})
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+        raise InputError(f"this is no program: {one_line(error)}") from None
+
+
+def _whole(value: Any, most: int) -> int:
+    if type(value) is not int or not 0 <= value < most:
+        raise ValueError(f"{one_line(value)} is no number below {most}")
+    return value
+
+
+def _array(node: dict[str, Any], key: str) -> np.ndarray:
+    entries = node[key]
+    if any(type(v) is not int for v in entries):
+        raise ValueError(f"`{key}` holds whole numbers")
+    small = all(abs(v) < 1 << 62 for v in entries)
+    shape = [_whole(n, 1 << 31) for n in node["shape"]]
+    return np.array(entries, dtype=np.int64 if small else object).reshape(shape)
+
+
+def _built(build: Builder, node: dict[str, Any], inputs: list[Value]) -> Value:
+    number = Fraction(node["number"]) if "number" in node else Fraction(0)
+    match node["op"]:
+        case "block":
+            make = build.sample if node["sample"] is True else build.weight
+            return make(str(node["name"]), [_whole(n, 1 << 31) for n in node["shape"]])
+        case "constant":
+            return build.constant(_array(node, "table"), int(number))
+        case "add":
+            return build.add(*inputs)
+        case "multiply":
+            return build.multiply(*inputs)
+        case "scale":
+            return build.scale(inputs[0], number)
+        case "contract":
+            return build.contract(str(node["letters"]), *inputs)
+        case "index":
+            return build.index(_array(node, "where"), *inputs)
+        case "power":
+            return build.power(inputs[0], int(number))
+        case "invert":
+            return build.invert(inputs[0])
+        case "root":
+            return build.root(inputs[0])
+        case "apply":
+            return build.apply(str(node["name"]), inputs[0])
+        case "choose":
+            return build.choose(*inputs)
+    raise ValueError(f"there is no operation {one_line(node['op'])}")

@@ -1,0 +1,68 @@
+"""Programs as text: they read back as they were; what is none is refused in one line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.families import certify, verify
+from algebra.networks.program import ProgramNetwork
+from algebra.problems.problem import Problem
+from algebra.programs.onnx import read_onnx
+from algebra.programs.written import is_written, read_program, write_program
+from numeric.programs.doubles import labels
+from tests.onnx_models import MODELS, save
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_programs_read_back(name, tmp_path):
+    """With the same parameters and labels."""
+    read = read_onnx(save(name, tmp_path))
+    content = write_program(read)
+    assert is_written(content)
+    again = read_program(content)
+    assert again.parameters == read.parameters
+    assert (again.buffers, again.tokens) == (read.buffers, read.tokens)
+    rng = np.random.default_rng(1)
+    weights = {n: rng.standard_normal(s) for n, s in read.program.weights.items()}
+    samples = {n: rng.standard_normal((*s, 2)) for n, s in read.program.samples.items()}
+    with np.errstate(all="ignore"):
+        one, other = (labels(r.program, weights, samples) for r in (read, again))
+    assert np.array_equal(one, other, equal_nan=True)
+
+
+def test_certificates_of_programs_at_hand_are_checked(tmp_path):
+    """The program stands in the certificate; another one has another digest."""
+    net = ProgramNetwork.of(read_onnx(save("mlp_tanh", tmp_path)), 6, "mlp")
+    data = json.loads(certify(Problem(net, {"*.bias": "all"})).to_json())
+    assert data["verdict"] == "minimal"
+    assert verify(data).holds
+    other = ProgramNetwork.of(read_onnx(save("mlp_sigmoid", tmp_path)), 6, "mlp")
+    data["problem"]["network"]["model"] = other.model
+    assert not verify(data).holds
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"version": 2}, "version 2"),
+        ({"output": 99}, "99 is no number"),
+        ({"output": 0}, "depends on no sample"),
+        ({"nodes": [{"op": "sort", "inputs": []}]}, "no operation sort"),
+        ({"nodes": [{"op": "add", "inputs": [0]}]}, "no program"),
+        ({"nodes": [{"op": "block", "name": "w", "shape": [-1], "sample": False}]}, "-1"),
+        ({"nodes": 3}, "no program"),
+        ({"nodes": [{"op": "root"}] * 60_000}, "60000 nodes"),
+    ],
+)
+def test_what_is_no_program(change, words, tmp_path):
+    """Named in one line."""
+    nodes = [{"op": "block", "name": "w", "shape": [2], "sample": False}]
+    data = {"format": "matchprob-program", "version": 1, "nodes": nodes, "output": 0,
+            "buffers": [], "tokens": {}}  # fmt: skip
+    with pytest.raises(InputError, match=words) as caught:
+        read_program(json.dumps(data | change).encode())
+    assert "\n" not in str(caught.value)
