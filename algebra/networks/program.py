@@ -60,9 +60,9 @@ from algebra.programs.generic import Model, arguments_are_independent
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
 from algebra.programs.onnx import Read, read_onnx
 from algebra.programs.onnx.model import check_length
+from algebra.programs.onnx.written import is_written, read_program, write_program
 from algebra.programs.positive import is_analytic
 from algebra.programs.program import Program
-from algebra.programs.written import is_written, read_program, write_program
 
 GENERIC, FILE = "generic", "file"
 # Bytes of a file up to which it is written into certificates.

@@ -11,7 +11,6 @@ onnx/        Programs from ONNX files
 arrays       Arithmetics whose values are arrays; entries that know their own ring
 aten/        Programs from PyTorch modules
 positive     Values that are positive for all real weights: where labels are analytic
-written      Programs as text, for certificates
 residues     Values over GF(p), p below 2^61
 duals        Values with derivatives in one direction over GF(p), forwards
 jacobian     The Jacobian at a point in arrays, backwards over all samples at once

@@ -8,6 +8,7 @@ elementwise  Operators on each entry, and softmax
 layers       Products with weights, norms, sums and pools
 recurrent    GRU, LSTM and simple recurrent layers, unrolled
 shapes       Operators that move entries
+written      Programs that no ONNX file holds, as text: for certificates
 reader       The nodes read one after another: `read_onnx`
 """
 

@@ -134,5 +134,5 @@ def _built(build: Builder, node: dict[str, Any], inputs: list[Value]) -> Value:
         case "apply":
             return build.apply(str(node["name"]), inputs[0])
         case "choose":
-            return build.choose(*inputs)
+            return build.choose(inputs[0], inputs[1], inputs[2])
     raise ValueError(f"there is no operation {one_line(node['op'])}")
