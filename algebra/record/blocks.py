@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 # Entries of rows that are made at once, and that are kept for being asked again.
 _AT_ONCE, _KEPT = 1 << 23, 1 << 27
+# Entries of all rows up to which their span is found from all of them.
+_AT_A_GLANCE = 1 << 19
 _BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
 # Gets the point, the rows and their things.
 Check = Callable[[Point, Residues, np.ndarray], None]
@@ -93,27 +95,24 @@ def span_at(asked: Asked, point: Point, bound: int) -> Span:
     bound : int
         Its dimension is no larger.
     """
-    groups, p = groups_at(asked, point), point.p
-    span = Span.empty(asked.allocation.size)
-    if groups.is_small:
+    blocks, p, size = _Blocks(asked, point, None), point.p, asked.allocation.size
+    span = Span.empty(size)
+    if sum(blocks.sizes) * size <= _AT_A_GLANCE:
         return span.extended(asked.rows(point)[0], p)
     rng = random.Random(f"span/{p}/{point.seed}")
     place = {k: i for i, k in enumerate(asked.allowed)}
-    chosen: list[int] = []
     while len(span.rows) < bound:
         check_time()
-        step = np.zeros(asked.allocation.size, np.int64)
+        step = np.zeros(size, np.int64)
         step[span.others] = random_residues((len(span.others),), p, rng)
         if len(span.pivots):
             taken = matmul(span.rows[:, span.others], step[span.others, None], p)[:, 0]
             step[span.pivots] = -taken % p
         along, owner = direction_of(asked, point, step)
-        moved = [place[k] for k in np.unique(owner[along != 0]).tolist() if k in place]
+        moved = {place[k]: int((owner == k).sum()) for k in set(owner[along != 0]) & set(place)}
         if not moved:
             break
-        best = moved[int(groups.most(chosen, moved).argmax())]
-        chosen.append(best)
-        span = span.extended(groups.part(best), p)
+        span = span.extended(blocks.part(max(moved, key=lambda k: (moved[k], -k))), p)
     return span
 
 

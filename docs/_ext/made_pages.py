@@ -35,6 +35,7 @@ GALLERY = (
     "lora.py",
     "determined.py",
     "recorded.py",
+    "worm.py",
     "atlas.py",
     "distributions.py",
 )

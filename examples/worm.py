@@ -1,0 +1,101 @@
+"""
+The worm: 302 neurons, which synapses, which neurons to record?
+===============================================================
+
+The wiring of *C. elegans* as the package ``c302`` ships it: chemical synapses with their numbers of
+contacts, gap junctions, muscles (which are left out). Where the package is not installed
+(``pip install --no-deps c302``) a random circuit takes its place, with as many neurons and chemical
+connections and as unevenly spread contacts; the first line of the output says which one it is.
+
+Inputs reach the sensory neurons, labels are read from groups of motor neurons, and the network is
+recurrent with tanh. All numbers are exact ranks: nothing here is trained or sampled.
+"""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import matchprob as mp
+
+STEPS, INPUTS, OUTPUTS, SAMPLES = 5, 6, 8, 8
+SENSORY = re.compile(
+    "ADE|ADF|ADL|AFD|ALM|AQR|AS[EGHIJK]|AVM|AW|BAG|CEP|FLP|IL|OL|PDE|PH|PLM|PQR|PVD|URX|URY"
+)
+MOTOR = re.compile("AS\\d|DA\\d|DB|DD|VA\\d|VB|VC|VD|RMD|RME|SMD|SMB")
+
+
+def circuit():
+    """Names of the neurons, and the contacts of each pair (post, pre)."""
+    spec = find_spec("c302")
+    if spec is not None:
+        table = Path(spec.origin).parent / "data" / "herm_full_edgelist.csv"
+        edges = mp.read_edges(table, type="chemical", unknown="skip")
+        # Two neurons, CANL and CANR, have no synapse; muscles are written in small letters.
+        names = sorted({u for u in edges.units if u.isupper()} | {"CANL", "CANR"})
+        net = mp.LinearRNN(n=len(names), T=1, b=1, d=1, m=1)
+        numbers = edges.cells(mp.Problem(net, {"W": "all"}, names={"neurons": names}).names, "W")
+        print("C. elegans, from the package c302")
+        return names, {cell: int(number) for cell, number in numbers.items()}
+    print("a random circuit with the numbers of C. elegans: c302 is not installed")
+    rng = np.random.default_rng(302)
+    kinds = ["ASE"] * 80 + ["RI"] * 110 + ["VB"] * 112
+    names = [f"{kind}{k:03d}" for k, kind in enumerate(kinds)]
+    strength = rng.pareto(2.0, 302) + 0.2
+    chance = np.outer(strength, strength)
+    places = rng.choice(302 * 302, 3638, replace=False, p=(chance / chance.sum()).ravel())
+    contacts = 1 + rng.geometric(1 / 4.7, 3638)
+    return names, {divmod(int(at), 302): int(c) for at, c in zip(places, contacts, strict=True)}
+
+
+names, contacts = circuit()
+n = len(names)
+W, B, D = (np.zeros(shape, int) for shape in ((n, n), (n, INPUTS), (OUTPUTS, n)))
+for i, j in contacts:
+    W[i, j] = 1
+B[[k for k, name in enumerate(names) if SENSORY.match(name)]] = 1
+motor = [k for k, name in enumerate(names) if MOTOR.match(name)]
+for place, unit in enumerate(motor):
+    D[place * OUTPUTS // len(motor), unit] = 1
+network = mp.RNN(n=n, T=STEPS, b=INPUTS, d=OUTPUTS, m=SAMPLES, activation="tanh")
+support = {"W": W, "B": B, "D": D}
+
+
+def question(cells):
+    mask = np.zeros((n, n), int)
+    for i, j in cells:
+        mask[i, j] = 1
+    return mp.Problem(network, {"W": mask}, support=support, names={"neurons": names})
+
+
+print(f"{n} neurons, {len(contacts)} connections, {sum(contacts.values())} contacts;", end=" ")
+print(f"{int(B[:, 0].sum())} sensory and {len(motor)} motor neurons")
+
+# %%
+# Which synapses? There are as many labels as outputs times samples, so at least as many synapses
+# have to learn. Are the weakest ones, the easiest to change, a choice? Or the strongest?
+
+labels = OUTPUTS * SAMPLES
+order = sorted(contacts, key=lambda cell: (contacts[cell], cell))
+for what, cells in (("weakest", order[:labels]), ("strongest", order[-labels:])):
+    found = mp.certify(question(cells), timeout=30)
+    print(f"the {labels} {what}: {found.verdict}, rank {found.rank} of {found.equations}")
+
+# %%
+# The cheapest choice that can match a teacher, at the price of its contacts, with at most four
+# synapses onto a neuron: proved by matroid intersection.
+
+costs = {("W", i, j): number for (i, j), number in contacts.items()}
+best = mp.design(question(contacts), costs=costs, caps={"row": 4})
+print(f"{best.allocation.size} synapses with {best.cost} contacts; optimal: {best.is_optimal}")
+
+# %%
+# Which neurons have to be recorded, so that the values of these synapses follow? The fewest, ranked
+# by what each adds; no smaller set does.
+
+record = mp.record(best.problem, "units", seconds=120)
+print(record)
+record.plot()
+plt.show()
