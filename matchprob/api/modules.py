@@ -3,12 +3,11 @@ r"""Problems from torch modules, and what learns as masks for their gradients.
 Torch is neither needed nor imported, but for programs: modules are known by the name of their class
 and by what they have (`children`, `named_parameters`).  Read are
 
-* a ``Sequential`` of ``Linear`` with ``Tanh``, ``Sigmoid``, ``Softplus`` or nothing between them:
-  kinds ``linear``, ``lffn`` or ``ffn``;
+* a ``Linear``, or a ``Sequential`` of them with ``Tanh``, ``Sigmoid``, ``Softplus`` or nothing
+  between them: kinds ``linear``, ``lffn`` or ``ffn``;
 * ``Linear``, ``ReLU``, ``Linear`` without biases: kind ``relu``;
 * a pair ``(rnn, readout)``: a tanh ``RNN`` of one layer and the ``Linear`` that reads its last
-  state: kind ``rnn``;
-* a single ``Linear``.
+  state: kind ``rnn``.
 
 What a module of another class computes in its `forward` (`torch.tanh`, a residual, layers in
 another order than they were registered in) cannot be read off its parts.  With `example_inputs`
