@@ -29,7 +29,7 @@ def test_summary():
         InstanceCount(1, 0, 4, COMPLETE, paths=4, certified=4),
         InstanceCount(2, 1, 3, UNDETERMINED, "3 of 4 roots", paths=4, retried=1),
     )
-    result = CountResult("homotopy", 7, 4, counts, "degree", 1.5, 3)
+    result = CountResult("homotopy", 7, 4, counts, "degree", seconds=1.5, requested=3)
     assert result.histogram == real_root_histogram(counts) == {0: 1, 2: 1}
     assert result.undetermined == 1
     assert len(list(result)) == len(result) == 3
