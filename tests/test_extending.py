@@ -4,15 +4,19 @@ import ast
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
 from algebra.problems.files import load_problem
+from algebra.programs.aten.call import AtenCall
 from algebra.programs.onnx import OPERATORS, read_onnx
 from algebra.programs.onnx.scope import Call
-from algebra.programs.onnx.values import Item
+from algebra.programs.onnx.values import BATCH, Item, Moves
+from algebra.programs.onnx.weights import Weights
+from algebra.programs.program import Builder
 from matchprob.figures import FIGURES, Run
 from numeric.engines.base import engine_info, unregister
 from numeric.programs.doubles import labels
@@ -31,7 +35,7 @@ def block(word):
 
 def test_every_example_is_tried():
     """No example without a test here."""
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 5
 
 
 def test_the_kind_is_the_one_in_the_tree():
@@ -71,6 +75,18 @@ def test_the_operator_computes(tmp_path, monkeypatch):
     assert np.allclose(labels(read_onnx(path).program, {}, {"x": X}), expected.T)
 
 
+def test_the_operator_of_torch_computes():
+    """The example gives x tanh x."""
+    names = {"AtenCall": AtenCall, "Any": Any}
+    exec(compile(block("def _tanh_gate"), "docs/extending.md", "exec"), names)
+    moves = Moves(Builder(), BATCH)
+    x = Item(moves.build.reshaped(moves.build.sample("x", (3,)), (1, 3)), 0)
+    found = names["_tanh_gate"](AtenCall(moves, {"self": x}, Weights(moves), {}))
+    X = np.random.default_rng(0).standard_normal((3, 4))
+    program = moves.build.program(found.value)
+    assert np.allclose(labels(program, {}, {"x": X}), (X * np.tanh(X))[None])
+
+
 def test_the_figure_registers_itself(tmp_path):
     """The example is two functions; it computes, and draws what it computed."""
     names = {
@@ -78,8 +94,8 @@ def test_the_figure_registers_itself(tmp_path):
         for module, some in {
             "figures": ("Numbers", "Run", "register_figure"),
             "figures.curves": ("draw_curves",),
-            "figures.panels": ("Picture",),
-            "figures.points": ("Point", "measure"),
+            "figures.panels": ("FigureLayout",),
+            "figures.points": ("CurvePoint", "measure"),
             "figures.tables": ("Tables", "groups", "markdown_table"),
             "report.drawing.style": ("tidy",),
         }.items()

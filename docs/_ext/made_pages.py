@@ -32,6 +32,7 @@ GALLERY = (
     "normalization.py",
     "weights_one_can_have.py",
     "activations.py",
+    "which_parameters.py",
     "lora.py",
     "determined.py",
     "recorded.py",

@@ -141,8 +141,7 @@ def from_torch(
         See the module `matchprob.api.modules`.
     example_inputs : tensor, sequence or mapping, optional
         What the module's `forward` takes, for any number of samples: one tensor, arguments in their
-        order, or by name.  With it any module is read whose operators are known, in evaluation
-        mode.
+        order, or by name.  Any module whose operators are known is then read, in evaluation mode.
     m : int, optional
         Number of samples; without `example_inputs` it must be there.
     masks : mapping of str to array or mapping, optional

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 from rich.console import Console
 
 from algebra.identify.dimension import Dimension
@@ -69,6 +70,12 @@ def frontier(found: Capacity) -> list[SubsetCapacity]:
     return out
 
 
+def _round(low: float, high: float) -> list[int]:
+    """1, 2, 5, 10, … between two numbers; 1, 10, 100, … where these would be many."""
+    every = [m * 10**k for k in range(12) for m in (1, 2, 5) if low <= m * 10**k <= high]
+    return every if len(every) <= 8 else [v for v in every if str(v)[0] == "1"]
+
+
 def draw_capacity(axes: Axes, found: Capacity) -> None:
     """Capacity against the number of parameters, the frontier joined, counting as a line."""
     best = frontier(found)
@@ -78,15 +85,27 @@ def draw_capacity(axes: Axes, found: Capacity) -> None:
     others = [subset for subset in found.subsets if subset not in best]
     axes.plot([s.learnable for s in others], [s.capacity for s in others], "o", color=SKY, ms=4)
     axes.plot([s.learnable for s in best], [s.capacity for s in best], "o-", color=BLUE, ms=5)
-    for subset in best:
+    for k, subset in enumerate(best):
+        # Above the line and below it in turn, so that neighbours do not meet.
+        above = k % 2 == 1
         axes.annotate(
             subset.name, (subset.learnable, subset.capacity), textcoords="offset points",
-            xytext=(4, -9), fontsize=SMALL, color=INK,
+            xytext=(-3, 6) if above else (4, -10), fontsize=SMALL, color=INK,
+            ha="right" if above else "left",
         )  # fmt: skip
     axes.set_xscale("log")
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set_ylim(bottom=0)
-    axes.margins(x=0.15, y=0.15)
+    axes.set_yscale("symlog", linthresh=1, linscale=0.3)
+    highest = max(*(subset.capacity for subset in found.subsets), max(sizes) / found.outputs)
+    axes.set_xlim(min(sizes) / 1.6, max(sizes) * 2)
+    axes.set_ylim(0, 2 * highest)
+    ticks = (
+        (axes.xaxis, _round(min(sizes) / 1.6, 2 * max(sizes))),
+        (axes.yaxis, [0, *_round(1, 2 * highest)]),
+    )
+    for axis, places in ticks:
+        axis.set_major_locator(FixedLocator(places))
+        axis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
+        axis.set_minor_locator(NullLocator())
     tidy(axes, "parameters that learn", "samples that can be fitted")
     handles = [
         Line2D([], [], color=BLUE, marker="o", ms=5, label="no other subset beats it"),

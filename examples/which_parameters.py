@@ -1,0 +1,64 @@
+"""
+Which parameters should I tune?
+===============================
+
+Biases, norms, the last layer, low-rank updates: how many samples can each of them fit? Counting
+parameters promises too much: the 75 biases of a transformer block act like 34, those of a small
+convolutional net (19) like 3 on the activation patterns drawn. The answer is a rank, found exactly
+before anything is trained.
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+import matchprob as mp
+
+DATA = Path("data") if Path("data").is_dir() else Path("examples/data")
+
+
+def asked(model, learn, lora, on=()):
+    """The capacities of some subsets of a model's parameters, as a table."""
+    found = mp.capacity(DATA / model, learn, lora=lora, on=on)
+    print(f"{found.parameters} parameters, {found.outputs} labels a sample")
+    print(f"{'subset':<26}{'numbers':>8}{'rank':>6}{'fits':>6}{'counting':>10}")
+    for s in found.subsets:
+        print(f"{s.name:<26}{s.learnable:>8}{s.rank:>6}{s.capacity:>6}{s.counting:>10}")
+    for subset in found.subsets[:1]:
+        print(*(f"{subset.name}: {reason}" for reason in subset.reasons), sep="\n")
+    return found
+
+
+# %%
+# A perceptron with two hidden layers of ReLU: units that are off for all samples do not count.
+
+perceptron = asked("perceptron.onnx", ["*.bias", "layer1.*", "layer2.*", "head.*"], [1, 2])
+
+# %%
+# A convolutional net with batch normalization: a bias before a norm in evaluation mode is a shift
+# that the norm's own bias makes up for, and after a mean over the image few directions are left.
+
+convnet = asked("convnet.onnx", ["*.bias", "*norm*", "conv*.weight", "head.*", "*"], [1, 2])
+
+# %%
+# A transformer block. The biases of the keys do nothing, since a softmax takes out what shifts all
+# its arguments; LoRA of rank 2 on q and v loses the scales between its two factors.
+
+block = asked("block.onnx", ["*.bias", "norm*", "q.weight,v.weight", "head.*"], [1, 2, 4],
+              on=["q.weight,v.weight"])  # fmt: skip
+
+# %%
+# Parameters that learn against samples that they fit: the line joins the subsets that no other
+# beats, the dotted one is what counting promises.
+
+figure, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+for axes, found in zip(panels, (perceptron, convnet, block), strict=True):
+    found.plot(ax=axes)
+plt.show()
+
+# %%
+# The smallest subset that fits 15 samples:
+
+found = mp.capacity(DATA / "block.onnx", ["*.bias", "norm*"], lora=[1, 2], on=["q.weight,v.weight"],
+                    needed=15)  # fmt: skip
+print(found.cheapest.name, found.cheapest.learnable)
