@@ -28,13 +28,6 @@ ACTIVATIONS = ("tanh", "sigmoid", "softplus", {"polynomial": [0, 1, 1]}, {"polyn
 
 
 @dataclass(frozen=True)
-class Positive:
-    """Where a value is positive."""
-
-    of: Value
-
-
-@dataclass(frozen=True)
 class Traced:
     """A matrix of weights, or one sample's column, as a value under construction."""
 
@@ -57,16 +50,6 @@ class Traced:
     def __add__(self, other: Traced) -> Traced:
         return self._made(self.build.add(self.column, other.column))
 
-    def __mul__(self, other: Traced | Positive) -> Traced:
-        if isinstance(other, Positive):
-            zero = self.build.scale(self.column, 0)
-            return self._made(self.build.choose(other.of, self.column, zero))
-        return self._made(self.build.multiply(self.column, other.column))
-
-    def __gt__(self, other: int) -> Positive:
-        assert other == 0
-        return Positive(self.column)
-
     def __getitem__(self, rows: slice) -> Traced:
         return self._made(self.build.index(np.arange(self.value.shape[0])[rows], self.value))
 
@@ -76,10 +59,12 @@ class Traced:
 
 
 def program_of(network: Network) -> Program:
-    """The program that computes one sample's labels: by the kind's own forward map, traced."""
+    """The program that computes one sample's labels: a chain's by its forward map, traced."""
     build = Builder()
     if isinstance(network, ActivatedNetwork):
         return _copied(network, build)
+    if network.chain() is None:
+        return network.program()
     weights = {n: Traced(build, build.weight(n, s)) for n, s in network.shapes.items()}
     X = Traced(build, build.sample("X", (network.input_shape[0],)))
     return build.program(network.forward(weights, X).value)

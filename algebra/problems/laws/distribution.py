@@ -61,7 +61,7 @@ class Distribution:
     >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> Distribution(signs=[1, -1]).on(net).signs
-    {'W': ((1, -1), (1, -1)), 'D': ((1, -1),)}
+    {'D': ((1, -1),), 'W': ((1, -1), (1, -1))}
     """
 
     weights: str = "normal"

@@ -115,7 +115,7 @@ def test_compare_with_structural_zeros(files, capsys):
     assert call("compare", files / "one.toml", files / "two.toml", *words) == 0
     assert json.loads(capsys.readouterr().out)["trials"] == 3
     assert call("compare", files / "one.toml", files / "diagonal.toml", *words) == 2
-    assert "differ in [distribution] or [support]" in capsys.readouterr().err
+    assert "differ in [distribution], [support] or [values]" in capsys.readouterr().err
 
 
 def test_names_and_exports(files, capsys):

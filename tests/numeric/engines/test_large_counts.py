@@ -73,7 +73,7 @@ def test_the_homotopy_engine_says_where_the_root_count_is_out_of_reach(monkeypat
     """Without N its counts are bounds, and each names the engine that gives them."""
     problem = one_in_each_row("14725036")
 
-    def unknown(problem: Problem, plan: Plan, *, timeout: float) -> Plan:
+    def unknown(problem: Problem, plan: Plan, **settings: object) -> Plan:
         return plan
 
     monkeypatch.setattr("numeric.engines.counter.root_plan", unknown)

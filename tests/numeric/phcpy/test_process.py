@@ -461,8 +461,8 @@ def test_large_requests(fake_phcpy):
         ("exit 3", "ended with status 3"),
         ("echo libgnat is missing >&2; exit 1", "libgnat is missing"),
         ("kill -SEGV $$", "SIGSEGV"),
-        ("echo hello; sleep 60", "no answer"),
-        ("echo '[1, 2]'; sleep 60", "no answer"),
+        ("echo hello; sleep 60", "not an answer"),
+        ("echo '[1, 2]'; sleep 60", "not an answer"),
         ('echo \'{"ready": false, "error": "no phcpy"}\'', "no phcpy"),
         ("exec >&-; sleep 60", "closed its output"),
     ],
@@ -488,7 +488,7 @@ def test_silent_start(fake_python):
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("garbage", "no answer"),
+        ("garbage", "not an answer"),
         ('{"id": 99, "solutions": []}', "99"),
         ('{"solutions": []}', "solutions"),
         ('{"id": 1}', "cannot be read"),
