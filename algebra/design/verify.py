@@ -65,6 +65,7 @@ from algebra.design.proof import DesignProof, read_proof
 from algebra.design.ranked import ranked_bases
 from algebra.design.result import allocation_of, fullest
 from algebra.design.spread import least_cap
+from algebra.errors import InputError, one_line
 from algebra.linalg.rational import float_text
 from algebra.linear.recount import Recount, recount_again
 from algebra.matroids.capped import Dual
@@ -135,6 +136,10 @@ class _DesignChecker:
     def run(self) -> None:
         """All checks of the goal, one after another."""
         proof = self.proof
+        try:
+            proof.problem.network.need_ranks("a design", proof.problem.support)
+        except InputError as error:
+            self.say("problem.network", UNFINISHED, one_line(error))
         with refused_at("demand"):
             asked = proof.demand(self.seed)
         if proof.cost_budget is not None:

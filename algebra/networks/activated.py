@@ -169,6 +169,14 @@ class ActivatedNetwork(Network):
             found.append(replace(axis, places=axis.places + more))
         return tuple(found)
 
+    def need_ranks(self, verb: str, support: Support) -> None:
+        if not self.ranks_are_exact(support):
+            given = "these leaks" if self.activation.independence else f"{self.activation.name}"
+            raise InputError(
+                f"{verb} rests on exact generic ranks, and with {given} only upper bounds of them "
+                "are known; inspect, certify, verify and record say what is known"
+            )
+
     @property
     def output(self) -> str:
         """The read-out matrix."""

@@ -153,6 +153,9 @@ class Parametrized(Network):
     def check_verb(self, verb: str) -> None:
         self.base.check_verb(verb)
 
+    def need_ranks(self, verb: str, support: Support) -> None:
+        self.base.need_ranks(verb, support)
+
     def axes(self) -> tuple[Axis, ...]:
         """Those of the network; gains of single rows or columns move with these."""
         found = []

@@ -24,15 +24,23 @@ def explain_recording(found: Recording, file: str = "P.toml") -> Explanation:
     if not size:
         known.append("Nothing learns, so there is nothing to determine.")
     elif found.is_unique:
+        exact = found.problem.network.ranks_are_exact(found.problem.support)
         known.append(
-            f"What is recorded changes with the {size} learnable weights in {rank} independent "
-            "directions, as many as there are weights: no other match lies near the truth. "
-            f"Proved modulo {found.rank.p}."
+            f"What is recorded changes with the {size} learnable weights in "
+            + (
+                f"{rank} independent directions, as many as there are weights: no other match lies "
+                f"near the truth. Proved modulo {found.rank.p}."
+                if exact
+                else f"at most {rank} independent directions, as many as there are weights: if it "
+                "is so many, no other match lies near the truth. This is not proved for this "
+                "activation, or for these leaks."
+            )
         )
         words = "whether there are other matches, far from the truth"
         if found.problem.network.equations_are != "analytic":
             decided = "the number N of complex solutions, where the labels are what is recorded"
-        commands.append((f"matchprob identify {file}", "which weights the labels determine"))
+        if exact:
+            commands.append((f"matchprob identify {file}", "which weights the labels determine"))
     else:
         known.append(
             f"All that may be recorded ({of}) changes with the {size} learnable weights in only "

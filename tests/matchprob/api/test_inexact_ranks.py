@@ -1,0 +1,41 @@
+"""Networks whose generic ranks are known as upper bounds only: nothing positive is proved."""
+
+import pytest
+
+import matchprob as mp
+from algebra.errors import InputError
+
+ERF = mp.Problem(mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="erf"), {"W": "all"})
+# Unit 1 hears of unit 0 only, which has nothing but a bias: its sums are dependent over Q.
+LEAKING = mp.Problem(
+    mp.RNN(n=2, T=4, b=1, d=1, m=1, biases=True, leak=0.5, read="all"),
+    {"W": [[0, 0], [1, 0]], "D": "all"}, {"W": [[0, 0], [1, 0]], "B": [[0], [0]]},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("problem", [ERF, LEAKING], ids=["erf", "leaks"])
+@pytest.mark.parametrize("verb", [mp.robust, mp.design, mp.repair, mp.identify])
+def test_verbs_that_need_exact_ranks_refuse_upper_bounds(verb, problem):
+    """An upper bound of a rank proves no MP > 0."""
+    assert not problem.network.ranks_are_exact(problem.support)
+    with pytest.raises(InputError, match="only upper bounds"):
+        verb(problem)
+
+
+def test_a_design_of_such_a_network_is_not_accepted():
+    """The same file holds for tanh; for erf nothing is known."""
+    net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
+    found = mp.design(mp.Problem(net, {"W": "all"}), goal="cheapest")
+    data = found.proof()
+    assert mp.verify(data).holds
+    data["problem"]["network"]["activation"] = "erf"
+    checked = mp.verify(data)
+    assert not checked.holds
+    assert checked.is_unfinished
+
+
+def test_a_recording_says_that_its_rank_is_a_bound():
+    """What is recorded is given; that it determines the weights is not said to be proved."""
+    text = str(mp.record(ERF, "units").explain())
+    assert "not proved for this activation" in text
+    assert "Proved modulo" not in text
