@@ -79,7 +79,7 @@ COMMANDS = {
     "record --what units": ["all32", "tanh"],
     "identify": ["spread20", "all60", "tanh"],
     "audit --matrix W --count 1000000": ["spread32"],
-    "atlas --up-to 9": ["atlas"],
+    "atlas --budget 9": ["atlas"],
     "decide": ["relu"],
     "train --trials 100000": ["spread12", "relu"],
     "profile": ["spread12"],
