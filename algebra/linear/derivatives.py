@@ -5,7 +5,7 @@ An independent way to the Jacobian: the network's own forward map is run on dual
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,11 +75,6 @@ class DualMatrix:
             return DualMatrix(times(self.value, factor, p), times(self.tangent, factor, p), p)
         tangent = times(self.value, other.tangent, p) + times(self.tangent, other.value, p)
         return DualMatrix(times(self.value, other.value, p), tangent % p, p)
-
-    def mapped(self, function: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> DualMatrix:
-        """A function of each entry, given by its values and its slopes."""
-        value, slope = function(self.value)
-        return DualMatrix(value, times(slope, self.tangent, self.p), self.p)
 
     def __getitem__(self, key: Any) -> DualMatrix:
         return replace(self, value=self.value[key], tangent=self.tangent[key])

@@ -226,11 +226,11 @@ class ActivatedNetwork(Network):
             for name, shape in self.shapes.items()
         }
         stage, count = self.stages()[0], len(self.stages())
-        heard = exists[stage.matrix]
+        inner = exists[stage.matrix]
         driven = np.array([row.any() for row in exists[str(self.encoder)]])
-        biased = exists[stage.bias][:, 0] if stage.bias else np.zeros(len(heard), bool)
+        biased = exists[stage.bias][:, 0] if stage.bias else np.zeros(len(inner), bool)
         silent = self.activation.vanishes_at_zero
-        return sums_are_independent(self.leak, count, heard, driven, biased, silent)
+        return sums_are_independent(self.leak, count, inner, driven, biased, silent)
 
     @property
     def rank_decides(self) -> bool:

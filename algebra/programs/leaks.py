@@ -21,8 +21,8 @@ t − s_j + 1 for t ≥ s_j (that of the part of z at s_j, and of all that equal
 first step on at which some h_j of a unit's inputs is not 0 each sum has a power of an α that no
 earlier one has; the sums before are 0 or c_i, all equal.  They are independent.
 
-**Where the leaks are given numbers** they need not be.  A unit j that hears of nothing but its own
-bias has h_t,j = (1 − (1 − α)^t) φ(c_j), so a unit that hears of such units alone receives
+**Where the leaks are given numbers** they need not be.  A unit j whose only input is its own
+bias has h_t,j = (1 − (1 − α)^t) φ(c_j), so a unit that only such units reach receives
 a_t = c_i + (1 − (1 − α)^(t−1)) S: with α = 1/2 a relation a_4 − a_3 = (a_3 − a_2)/2, and values at
 such sums satisfy algebraic relations (e^(a_4) e^(a_2/2) = e^(3 a_3/2)).  But coefficients of a sum
 are known rationals: of c_i, and for each weight M_ij of the different values of unit j.
@@ -149,7 +149,7 @@ def leaked(
 
 
 def sums_are_independent(
-    leak: Any, steps: int, heard: np.ndarray, driven: np.ndarray, biased: np.ndarray, silent: bool
+    leak: Any, steps: int, inner: np.ndarray, driven: np.ndarray, biased: np.ndarray, silent: bool
 ) -> bool:
     """Whether different sums of a unit are linearly independent over Q: see the module.
 
@@ -158,8 +158,8 @@ def sums_are_independent(
     leak : Any
         What `read_leak` gives.
     steps : int
-    heard : ndarray of bool, units × units
-        Which units each hears of.
+    inner : ndarray of bool, units × units
+        The recurrent weights that exist: unit j reaches unit i in row i, column j.
     driven, biased : ndarray of bool
         The units that inputs enter, and those with a bias.
     silent : bool
@@ -167,7 +167,7 @@ def sums_are_independent(
     """
     if leak in (NO_LEAK, LEARNABLE):
         return True
-    inputs = [np.flatnonzero(row).tolist() for row in heard]
+    inputs = [np.flatnonzero(row).tolist() for row in inner]
     alpha = leak if len(leak) > 1 else leak * len(inputs)
     reached = np.zeros(len(inputs), bool)
     # Of each unit: the number of a value among its different ones, by the sum's coefficients, and
