@@ -1,20 +1,20 @@
-r"""A network, what learns in it, structural zeros and laws: the problem, its file, its
+r"""Problems: a network, its learnable weights, structural zeros and laws; their files, symmetries.
 symmetries.
 
 allocation    Allocations: which cells of which weight matrices may learn
-names         Names of units: neurons, inputs and outputs, as a person calls them
-problem       A question: a network, what learns in it, its structural zeros, laws, constraints
+names         Names of units: neurons, inputs and outputs
+problem       A problem: a network, its learnable weights, structural zeros, laws, constraints
 edges         Synapses as a list of edges, of published tables, graphs and matrices of counts
 tables        Matrices and edge lists in text files, as spreadsheets and NumPy write them
-schema        What a problem file may say, as a JSON Schema; what its keys mean
+schema        The format of problem files as a JSON Schema, with the meaning of each key
 files         Problem files: TOML, with matrices, edge lists and graphs in files beside it
-instance_files  One's own instance: weights, samples and a teacher or labels, as rationals
-constraints   Bounds, largest changes and signs: what the weights of a match must obey
+instance_files  Instances given by the user: weights, samples and a teacher or labels, as rationals
+constraints   Constraints on a match: bounds, largest changes and signs of the learnable weights
 updates       Matrices that learn by low-rank updates, gains or ties
-laws          How weights and samples are drawn, signs, measured weights
-learning      All that learns: cells, and matrices with updates
+laws          Laws of weights and samples, signs, measured weights
+learning      The parameters that learn: single cells and matrices with updates; cell types
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reachability  Paths through the weights that exist: whether any input reaches an output
-reduction     A problem solved instead of another one, and how its solutions come back
+reduction     A problem that is solved in place of another one, and the way back of its solutions
 symmetry      Symmetries of a network that preserve the match probability
 """

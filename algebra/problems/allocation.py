@@ -1,7 +1,7 @@
 """Allocations: which cells of which weight matrices may learn.
 
 An `Allocation` is an immutable set of cells ``(matrix, row, column)`` over the weight
-matrices of a network, any mix of them.  It knows nothing of weights or probabilities.
+matrices of a network.  It holds neither weights nor probabilities.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from algebra.networks.base import Network
 
 
 def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
-    """A 0/1 matrix of the given shape, checked, as int8.
+    """Check a 0/1 matrix of the given shape, and return it as int8.
 
     Parameters
     ----------
     value : array_like
         Rows of 0 and 1.
     shape : (int, int)
-        The shape it must have.
+        The required shape.
     name : str
-        What it is called in messages, such as ``learnable.W``.
+        The name used in messages, such as ``learnable.W``.
 
     Raises
     ------
     InputError
-        Where the shape differs or an entry is neither 0 nor 1.
+        If the shape differs or an entry is neither 0 nor 1.
     """
     try:
         array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
@@ -71,14 +71,14 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
 
 
 def _row_lengths(value: Any) -> list[int]:
-    """Lengths of the rows of a list of lists; empty where it is something else."""
+    """Lengths of the rows of a list of lists; empty if `value` is none."""
     if not isinstance(value, (list, tuple)):
         return []
     return [len(row) for row in value] if all(isinstance(r, (list, tuple)) for r in value) else []
 
 
 def _is_bit(entry: Any) -> bool:
-    # A timedelta64 counts as an integer for Python.
+    # isinstance(timedelta64, numbers.Integral) is true.
     number = isinstance(entry, (Real, np.bool_)) and not isinstance(entry, np.timedelta64)
     return number and bool(entry == 0 or entry == 1)
 
@@ -87,7 +87,7 @@ def _is_bit(entry: Any) -> bool:
 class Allocation:
     """The learnable cells of a network.
 
-    Make one with `from_masks`, `from_cells`, `rows` or `columns`.
+    Create one with `from_masks`, `from_cells`, `rows` or `columns`.
 
     Attributes
     ----------
@@ -146,7 +146,8 @@ class Allocation:
             name: as_mask(value, network.shape_of(name), name)
             for name, value in {**(masks or {}), **more}.items()
         }
-        # In their order, each once and inside: nothing is left to check, for millions of cells.
+        # The cells are sorted, distinct and inside their matrices: no check, since there may be
+        # millions.
         cells: list[Cell] = []
         for name in network.shapes:
             if name in given:
@@ -191,15 +192,15 @@ class Allocation:
 
     @cached_property
     def matrices(self) -> tuple[str, ...]:
-        """Names of the matrices that learn at all."""
+        """Names of the matrices with learnable weights."""
         used = {cell[0] for cell in self.cells}
         return tuple(name for name in self.network.shapes if name in used)
 
     def blocks(self, name: str) -> list[tuple[int, int, int, int]]:
         """The learnable weights of a matrix as rectangles: first and last row, and column.
 
-        Runs of neighbours in a row; rows that follow each other with the same run are one
-        rectangle.
+        A rectangle joins runs of neighbouring cells in consecutive rows, where these have the same
+        columns.
 
         Examples
         --------
@@ -211,7 +212,7 @@ class Allocation:
         mask = self.masks[name]
         edges = np.diff(np.pad(mask, ((0, 0), (1, 1))), axis=1)
         (row, first), last = np.nonzero(edges == 1), np.nonzero(edges == -1)[1] - 1
-        # Runs sorted by their columns: those of neighbouring rows stand beside each other.
+        # Sorted by columns, so that equal runs in neighbouring rows are adjacent.
         order = np.lexsort((row, last, first))
         row, first, last = row[order], first[order], last[order]
         same = (np.diff(row) == 1) & (np.diff(first) == 0) & (np.diff(last) == 0)
@@ -229,7 +230,7 @@ class Allocation:
         return [int(c) for c in self.masks[name].sum(axis=0, dtype=np.int64)]
 
     def without(self, cells: Iterable[Cell]) -> Allocation:
-        """The allocation less some of its cells."""
+        """The allocation without some of its cells."""
         gone = set(cells)
         return Allocation(self.network, tuple(c for c in self.cells if c not in gone))
 
@@ -244,7 +245,7 @@ class Allocation:
 
 
 def check_cell(cell: Any, name: str) -> None:
-    """Refuse what is no cell ``(matrix, row, column)``.
+    """Raise InputError unless `cell` is ``(matrix, row, column)``.
 
     Raises
     ------

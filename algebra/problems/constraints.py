@@ -1,17 +1,17 @@
-"""What a match may look like: bounds, largest changes and signs of the learnable weights.
+"""Constraints on a match: bounds, largest changes and signs of the learnable weights.
 
-The match probability asks whether *any* real weights match.  A synapse is bounded and keeps its
-sign (Dale's law), a weight is stored in sixteen bits.  Each constraint here says of one
-learnable weight w, with v its value before learning (the drawn weight that it replaces), that it
-lies in a closed interval:
+The match probability asks whether *any* real weights match.  A synapse, however, is bounded and
+keeps its sign (Dale's law), and a stored weight has sixteen bits.  Each constraint restricts one
+learnable weight w, whose value before learning (the drawn weight that it replaces) is v, to a
+closed interval:
 
 * ``max_abs``: −b ≤ w ≤ b;
 * ``max_change``: v − b ≤ w ≤ v + b;
 * ``sign``: w ≥ 0 or w ≤ 0; "keep" means the sign of v (where v = 0: either).
 
-Bounds and drawn weights are binary fractions, so the intervals are exact rationals.  A weight of
-0 goes with either sign.  Together they say that the learnable weights lie in a box (`Interval` by
-`Interval`), which is all that an engine needs to know.
+Bounds and drawn weights are binary fractions, so the intervals are exact rationals.  A weight of 0
+has either sign.  Together the constraints restrict the learnable weights to a box (one `Interval`
+for each), and engines use nothing else of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Interval:
     Attributes
     ----------
     low, high : fmpq or None
-        None where it has no end; empty where `low` exceeds `high`.
+        None for an unbounded side; the interval is empty if `low` exceeds `high`.
     """
 
     low: fmpq | None = None
@@ -58,22 +58,22 @@ class Interval:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether it has an end."""
+        """Whether it is bounded on some side."""
         return self.low is not None or self.high is not None
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing lies in it."""
+        """Whether it contains no number."""
         return self.low is not None and self.high is not None and self.low > self.high
 
     def nearest(self, value: fmpq) -> fmpq:
-        """What of it lies nearest to a number; it must not be empty."""
+        """The point of the interval nearest to a number; the interval must not be empty."""
         if self.low is not None and value < self.low:
             return self.low
         return self.high if self.high is not None and value > self.high else value
 
     def most(self, slope: fmpq) -> fmpq | None:
-        """The largest slope·w for w in it; None where there is none."""
+        """The largest slope·w over the interval; None if unbounded."""
         if slope == 0:
             return fmpq(0)
         end = self.high if slope > 0 else self.low
@@ -81,21 +81,21 @@ class Interval:
 
 
 class BoxColumns:
-    """Numbers in their intervals, written by nonnegative columns of a linear program.
+    """Nonnegative columns of a linear program that represent numbers restricted to intervals.
 
-    A number is low + p, or high − q where there is no low end; with both ends p + q = high − low
-    is one more equation; with neither it is p − q.
+    A number is low + p, or high − q if it has no lower bound; with two bounds p + q = high − low is
+    a further equation; with none the number is p − q.
 
     Parameters
     ----------
     intervals : sequence of Interval
     first : int, optional
-        The first of their columns.
+        Index of the first of their columns.
 
     Attributes
     ----------
     end : int
-        The first column after theirs.
+        Index of the first column after theirs.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class BoxColumns:
     """
 
     def __init__(self, intervals: Iterable[Interval], first: int = 0) -> None:
-        # For each number its constant and its columns with their signs.
+        # For each number its constant, and its columns with their signs.
         self._parts: list[tuple[fmpq, list[tuple[int, int]]]] = []
         self._ranges: list[tuple[int, fmpq]] = []
         at = first
@@ -136,7 +136,7 @@ class BoxColumns:
         return [fmpq(0)] * self.end
 
     def enter(self, row: list[fmpq], right: fmpq, terms: Iterable[tuple[int, fmpq]]) -> fmpq:
-        """Enter terms, each a number's place and its factor, into a row; its right-hand side."""
+        """Add terms, each (index of a number, factor), to a row; return the new right-hand side."""
         for place, factor in terms:
             constant, columns = self._parts[place]
             right = right - factor * constant
@@ -145,7 +145,7 @@ class BoxColumns:
         return right
 
     def equations(self) -> list[tuple[list[fmpq], fmpq]]:
-        """Rows and right-hand sides that hold numbers with two ends between them."""
+        """Rows and right-hand sides of p + q = high − low, for the numbers with two bounds."""
         found = []
         for at, width in self._ranges:
             row = self.blank()
@@ -154,7 +154,7 @@ class BoxColumns:
         return found
 
     def values(self, point: Sequence[fmpq]) -> list[fmpq]:
-        """The numbers at a point of the program."""
+        """The numbers that a point of the linear program represents."""
         return [
             constant + sum((sign * point[c] for c, sign in columns), fmpq(0))
             for constant, columns in self._parts
@@ -163,27 +163,27 @@ class BoxColumns:
 
 @dataclass(frozen=True)
 class Constraints:
-    """What every learnable weight of a match must obey.
+    """Constraints on the learnable weights of a match.
 
     Parameters
     ----------
     max_abs, max_change : float, mapping or matrix, optional
-        A bound (at least 0; infinity for none) for all learnable weights, or for the matrices
-        named: one for the matrix, or one for each of its cells.  A matrix alone is that of the
-        only matrix that learns.
+        A bound (at least 0; infinity for none) for all learnable weights, or by matrix: one number
+        for the matrix, or one for each of its cells.  A bare matrix applies to the only matrix that
+        learns.
     sign : str, mapping or matrix, optional
         "keep", "+" or "-", for all or by matrix; as a matrix 1, −1 and 0 (free).
 
     Raises
     ------
     InputError
-        Naming the entry that is wrong.
+        If an entry is wrong; the message names it.
 
     Notes
     -----
-    What depends on a network (names, shapes, which cells learn) is checked by `on`, which
-    `algebra.problems.problem.Problem` calls.  Cells that do not learn need no bound: theirs in
-    a matrix of bounds are not looked at.
+    Names, shapes and learning cells depend on the network; `on`, which
+    `algebra.problems.problem.Problem` calls, checks them.  Cells that do not learn need no bound:
+    their entries in a matrix of bounds are ignored.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class Constraints:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether renaming units changes nothing: no cell is told from another of its matrix."""
+        """Whether all cells of a matrix have the same constraint, so that units can be renamed."""
         return not any(isinstance(e, tuple) for f in fields(self) for e in self._entries(f.name))
 
     def _entries(self, key: str) -> list[Entry]:
@@ -232,15 +232,15 @@ class Constraints:
     def on(
         self, network: Network, learning: Mapping[str, np.ndarray | None], fixed: bool
     ) -> Constraints:
-        """The same constraints, checked against a network, matrices standing under their name.
+        """The same constraints, checked against a network, each matrix under its name.
 
         Parameters
         ----------
         network : Network
         learning : mapping of str to ndarray or None
-            For each matrix that learns its mask; None where cells are drawn.
+            For each matrix that learns its mask; None if the cells are drawn.
         fixed : bool
-            Whether nothing else will ever learn; otherwise (a network without an allocation)
+            Whether the set of learning matrices is final; if not (a network without an allocation),
             only names and shapes are checked.
         """
         found: dict[str, Any] = {}
@@ -260,7 +260,7 @@ class Constraints:
         return Constraints(**found)
 
     def restricted(self, allocation: Allocation) -> Constraints:
-        """The constraints as far as they concern an allocation's cells."""
+        """The constraints on the cells of an allocation."""
         found: dict[str, Any] = {}
         for f in fields(self):
             value = getattr(self, f.name)
@@ -274,7 +274,7 @@ class Constraints:
         return Constraints(**found)
 
     def interval(self, cell: Cell, before: fmpq) -> Interval:
-        """Where the weight of a learnable cell may lie, exactly.
+        """The interval of a learnable weight, exactly.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class Constraints:
         return "; ".join(parts) or "no constraints"
 
     def to_dict(self) -> dict[str, Any]:
-        """The table of a problem file; infinity as a word, which JSON has no number for."""
+        """The table of a problem file; infinity is a word, since JSON has no number for it."""
 
         def plain(entry: Any) -> Any:
             if isinstance(entry, dict):
@@ -334,7 +334,7 @@ class Constraints:
 
 
 def _entry(value: Any, key: str, where: str) -> Entry:
-    """One value of a table, checked as far as it can be without a network."""
+    """One value of the table, with the checks that need no network."""
     if isinstance(value, np.ndarray) or (
         isinstance(value, (list, tuple)) and not isinstance(value, str)
     ):

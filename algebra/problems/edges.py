@@ -1,15 +1,16 @@
-"""Synapses as a list of edges: the form in which circuits are published.
+"""Synapses as a list of edges, the form in which circuits are published.
 
-The synapse from unit `pre` onto unit `post` is row `post`, column `pre` of a weight matrix.  Which
-of two columns is `pre` is never taken from their order: the header of an edge list says so (a word
-of `HEADERS`), and so do source and target of an edge of a directed graph; of a matrix of synapse
-counts somebody has to say whether its rows are `pre` or `post` (`edges_of_matrix`).
+The synapse from unit `pre` onto unit `post` is row `post`, column `pre` of a weight matrix.  The
+order of two columns never decides which one is `pre`: the header of an edge list does (a word of
+`HEADERS`), and in a directed graph the source is `pre`.  For a matrix of synapse counts the caller
+must say whether its rows are `pre` or `post` (`edges_of_matrix`).
 
-A column `type` tells chemical synapses from gap junctions (`TYPES`).  Where a list holds both, one
-has to be chosen.  A gap junction has no direction: a line of one is an edge each way, and where
-both directions are listed with different numbers of contacts the larger one counts.  Lines of one
-pair that differ in a region (neuPrint's ``roi``) or, where all types are taken, in their type are
-added up; any other pair that is given twice is refused, with the rows of the file.
+A column `type` distinguishes chemical synapses from gap junctions (`TYPES`).  If a list holds both,
+the caller must choose one.  A gap junction has no direction: its line is an edge in both
+directions; if both directions are listed with different numbers of contacts, the larger number
+counts.  Lines of one pair that differ in their region (neuPrint's ``roi``) or, if all types are
+taken, in their type are added up; any other pair that is given twice is refused, with its rows in
+the file.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from algebra.errors import InputError, shown
 from algebra.linalg.rational import exact_number
 from algebra.problems.names import Names
 
-# What the words of a header mean; they are compared without regard to case.
+# Words of a header and their meanings, compared without regard to case.
 HEADERS: dict[str, tuple[str, ...]] = {
     "pre": (
         "pre", "presynaptic", "source", "origin", "from", "sender", "bodyid_pre", "pre_root_id",
@@ -46,7 +47,7 @@ HEADERS: dict[str, tuple[str, ...]] = {
     "type": ("type", "synapse_type", "synapse type", "edge_type"),
     "region": ("roi", "neuropil", "region"),
 }  # fmt: skip
-# What a number beside an edge may be.
+# The meanings that the number of an edge can have.
 VALUES = ("cost", "weight", "sign")
 CHEMICAL, ELECTRICAL, ALL_TYPES = "chemical", "electrical", "all"
 TYPES: dict[str, tuple[str, ...]] = {
@@ -55,10 +56,10 @@ TYPES: dict[str, tuple[str, ...]] = {
         ELECTRICAL, "electric", "e", "ej", "gap", "gap junction", "gap_junction", "gapjunction",
     ),
 }  # fmt: skip
-# Edges with units that have no name here: refused, or left out.
+# Edges with units that have no name in the problem are refused or left out.
 REFUSE, SKIP = "refuse", "skip"
 UNKNOWN = (REFUSE, SKIP)
-# Attributes of a file's nodes that name them, where all nodes have the same one.
+# Attributes of a file's nodes that name them if all nodes have the same one.
 _LABELS = ("name", "label", "cell_name")
 
 _MEANINGS = {word: meaning for meaning, words in HEADERS.items() for word in words}
@@ -66,7 +67,7 @@ _CANONICAL = {word: kind for kind, words in TYPES.items() for word in words}
 
 
 def meaning_of(header: str) -> str:
-    """What a column's header means, a key of `HEADERS`; "" where it is not known."""
+    """The meaning of a column's header, a key of `HEADERS`; "" if it is not known."""
     return _MEANINGS.get(header.strip().lower(), "")
 
 
@@ -76,14 +77,14 @@ class Edge(NamedTuple):
     Attributes
     ----------
     post, pre : str
-        Each a name or a number.
+        Names, or numbers as text.
     value : str
-        The number beside it; "" where there is none.
+        The number of the edge; "" if there is none.
     type : str
-        "chemical", "electrical", or the word of the list in small letters; "" where it has none.
+        "chemical", "electrical", or the list's own word in lower case; "" if there is none.
     region : str
     place : str
-        Where it stands: "row 17".
+        Where the line is in the file: "row 17".
     """
 
     post: str
@@ -102,13 +103,13 @@ class Edges:
     ----------
     edges : tuple of Edge
     column : str
-        What the numbers are: cost, weight or sign; "" where there are none.
+        The meaning of the numbers: cost, weight or sign; "" if there are none.
     type : str
-        The type of synapse that counts, or "all"; "" where the list must have one only.
+        The type of synapse that counts, or "all"; "" if the list must have a single type.
     unknown : str
-        "refuse" or "skip": what becomes of edges with a unit that is none of the names.
+        "refuse" or "skip": how edges with a unit outside the names are treated.
     nodes : tuple of str
-        Units without edges too, where the list has them; see `units`.
+        All units, if the list also names units without edges; see `units`.
     """
 
     edges: tuple[Edge, ...]
@@ -127,22 +128,22 @@ class Edges:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """All units, in the order in which the list has them."""
+        """All units, in the order of the list."""
         ends = (unit for edge in self.edges for unit in (edge.pre, edge.post))
         return self.nodes or tuple(dict.fromkeys(ends))
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many edges there are of each type."""
+        """Number of edges of each type."""
         return dict(Counter(edge.type for edge in self.edges))
 
     def _of_type(self) -> list[Edge]:
-        """The edges of the type that was chosen.
+        """The edges of the chosen type.
 
         Raises
         ------
         InputError
-            Where there are none, or nobody chose.
+            If there are none, or the list has several types and none was chosen.
         """
         kinds = ", ".join(f"{kind or 'no type'} ({n})" for kind, n in self.counts.items())
         wanted = _canonical(self.type)
@@ -158,12 +159,13 @@ class Edges:
         return [edge for edge in self.edges if edge.type == wanted]
 
     def cells(self, names: Names, matrix: str) -> dict[tuple[int, int], str]:
-        """The numbers by row (`post`) and column (`pre`).
+        """The numbers of the edges, by row (`post`) and column (`pre`).
 
         Raises
         ------
         InputError
-            Where a unit is none of the matrix's, or an edge is given twice; with its row.
+            If a unit is not one of the matrix's, or an edge is given twice; the message gives its
+            row.
         """
         found: dict[tuple[int, int], dict[tuple[str, str], Edge]] = {}
         edges = self._of_type()
@@ -173,15 +175,15 @@ class Edges:
             except InputError as error:
                 if self.unknown == SKIP and names:
                     continue
-                raise InputError(f"{_told(edge)}: {error}") from None
+                raise InputError(f"{_described(edge)}: {error}") from None
             parts = found.setdefault(at, {})
             before = parts.setdefault((edge.type, edge.region), edge)
             if before is not edge:
-                raise InputError(f"{_told(edge)}, is given twice, first in {before.place}")
+                raise InputError(f"{_described(edge)}, is given twice, first in {before.place}")
         if edges and not found:
             raise InputError(
                 f"none of its {len(edges)} edges is between units of {matrix} that have names; the "
-                f"first is {_told(edges[0])}"
+                f"first is {_described(edges[0])}"
             )
         if any(edge.type == ELECTRICAL for edge in edges):
             self._both_ways(found, names, matrix)
@@ -193,7 +195,7 @@ class Edges:
         names: Names,
         matrix: str,
     ) -> None:
-        """Put in the other direction of each gap junction."""
+        """Add the other direction of each gap junction."""
         rows, columns = names.network.shapes[matrix]
         if rows != columns or names.rows(matrix) != names.columns(matrix):
             raise InputError(
@@ -208,11 +210,11 @@ class Edges:
                         found[j, i][key] = edge
 
     def _value(self, edges: Sequence[Edge]) -> str:
-        """The number of a pair: that of its only line, or the sum of what was counted."""
+        """The number of a pair: that of its only line, or the sum if the numbers are counts."""
         if len(edges) == 1 or not self.column:
             return edges[0].value
         if self.column != "weight":
-            raise InputError(f"{_told(edges[1])}, is given twice, first in {edges[0].place}")
+            raise InputError(f"{_described(edges[1])}, is given twice, first in {edges[0].place}")
         return str(sum(map(_amount, edges)))
 
     def mask(self, names: Names, matrix: str) -> list[list[int]]:
@@ -224,7 +226,7 @@ class Edges:
         return out
 
     def is_there(self, text: str) -> bool:
-        """Whether an edge with this number is a synapse: a weight of 0 is none."""
+        """Whether an edge with this number is a synapse: a weight of 0 is not."""
         return self.column != "weight" or exact_number(text, "weight") != 0
 
 
@@ -234,9 +236,9 @@ def edges_of_lines(header: Sequence[str], lines: Iterable[tuple[str, Sequence[st
     Parameters
     ----------
     header : sequence of str
-        Columns whose header says nothing (see `HEADERS`) are not looked at.
+        Columns whose header is unknown (see `HEADERS`) are ignored.
     lines : iterable of (str, sequence of str)
-        The place of each, and its entries.
+        The place of each line, and its entries.
 
     Raises
     ------
@@ -266,33 +268,34 @@ def edges_of_lines(header: Sequence[str], lines: Iterable[tuple[str, Sequence[st
     for place, line in lines:
         if len(line) != len(header):
             raise InputError(f"{place} has {len(line)} entries, the header {len(header)}")
-        told = {name: line[k] for name, k in at.items()}
+        fields = {name: line[k] for name, k in at.items()}
         for name in ("pre", "post"):
-            if not told[name]:
+            if not fields[name]:
                 raise InputError(f"{place} lacks `{name}`")
-        value, kind = told.get(column, ""), _canonical(told.get("type", ""))
+        value, kind = fields.get(column, ""), _canonical(fields.get("type", ""))
         edges.append(
             _checked(
-                Edge(told["post"], told["pre"], value, kind, told.get("region", ""), place), column
+                Edge(fields["post"], fields["pre"], value, kind, fields.get("region", ""), place),
+                column,
             )
         )
     return Edges(tuple(edges), column)
 
 
 def edges_of_graph(graph: Any, label: str | None = None) -> Edges:
-    """The edges of a graph of networkx, from `pre` to `post`.
+    """The edges of a networkx graph, from `pre` to `post`.
 
     Parameters
     ----------
     graph : networkx graph
-        An undirected edge is a synapse each way.  Parallel edges are added up.
+        An undirected edge is a synapse in both directions.  Parallel edges are added up.
     label : str, optional
-        The attribute that names a node, if not the node itself.
+        The attribute that names a node, if the node itself does not.
 
     Raises
     ------
     InputError
-        Where a node is neither a name nor a number, or two have one name.
+        If a node is neither a name nor a number, or two nodes have one name.
     """
     names = {node: _node(node if label is None else graph.nodes[node][label]) for node in graph}
     if len(set(names.values())) < len(names):
@@ -302,27 +305,27 @@ def edges_of_graph(graph: Any, label: str | None = None) -> Edges:
     for number, (pre, post, *key, data) in enumerate(
         graph.edges(keys=True, data=True) if parallel else graph.edges(data=True), 1
     ):
-        told = {meaning_of(str(word)): str(value).strip() for word, value in data.items()}
-        value = told.get("weight", "")
+        attributes = {meaning_of(str(word)): str(value).strip() for word, value in data.items()}
+        value = attributes.get("weight", "")
         column = "weight" if value else column
         ends = names[post], names[pre]
-        more = (value, _canonical(told.get("type", "")), shown(key[0]) if key else "")
+        more = (value, _canonical(attributes.get("type", "")), shown(key[0]) if key else "")
         place = f"edge {number}"
         edges.append(_checked(Edge(*ends, *more, place), "weight" if value else ""))
         if not graph.is_directed() and pre != post:
             edges.append(Edge(*ends[::-1], *more, place))
     if column and not all(edge.value for edge in edges):
         lacking = next(edge for edge in edges if not edge.value)
-        raise InputError(f"{_told(lacking)}, has no weight, and others have one")
+        raise InputError(f"{_described(lacking)}, has no weight, and others have one")
     return Edges(tuple(edges), column, nodes=tuple(names.values()))
 
 
 def edges_of_graphml(path: Path) -> Edges:
     """The edges of a GraphML file.
 
-    A node's name is its attribute name, label or cell_name where all nodes have one, else its id.
+    A node is named by its attribute name, label or cell_name if all nodes have it, else by its id.
     """
-    # networkx takes a moment to load.
+    # Importing networkx takes time.
     import networkx as nx
 
     graph = nx.read_graphml(path)
@@ -334,7 +337,7 @@ def edges_of_graphml(path: Path) -> Edges:
 def edges_of_matrix(
     entries: Any, rows: str, row_names: Sequence[str] = (), column_names: Sequence[str] = ()
 ) -> Edges:
-    """The entries of a matrix that are not 0, as edges with weights.
+    """The non-zero entries of a matrix, as edges with weights.
 
     Parameters
     ----------
@@ -343,7 +346,7 @@ def edges_of_matrix(
     rows : str
         Whether a row is `pre` or `post`.
     row_names, column_names : sequence of str, optional
-        Without names units are numbers.
+        By default units are numbers.
 
     Raises
     ------
@@ -351,8 +354,8 @@ def edges_of_matrix(
     """
     if rows not in ("pre", "post"):
         raise InputError(
-            f"`rows` ({shown(rows)}): a matrix does not say which of its sides sends; give "
-            'rows = "pre" or rows = "post"'
+            f"`rows` ({shown(rows)}): a matrix does not say whether its rows or columns "
+            'are `pre`; give rows = "pre" or rows = "post"'
         )
     edges = []
     for i, j, value in _entries(entries):
@@ -367,7 +370,7 @@ def edges_of_matrix(
 
 
 def _entries(entries: Any) -> Iterable[tuple[int, int, str]]:
-    """Row, column and text of each entry that may be other than 0."""
+    """Row, column and text of each entry that may differ from 0."""
     if is_sparse(entries):
         entries = entries.tocoo()
         rows, columns, values = entries.coords[0], entries.coords[1], entries.data
@@ -388,19 +391,19 @@ def _entries(entries: Any) -> Iterable[tuple[int, int, str]]:
 
 
 def given_mask(value: Any, matrix: str, names: Names) -> Any:
-    """A graph, an edge list or a sparse matrix as a mask; anything else as it is.
+    """Convert a graph, an edge list or a sparse matrix to a mask; return anything else unchanged.
 
     Parameters
     ----------
     value : object
-        The rows of a sparse matrix are `post`, as those of every mask.
+        The rows of a sparse matrix are `post`, as in every mask.
     matrix : str
     names : Names
 
     Raises
     ------
     InputError
-        Where a unit is none of the matrix's, or a sparse matrix has another shape.
+        If a unit is not one of the matrix's, or a sparse matrix has another shape.
     """
     if is_graph(value):
         value = edges_of_graph(value)
@@ -413,19 +416,19 @@ def given_mask(value: Any, matrix: str, names: Names) -> Any:
     if is_sparse(value):
         shape = names.network.shapes[matrix]
         if value.shape != shape:
-            told = "×".join(map(str, value.shape))
-            raise InputError(f"`{matrix}` is {told} but must be {shape[0]}×{shape[1]}")
+            size = "×".join(map(str, value.shape))
+            raise InputError(f"`{matrix}` is {size} but must be {shape[0]}×{shape[1]}")
         return value.toarray()
     return value
 
 
 def is_graph(value: Any) -> bool:
-    """Whether a value looks like a networkx graph."""
+    """Whether a value has the interface of a networkx graph."""
     return callable(getattr(value, "is_directed", None)) and hasattr(value, "edges")
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether a value looks like a sparse matrix of SciPy."""
+    """Whether a value has the interface of a SciPy sparse matrix."""
     return callable(getattr(value, "tocoo", None))
 
 
@@ -441,7 +444,7 @@ def _canonical(word: str) -> str:
 
 
 def _checked(edge: Edge, column: str) -> Edge:
-    """The edge, where its weight is a number."""
+    """The edge, after a check that its weight is a number."""
     if column == "weight":
         _amount(edge)
     return edge
@@ -451,8 +454,8 @@ def _amount(edge: Edge) -> Any:
     try:
         return exact_number(edge.value, "weight")
     except InputError as error:
-        raise InputError(f"{_told(edge)}: {error}") from None
+        raise InputError(f"{_described(edge)}: {error}") from None
 
 
-def _told(edge: Edge) -> str:
+def _described(edge: Edge) -> str:
     return f"{edge.place}, from {edge.pre} onto {edge.post}"

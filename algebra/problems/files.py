@@ -14,16 +14,15 @@ The format is in docs/problem-files.md::
     W = [[1, 0], [0, 1]]
 
 A matrix is a list of rows, the name of a file beside the problem file (a matrix, an edge list or a
-graph: `algebra.problems.tables`), ``{ edges = "…", type = "chemical" }`` (what of such a file
-counts: `algebra.problems.tables.read_edges`), ``"all"`` (every weight of it learns),
-``{ random = { budget = …, rows = … } }`` (see `algebra.problems.random_cells`), or an update:
-``{ lora = 2 }``, ``{ gain = "rows" }``, ``{ gain = "rows", groups = [1, 1] }``,
-``{ tied = [[1, 1], [2, 0]] }``
-(`algebra.problems.updates`).
+graph: `algebra.problems.tables`), ``{ edges = "…", type = "chemical" }`` (such a file with options:
+`algebra.problems.tables.read_edges`), ``"all"`` (all its weights learn),
+``{ random = { budget = …, rows = … } }`` (see `algebra.problems.random_cells`), or an update
+(`algebra.problems.updates`): ``{ lora = 2 }``, ``{ gain = "rows" }``,
+``{ gain = "rows", groups = [1, 1] }``, ``{ tied = [[1, 1], [2, 0]] }``.
 Bounds and signs of ``[constraints]`` (`algebra.problems.constraints`) are numbers, words, or
 matrices in the same forms; so are the numbers of ``[values]`` (`algebra.problems.laws.values`) and
-the signs of ``[distribution]`` (`algebra.problems.laws.distribution`), the latter also a list of
-units' signs.
+the signs of ``[distribution]`` (`algebra.problems.laws.distribution`), which may also be a list
+with a sign for each unit.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``,
         ``constraints``, ``names``, ``values``.
     folder : Path, optional
-        Where matrices given by file name lie; without one none may be named.
+        The folder of matrices that are given by file name; None: file names are refused.
 
     Raises
     ------
@@ -132,21 +131,21 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
 
 
 def _signs(value: Any, names: Names, folder: Path | None) -> Any:
-    """Signs of [distribution] with their files read."""
+    """The signs of [distribution], with the contents of files in place of their names."""
     if not isinstance(value, Mapping):
         return _units_signs(value, "distribution.signs", "neurons", names, folder)
-    told = {}
+    signs = {}
     for key, entry in value.items():
         name = f"distribution.signs.{one_line(key)}"
         if key in names.network.shapes and _is_file(entry):
-            told[key] = _numbers_file(entry, name, folder, names, key, "sign", SIGNS_TEXT)
+            signs[key] = _numbers_file(entry, name, folder, names, key, "sign", SIGNS_TEXT)
         else:
-            told[key] = _units_signs(entry, name, key, names, folder)
-    return told
+            signs[key] = _units_signs(entry, name, key, names, folder)
+    return signs
 
 
 def _units_signs(value: Any, name: str, units: str, names: Names, folder: Path | None) -> Any:
-    """A list of units' signs, from a file with a sign, or a name and a sign, a line."""
+    """A list of units' signs from a file; each line is a sign, or a name and a sign."""
     if not isinstance(value, str):
         return value
     rows = _matrix_file(value, name, folder, "a list of signs", _entry)
@@ -167,13 +166,13 @@ def _units_signs(value: Any, name: str, units: str, names: Names, folder: Path |
 
 
 def _sign_word(cell: Any) -> Any:
-    """A sign as a whole number, where it is one; a word stays a word, to be refused later."""
+    """A sign as an integer if it is one; other words are returned unchanged and refused later."""
     found = number(str(cell))
     return int(found) if found in (-1, 0, 1) else str(cell)
 
 
 def _measured(value: Any, key: str, names: Names, folder: Path | None) -> Any:
-    """Numbers of [values] with their file read: a decimal is the number that is written."""
+    """The numbers of [values]; those of a file are exact decimals."""
     if key == JITTER:
         return (
             {k: _written(v) for k, v in value.items()}
@@ -191,21 +190,21 @@ def _measured(value: Any, key: str, names: Names, folder: Path | None) -> Any:
 
 
 def _written(value: Any) -> Any:
-    """A number of a TOML file as its text: read as a double, it is shown by the same digits."""
+    """A number of a TOML file as text; the text of a double has the digits of the file."""
     return repr(value) if isinstance(value, float) else value
 
 
 def _is_file(value: Any) -> bool:
-    """Whether a value names a file, or what of an edge list counts."""
+    """Whether a value names a file, or is a table with options for an edge list."""
     return isinstance(value, str) or (isinstance(value, Mapping) and "edges" in value)
 
 
 def _numbers_file(
     value: Any, name: str, folder: Path | None, names: Names, matrix: str, column: str, what: str
 ) -> Any:
-    """The entries of a matrix from a file of rows, or an edge list with numbers of this kind.
+    """The entries of a matrix from a file of rows, or from an edge list with a column of this kind.
 
-    Where an edge list has no edge there is nothing: None for a weight, 0 for a sign.
+    A cell without an edge has None as its weight, or 0 as its sign.
     """
     found = (
         _matrix_file(value, name, folder, what, _entry)
@@ -236,11 +235,11 @@ def _numbers_file(
 
 def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple[Types, bool]:
     """The table [types] with its files read, and whether parameters of a type move together."""
-    told = dict(table)
-    together = told.pop("together", True)
+    found = dict(table)
+    together = found.pop("together", True)
     if not isinstance(together, bool):
         raise InputError(f"types.together ({shown(together)}) must be true or false")
-    for key, value in told.items():
+    for key, value in found.items():
         if not isinstance(value, str):
             continue
         name, path = f"types.{one_line(key)}", (folder or Path()) / value
@@ -252,18 +251,18 @@ def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple
         axis = populations(names.network).get(key)
         units = None if axis is None else names.population(axis)
         try:
-            told[key] = read_types(path, units)
+            found[key] = read_types(path, units)
         except FileNotFoundError:
             raise InputError(f"{name} names {path_text(path)}, which does not exist") from None
         except (OSError, UnicodeDecodeError, InputError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise InputError(f"{name}: {path_text(path)}: {one_line(reason)}") from None
-    return Types(names.network, told), together
+    return Types(names.network, found), together
 
 
 def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     """The table [names] with its files read."""
-    told = dict(table)
+    found = dict(table)
     for key, value in table.items():
         if not isinstance(value, str):
             continue
@@ -274,14 +273,14 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
                 "name a line or with edges, which ends in " + ", ".join(NAME_FORMATS)
             )
         try:
-            told[key] = read_names(path)
+            found[key] = read_names(path)
         except FileNotFoundError:
             raise InputError(f"{name} names {path_text(path)}, which does not exist") from None
         except Exception as error:
-            # A damaged GraphML file raises many kinds.
+            # networkx raises exceptions of many classes for a damaged GraphML file.
             reason = error.strerror if isinstance(error, OSError) else error
             raise InputError(f"{name}: {path_text(path)}: {one_line(reason)}") from None
-    return told
+    return found
 
 
 def _with_leaks(table: Any, folder: Path | None) -> Any:
@@ -302,7 +301,7 @@ def _with_leaks(table: Any, folder: Path | None) -> Any:
 
 
 def network_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Network:
-    """A network from the ``[network]`` table; `folder` is where its files are named from."""
+    """A network from the ``[network]`` table; file names in it are relative to `folder`."""
     if "kind" not in data:
         raise InputError("[network] has no `kind`; choose one of " + ", ".join(KINDS))
     kind = data["kind"]
@@ -315,8 +314,8 @@ def network_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Ne
     missing = [name for name in needed if name not in data]
     if missing:
         known = {**MEANINGS, **cls.meanings}
-        told = "; ".join(f"{name}: {known.get(name, name)}" for name in missing)
-        raise InputError(f"[network] of kind {kind!r} lacks {', '.join(missing)} ({told})")
+        lacking = "; ".join(f"{name}: {known.get(name, name)}" for name in missing)
+        raise InputError(f"[network] of kind {kind!r} lacks {', '.join(missing)} ({lacking})")
     data = cls.located(data, folder)
     return cls(**{name: data[name] for name in names if name in data})
 
@@ -328,13 +327,13 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
     ----------
     path : str or Path
     need_learnable : bool, optional
-        Whether a file without a [learnable] table is an error.
+        Whether a file without a [learnable] table is refused.
 
     Raises
     ------
     InputError
-        Where the file is missing, is not TOML, or says something impossible; the
-        message begins with the file's name.
+        If the file is missing, is not TOML, or is inconsistent; the message begins with the file's
+        name.
     """
     if not isinstance(path, (str, Path)):
         raise InputError(f"`path` ({shown(path)}) must be the name of a problem file")
@@ -359,13 +358,13 @@ def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | Non
     most : int, optional
         A longer file, in characters, is refused.
     decimal : callable, optional
-        What a decimal's text becomes, if not TOML's own number, a double: a decimal with more
-        digits than that holds is refused.
+        Converts the text of a decimal; by default decimals become doubles, and one with more digits
+        than a double holds is refused.
 
     Raises
     ------
     InputError
-        Where the file is missing, too long or no TOML; the message begins with its name.
+        If the file is missing, too long or not TOML; the message begins with its name.
     """
     where = path_text(path)
     try:
@@ -386,12 +385,12 @@ def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | Non
     except OSError as error:
         raise InputError(f"{where}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        # Not text, a NUL in the name, or an integer of thousands of digits.
+        # Not text, a NUL character in the name, or an integer with thousands of digits.
         raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
 
 
 def _double(text: str) -> float:
-    """A decimal as the double that is shown by the same digits, or none."""
+    """The double that prints with the digits of a decimal; refused if there is none."""
     value = float(text)
     try:
         is_whole = isnan(value) or Decimal(repr(value)) == Decimal(text)
@@ -440,10 +439,10 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
 
 
 def _with_files(value: Mapping[str, Any], name: str, folder: Path | None) -> dict[str, Any]:
-    """An update with the file of its numbers read."""
-    told = dict(value)
+    """An update with the contents of a file in place of its name."""
+    read = dict(value)
     for key in (Tied.keyword, GROUPS):
-        if not isinstance(given := told.get(key), str):
+        if not isinstance(given := read.get(key), str):
             continue
         what = "rows of whole numbers"
         rows = _matrix_file(given, f"{name}.{key}", folder, what, _number)
@@ -451,15 +450,15 @@ def _with_files(value: Mapping[str, Any], name: str, folder: Path | None) -> dic
             raise InputError(
                 f"`{name}.{key}`: {given} is an edge list; groups are a matrix of numbers"
             )
-        told[key] = [[_plain(v) for v in row] for row in np.atleast_2d(rows)]
-        if key == GROUPS and told.get(Gain.keyword) != "cells":
+        read[key] = [[_plain(v) for v in row] for row in np.atleast_2d(rows)]
+        if key == GROUPS and read.get(Gain.keyword) != "cells":
             # A number for each line, in a row or in a column.
-            told[key] = [v for row in told[key] for v in row]
-    return told
+            read[key] = [v for row in read[key] for v in row]
+    return read
 
 
 def _plain(value: Any) -> Any:
-    """A number that is whole as an int; anything else as it is, to be refused later."""
+    """An integral number as an int; anything else is returned unchanged and refused later."""
     try:
         return int(value) if value == int(value) else value
     except (TypeError, ValueError, OverflowError):
@@ -467,7 +466,7 @@ def _plain(value: Any) -> Any:
 
 
 def _mask(value: Any, names: Names, name: str, table: str) -> Any:
-    """What a file holds as the mask of the matrix; anything else as it is."""
+    """The mask of a matrix from a file's contents; anything else is returned unchanged."""
     if not isinstance(value, (Edges, Rows)) and not is_sparse(value):
         return value
     names.network.shape_of(name, f"{table}.{one_line(name)}: ")
@@ -480,7 +479,7 @@ def _mask(value: Any, names: Names, name: str, table: str) -> Any:
 
 
 def _rule(value: Any, key: str, folder: Path | None, names: Names, learning: Sequence[str]) -> Any:
-    """A value of [constraints] with its files read; what it says is checked later."""
+    """A value of [constraints] with its files read; its entries are checked later."""
     name = f"constraints.{key}"
     if isinstance(value, Mapping):
         return {
@@ -527,7 +526,7 @@ def _matrix_file(
 
 
 def _file(text: Any, name: str, folder: Path | None, what: str) -> Path:
-    """The file that a text names."""
+    """The path of the file that a text names."""
     suffix = Path(text).suffix if isinstance(text, str) else ""
     if suffix not in FORMATS:
         raise InputError(
@@ -553,7 +552,7 @@ def _edges(value: Mapping[str, Any], name: str, folder: Path | None) -> Edges:
 
 
 def _entry(cell: str) -> Any:
-    # A word stays a word, so that the mask check can echo it.
+    # A word is returned unchanged, so that the check of the mask can quote it.
     text, found = cell.strip(), number(cell)
     return int(found) if found in (0, 1) else text
 

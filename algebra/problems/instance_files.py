@@ -1,4 +1,4 @@
-"""One's own instance: weights, samples and a teacher or labels, as rationals in a TOML file.
+"""An instance given by the user: weights, samples and a teacher or labels, as rationals in TOML.
 
 The format is in docs/problem-files.md::
 
@@ -14,7 +14,7 @@ The format is in docs/problem-files.md::
     Y = [[1, 2]]
 
 Instead of ``[labels]`` a ``[teacher]`` of the same matrices as ``[weights]`` may give the labels.
-A number is a whole number, a decimal (exactly what is written: 0.1 is 1/10) or a text "p/q".
+A number is an integer, a decimal (exact: 0.1 is 1/10) or a text "p/q".
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ class GivenNumbers:
     Attributes
     ----------
     problem : Problem
-        Whose learnable weights are to match the labels.
+        The problem whose learnable weights are to match the labels.
     weights : mapping of str to ndarray of fmpq
-        The student's; those of learnable cells are not looked at.
+        The student's weights; those of learnable cells are not used.
     X : ndarray of fmpq
         Samples.
     teacher : mapping of str to ndarray of fmpq, or None
-        Who gives the labels; None where they are given as they are.
+        The weights that give the labels; None if the labels are given.
     labels : ndarray of fmpq or None
-        Given labels; None where there is a teacher.
+        Given labels; None if there is a teacher.
     """
 
     problem: Problem
@@ -72,24 +72,24 @@ class GivenNumbers:
 
     @property
     def has_teacher(self) -> bool:
-        """Whether a teacher of the architecture gives the labels, as the match probability asks."""
+        """Whether a teacher of the architecture gives the labels, as in the match probability."""
         return self.teacher is not None
 
 
 def given_numbers(data: Mapping[str, Any], problem: Problem) -> GivenNumbers:
-    """The instance that plain data describe.
+    """The instance described by plain data.
 
     Parameters
     ----------
     data : mapping
         Tables "weights" and "samples", and "teacher" or "labels"; matrices are rows of numbers.
     problem : Problem
-        With a fixed allocation.
+        Its allocation must be fixed.
 
     Raises
     ------
     InputError
-        Naming the table and the entry that is wrong.
+        If a table or an entry is wrong; the message names it.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def given_numbers(data: Mapping[str, Any], problem: Problem) -> GivenNumbers:
 
 
 def load_instance(path: str | Path, problem: Problem) -> GivenNumbers:
-    """Read the file of an instance.
+    """Read an instance file.
 
     Parameters
     ----------
@@ -141,12 +141,12 @@ def load_instance(path: str | Path, problem: Problem) -> GivenNumbers:
     Raises
     ------
     InputError
-        Where the file is missing, is not TOML or does not fit the problem; the message begins
-        with its name.
+        If the file is missing, is not TOML or does not fit the problem; the message begins with its
+        name.
     """
     path = Path(path)
     where = path_text(path)
-    # Decimals stay the texts they are: a double would be another number.
+    # Decimals stay texts: conversion to double would change them.
     data = read_toml(path, most=_MOST_CHARACTERS, decimal=str)
     try:
         return given_numbers(data, problem)
@@ -161,7 +161,7 @@ def _matrices(
     problem: Problem,
     optional: set[str] | None = None,
 ) -> dict[str, Rationals]:
-    """A matrix for each name; those that learn wholly may be missing, and are 0."""
+    """A matrix for each name; where all weights learn, a missing matrix is 0."""
     for key in table:
         if key not in shapes:
             raise InputError(
@@ -195,7 +195,7 @@ def _one(table: Mapping[str, Any], name: str, key: str, shape: tuple[int, int]) 
 
 
 def _matrix(value: Any, name: str, shape: tuple[int, int]) -> Rationals:
-    """Rows of numbers, checked."""
+    """Check rows of numbers, and convert them to rationals."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if not isinstance(value, (list, tuple)) or not all(isinstance(r, (list, tuple)) for r in value):

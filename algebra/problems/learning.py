@@ -1,10 +1,10 @@
-"""All that learns in a problem: cells, and matrices with updates; what cell types have in common.
+"""The parameters that learn: single cells and matrices with updates; cell types.
 
-Types say which parameters move together, each from its own value: where neurons have types, the
-cells of a matrix that learn are tied by the types of what they lead to and come from (one amount
-for each pair), biases and leaks by the type of their neuron, and gains of rows or columns are one
-factor for each type.  Units without types, inputs or outputs for instance, count singly.  This
-makes updates (`algebra.problems.updates.Tied`, `Gain` of groups), of which everything else follows.
+Types say which parameters move together, each from its own value.  If neurons have types, the
+learning cells of a matrix are tied by the pair of types of their row and column (one amount for
+each pair), biases and leaks by the type of their neuron, and gains of rows or columns are one
+factor for each type.  A unit without a type, for instance an input or an output, is a type of its
+own.  All this is expressed by updates (`algebra.problems.updates`: `Tied`, and `Gain` of groups).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _SIGNS = {"+": 1, "-": -1}
 
 @dataclass(frozen=True)
 class Learning:
-    """All that learns: cells, and matrices with updates.
+    """The parameters that learn: single cells and matrices with updates.
 
-    Parameters, where they are numbered, are the cells in their order, then the updates' in the
-    order of the network's matrices.
+    Parameters are numbered: first the cells in their order, then those of the updates in the order
+    of the network's matrices.
 
     Attributes
     ----------
@@ -53,14 +53,14 @@ class Learning:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the set of students: r less the gauge."""
+        """Dimension of the set of students: r minus the dimension of the gauge."""
         shapes = self.network.shapes
         own = sum(u.dimension(shapes[name]) for name, u in self.updates.items())
         return len(self.cells) + own
 
     @property
     def names(self) -> list[str]:
-        """What each parameter is called."""
+        """The name of each parameter."""
         found = [f"{name}[{i},{j}]" for name, i, j in self.cells]
         for name, update in self.updates.items():
             found += update.names(name, self.network.shapes[name])
@@ -68,13 +68,13 @@ class Learning:
 
     @property
     def matrices(self) -> tuple[str, ...]:
-        """Names of the matrices that learn at all."""
+        """Names of the matrices with parameters that learn."""
         used = {cell[0] for cell in self.cells} | set(self.updates)
         return tuple(name for name in self.network.shapes if name in used)
 
     @cached_property
     def moving(self) -> Allocation:
-        """The cells that can change, each by itself or with others."""
+        """The cells that can change, singly or together with others."""
         masks = {
             name: update.mask(self.network.shapes[name], self.support.get(name))
             for name, update in self.updates.items()
@@ -84,7 +84,7 @@ class Learning:
 
     @property
     def is_affine(self) -> bool:
-        """Whether the labels are affine in all parameters together."""
+        """Whether the labels are an affine function of all parameters jointly."""
         linear = all(update.is_linear for update in self.updates.values())
         return linear and self.network.affine_in(self.matrices)
 
@@ -129,18 +129,18 @@ class Types:
 
     @cached_property
     def places(self) -> dict[tuple[str, int], tuple[str, ...]]:
-        """The types of rows (axis 0) and columns (axis 1) of each matrix that has some."""
+        """The types of rows (axis 0) and of columns (axis 1) of each matrix that has types."""
         known = populations(self.network) if self.given else {}
         return {p: tuple(types) for key, types in self.given.items() for p in known[key].places}
 
     def together(self, name: str, learns: Any) -> Any:
-        """What learns of a matrix, a mask or an update, with one parameter for each type.
+        """A mask or an update of a matrix, changed so that each type has one parameter.
 
         Parameters
         ----------
         name : str
         learns : mask or Update
-            Ties, groups and low ranks stay as they are.
+            Ties, groups and low ranks are returned unchanged.
         """
         rows, columns = self.places.get((name, 0)), self.places.get((name, 1))
         if isinstance(learns, Gain) and learns.groups is None:
@@ -154,7 +154,7 @@ class Types:
             return learns
         mask = np.asarray(learns)
         above = rows or tuple(map(str, range(mask.shape[0])))
-        # A column of biases or leaks has the types of its rows alone.
+        # A column of biases or leaks has types for its rows only.
         single = mask.shape[1] == 1 and columns is None
         across = ("",) if single else columns or tuple(map(str, range(mask.shape[1])))
         numbers, called = np.zeros(mask.shape, np.int64), dict[str, int]()
@@ -166,19 +166,19 @@ class Types:
         return Tied(numbers, tuple((number, label) for label, number in called.items()))
 
     def signs(self, given: Mapping[str, Any], learning: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """Signs of weights by the type of the unit that sends, Dale's law, as matrices.
+        """Signs of weights by the type of the presynaptic unit (Dale's law), as matrices.
 
         Parameters
         ----------
         given : mapping of str to "+" or "-"
-            By type; a matrix may stand there too, which then has its own.
+            By type; the name of a matrix is also permitted, with a sign for this matrix.
         learning : mapping of str to mask
             The matrices that learn.
 
         Raises
         ------
         InputError
-            Where no unit is of a type.
+            If no unit has this type.
         """
         shapes, known = self.network.shapes, {kind for of in self.places.values() for kind in of}
         own = {name: value for name, value in given.items() if name in shapes}

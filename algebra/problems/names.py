@@ -1,9 +1,8 @@
-"""Names of units: neurons, inputs and outputs, as a person calls them.
+"""Names of units: neurons, inputs and outputs.
 
-They change no result: allocations are cells ``(matrix, row, column)``, and files that others read
-(certificates, stores) hold numbers.  Names say what is printed and drawn, and let edge lists and
-graphs speak of units by name: the synapse from unit `pre` onto unit `post` is row `post`, column
-`pre`.
+Names change no result: allocations are cells ``(matrix, row, column)``, and files for programs
+(certificates, stores) hold numbers.  Names occur in printed text and figures, and edge lists and
+graphs may use them: the synapse from unit `pre` onto unit `post` is row `post`, column `pre`.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ _LINES = r"\d+(?:, \d+)*(?:, …)?"
 
 
 def _key(axis: Axis) -> str:
-    """What a population is called in a problem file: neurons, layer1, inputs, outputs."""
+    """The name of a population in a problem file: neurons, layer1, inputs, outputs."""
     if axis.name.startswith("hidden layer "):
         return "layer" + axis.name.removeprefix("hidden layer ")
     return "neurons" if axis.name == "hidden units" else axis.name
 
 
 def populations(network: Network) -> dict[str, Axis]:
-    """The units of a network by what problem files call them, outputs first.
+    """The populations of units of a network, by their names in problem files; outputs first.
 
     Raises
     ------
     InputError
-        Where a network of this kind has none that could be named.
+        If units of this kind of network have no names.
 
     Examples
     --------
@@ -69,8 +68,8 @@ class Names:
     Raises
     ------
     InputError
-        Where a population is none of the network's, or its names are not as many as its units, or
-        not different words.
+        If the network has no such population, or its names are not as many as its units, or not
+        distinct words.
 
     Examples
     --------
@@ -117,11 +116,11 @@ class Names:
         return hash(tuple(sorted((key, tuple(names)) for key, names in self.given.items())))
 
     def rows(self, matrix: str) -> tuple[str, ...] | None:
-        """The names of a matrix's rows; None where they have none."""
+        """The names of a matrix's rows; None if they have none."""
         return self._of(matrix, 0)
 
     def columns(self, matrix: str) -> tuple[str, ...] | None:
-        """The names of a matrix's columns; None where they have none."""
+        """The names of a matrix's columns; None if they have none."""
         return self._of(matrix, 1)
 
     def _of(self, matrix: str, axis: int) -> tuple[str, ...] | None:
@@ -129,7 +128,7 @@ class Names:
         return places.get((matrix, axis))
 
     def population(self, axis: Axis) -> tuple[str, ...] | None:
-        """The names of a population's units; None where they have none."""
+        """The names of a population's units; None if they have none."""
         return self._of(*axis.places[0])
 
     def unit(self, matrix: str, axis: int, number: int) -> str:
@@ -138,17 +137,17 @@ class Names:
         return names[number] if names else str(number)
 
     def cell(self, cell: Cell) -> str:
-        """A weight as it is printed."""
+        """A weight in printed form."""
         matrix, i, j = cell
         return self.network.weight_text(matrix, self.unit(matrix, 0, i), self.unit(matrix, 1, j))
 
     def index(self, matrix: str, axis: int, text: str) -> int:
-        """The row (axis 0) or column (axis 1) that a name or number means.
+        """The row (axis 0) or column (axis 1) with this name or number.
 
         Raises
         ------
         InputError
-            Where it means none.
+            If there is none.
         """
         names = self._of(matrix, axis)
         if names is not None and text in (places := self._indices[names]):
@@ -186,7 +185,7 @@ class Names:
         return cells, lines
 
     def annotate(self, text: str) -> str:
-        """A text for people with the names of weights, rows and columns put in."""
+        """The text with names inserted after the numbers of weights, rows and columns."""
         if not self:
             return text
         cells, lines = self._patterns
@@ -223,7 +222,7 @@ class Names:
 def _checked(names: Any, where: str, size: int) -> tuple[str, ...]:
     if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
         raise InputError(f"{where} ({shown(names)}) must be a list of names")
-    # Published tables pad names with blanks.
+    # Names in published tables are padded with blanks.
     names = [name.strip() if isinstance(name, str) else name for name in names]
     for k, name in enumerate(names):
         if not isinstance(name, str) or not name.strip():

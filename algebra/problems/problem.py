@@ -1,6 +1,6 @@
-"""A question: a network, what learns in it, its structural zeros, its laws, its constraints.
+"""A problem: a network, its learnable weights, structural zeros, laws and constraints.
 
-Files of problems are read in `algebra.problems.files`.
+`algebra.problems.files` reads problem files.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ from algebra.problems.names import Names
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.updates import Update, read_update
 
-# Instead of a mask: every weight of the matrix that exists.
+# In place of a mask: every weight of the matrix that exists.
 ALL = "all"
-# Matrices that a message names.
+# Number of matrices that a message names.
 _MOST_NAMES = 20
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A question: this network, these learnable weights.
+    """A network and its learnable weights, of which the match probability is asked.
 
     Parameters
     ----------
     network : Network
     learnable : mapping of str to mask, RandomCells or Update
         One entry for each weight matrix that learns, or for all whose names fit a pattern
-        (``"*.bias"``); an update may be written as in a file,
-        ``{"lora": 2}`` (`algebra.problems.updates`).
+        (``"*.bias"``); an update may be written as in a problem file, ``{"lora": 2}``
+        (`algebra.problems.updates`).
     support : mapping of str to mask, optional
         Structural zeros: cells outside are 0 in student and teacher.
     distribution : Distribution, optional
     constraints : Constraints, optional
-        What the learnable weights of a match must obey.
+        Constraints on the learnable weights of a match.
     names : mapping of str to sequence of str, optional
-        Names of units, see `algebra.problems.names.Names`.  They change no result.
+        Names of units, see `algebra.problems.names.Names`; they change no result.
     values : mapping, optional
-        Measured weights, which are not drawn, see `algebra.problems.laws.values.Values.read`.
+        Measured weights, which are not drawn; see `algebra.problems.laws.values.Values.read`.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Problem:
         if not isinstance(names, Names):
             names = Names(self.network, names)
         elif names.network != self.network:
-            # Of the problem that this one is solved instead of.
+            # The problem that is reduced to this one.
             names = Names(self.network)
         object.__setattr__(self, "names", names)
         if not isinstance(self.distribution, Distribution):
@@ -141,22 +141,23 @@ class Problem:
         object.__setattr__(self, "constraints", constraints)
 
     def __repr__(self) -> str:
-        told = [str(self.network)]
+        parts = [str(self.network)]
         if self.is_random:
-            told.append("random cells learn")
+            parts.append("random cells learn")
         else:
-            told.append(
+            parts.append(
                 f"{self.learning.size} learnable in " + (", ".join(self.learnable) or "none")
             )
         for table in ("support", "distribution", "values", "constraints"):
             if table in self.to_dict():
-                told.append(f"[{table}]")
-        return f"Problem({'; '.join(told)})"
+                parts.append(f"[{table}]")
+        return f"Problem({'; '.join(parts)})"
 
     def _named(self, table: str) -> dict[str, Any]:
-        """A table's entries by the names of matrices: a pattern is about all that fit it.
+        """A table's entries by the names of matrices; the entry of a pattern is that of all names
+        that fit.
 
-        Entries by name go before those by patterns, patterns in the order of the table.
+        Entries by name precede those by patterns; patterns are in the order of the table.
         """
         shapes, given = self.network.shapes, getattr(self, table)
         found = {name: value for name, value in given.items() if name in shapes}
@@ -166,16 +167,16 @@ class Problem:
             fitting = [] if not isinstance(pattern, str) else fnmatch.filter(shapes, pattern)
             if not fitting:
                 names = list(shapes)
-                told = ", ".join(names[:_MOST_NAMES]) + ", …" * (len(names) > _MOST_NAMES)
+                known = ", ".join(names[:_MOST_NAMES]) + ", …" * (len(names) > _MOST_NAMES)
                 raise InputError(
-                    f"[{table}] names `{one_line(pattern)}`, but a {self.network.title} has {told}"
+                    f"[{table}] names `{one_line(pattern)}`, but a {self.network.title} has {known}"
                 )
             for name in fitting:
                 found.setdefault(name, value)
         return found
 
     def _check_updates(self) -> None:
-        """Updates beside random cells or constraints are no question that anything answers."""
+        """Refuse updates together with random cells, constraints or measured values."""
         if self.updates and self.constraints:
             raise InputError(
                 f"[constraints] are about single weights, but {self._updated}: leave one of them "
@@ -233,12 +234,12 @@ class Problem:
         return replace(values, numbers=numbers)
 
     def student(self, allocation: Allocation | None = None) -> Support:
-        """Structural zeros of a student, with its exact numbers where fixed weights have some.
+        """Structural zeros of a student, with the exact numbers of its fixed weights, if any.
 
         Parameters
         ----------
         allocation : Allocation, optional
-            What learns; the problem's by default.
+            The learnable weights; the problem's by default.
         """
         if not self.values:
             return self.support
@@ -247,7 +248,7 @@ class Problem:
         return StudentSupport(self.support, pinned) if pinned else self.support
 
     def need_generic(self, verb: str) -> None:
-        """Refuse a question about generic weights where fixed weights are exact numbers.
+        """Refuse a question about generic weights if fixed weights are exact numbers.
 
         Raises
         ------
@@ -279,24 +280,24 @@ class Problem:
 
     @property
     def _updated(self) -> str:
-        """Which matrices learn by what, on one line."""
-        told = []
+        """The matrices that learn by an update, with these updates, on one line."""
+        parts = []
         for name, update in self.updates.items():
             what = ", ".join(
                 f"{key} = " + ("…" if isinstance(value, list) else json.dumps(value))
                 for key, value in update.to_dict().items()
             )
-            told.append(f"{name} learns by {{ {what} }}")
-        return " and ".join(told)
+            parts.append(f"{name} learns by {{ {what} }}")
+        return " and ".join(parts)
 
     @cached_property
     def learning(self) -> Learning:
-        """All that learns, cells and updates, where it is fixed.
+        """The parameters that learn (cells and updates), if they are fixed.
 
         Raises
         ------
         InputError
-            Where cells are random.
+            If cells are random.
         """
         updates = self.updates
         if not updates:
@@ -307,13 +308,13 @@ class Problem:
 
     @cached_property
     def allocation(self) -> Allocation:
-        """The allocation, where it is fixed and of single cells.
+        """The allocation, if it is fixed and consists of single cells.
 
         Raises
         ------
         InputError
-            Where it is random: then there is one for each trial (`draw`).  Where a matrix learns
-            by an update: then see `learning`.
+            If it is random (each trial has its own: `draw`), or if a matrix learns by an update
+            (see `learning`).
         """
         if self.updates:
             raise InputError(
@@ -328,7 +329,7 @@ class Problem:
         return Allocation.from_masks(self.network, self.learnable)
 
     def draw(self, rng: random.Random) -> Allocation:
-        """The allocation of one trial; the fixed one where it is not random."""
+        """The allocation of one trial; if it is not random, the fixed one."""
         if not self.is_random:
             return self.allocation
         masks = {
@@ -340,7 +341,7 @@ class Problem:
         return Allocation.from_masks(self.network, masks)
 
     def with_allocation(self, allocation: Allocation | Mapping[str, Any]) -> Problem:
-        """The same problem with a fixed allocation, whose cells keep their constraints.
+        """The same problem with a fixed allocation; its cells keep their constraints.
 
         Parameters
         ----------
@@ -363,13 +364,13 @@ class Problem:
         )
 
     def without_constraints(self) -> Problem:
-        """The same problem, with any real weights for a match."""
+        """The same problem without constraints: the weights of a match are any real numbers."""
         if not self.constraints:
             return self
         return replace(self, constraints=Constraints())
 
     def to_dict(self) -> dict[str, Any]:
-        """The problem as plain data, the same tables as in a problem file."""
+        """The problem as plain data, with the tables of a problem file."""
         learnable: dict[str, Any] = {}
         for name, value in self.learnable.items():
             if isinstance(value, RandomCells):
@@ -394,7 +395,7 @@ class Problem:
         return data
 
     def to_toml(self) -> str:
-        """The text of a problem file that reads back as this problem."""
+        """The text of a problem file that describes this problem."""
         lines: list[str] = []
         tables = self.to_dict()
         if self.names:
@@ -407,7 +408,7 @@ class Problem:
 
     @cached_property
     def digest(self) -> str:
-        """A short name of the problem: the same for equal problems, stable over runs."""
+        """A short digest of the problem: equal for equal problems, the same in every run."""
         text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -1,10 +1,10 @@
 """Random allocations: 0/1 matrices drawn uniformly under row and column caps.
 
-The papers' figures draw the allocation anew for each trial: a budget of cells in the
-first k rows (or columns), each of them used, none above a cap.  The draw here is exactly
-uniform over all such matrices.  Row sums are drawn with their exact weights (products of
-generating functions); column caps, when they bind, are met by rejection and, where that
-takes too long, by counting completions row by row.  Integers only.
+In the papers' figures each trial draws its own allocation: a budget of cells in the first k rows
+(or columns), at least one in each of them and none above a cap.  The draw here is exactly uniform
+over all such matrices.  Row sums are drawn with exact weights (products of generating functions);
+column caps that bind are met by rejection or, if that takes too long, by counting completions row
+by row.  All numbers are integers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from flint import fmpz_poly
 
 from algebra.errors import InputError, shown, whole_number
 
-# Draws rejected before completions are counted, and where there are too many to count.
+# Rejected draws before completions are counted, or before an error if there are too many to count.
 _FEW, _MANY = 100, 5_000
-# Steps from a state to the next that may be listed when counting completions.
+# Steps between states that may be listed when completions are counted.
 _STEPS = 200_000
 
 
@@ -83,7 +83,7 @@ class RandomCells:
         Raises
         ------
         InputError
-            Where no matrix meets the caps, or so few that none can be found.
+            If no matrix meets the caps, or rejection finds none and the states are too many.
         """
         allowed = self.allowed(shape, support)
         by_columns = self.rows is None and self.columns is not None
@@ -117,7 +117,7 @@ class _Impossible(Exception):
 
 
 class _TooTight(Exception):
-    """Rejection finds none, and there are too many states to count completions."""
+    """Rejection finds no matrix, and the states are too many to count completions."""
 
 
 def _draw_lines(
@@ -128,7 +128,7 @@ def _draw_lines(
     cross_cap: int | None,
     rng: random.Random,
 ) -> np.ndarray:
-    """Uniform 0/1 matrix inside `allowed`: the first `used` lines non-empty, caps met."""
+    """A uniform 0/1 matrix inside `allowed` that meets the caps, none of the `used` lines empty."""
     cells = [np.flatnonzero(row) for row in allowed]
     sizes = tuple(len(line) for line in cells)
     lows = tuple(int(i < used) for i in range(len(sizes)))
@@ -169,12 +169,12 @@ def _draw_lines(
 def _line_sum_counts(
     sizes: tuple[int, ...], lows: tuple[int, ...], highs: tuple[int, ...], budget: int
 ) -> list[list[fmpz_poly]]:
-    """Generating functions of the lines, of pairs of lines, of fours, …, up to all lines.
+    """Generating functions of single lines, of pairs of lines, of fours, …, up to all lines.
 
     Coefficient c is the number of ways to place c cells.
     """
 
-    # Lines alike share one polynomial, and so do pairs of them: few products are made.
+    # Equal lines share one polynomial, and so do equal pairs: only different products are computed.
     @cache
     def line(size: int, low: int, high: int) -> fmpz_poly:
         return fmpz_poly([comb(size, t) if t >= low else 0 for t in range(high + 1)])
@@ -196,7 +196,7 @@ def _line_sum_counts(
 
 
 def _draw_sums(levels: list[list[fmpz_poly]], budget: int, rng: random.Random) -> list[int]:
-    """Line sums with their exact weights: the total is split in halves, down to the lines."""
+    """Line sums with exact weights: the total is divided between halves, down to single lines."""
     totals = [budget]
     for above, below in pairwise(reversed(levels)):
         split: list[int] = []
@@ -215,19 +215,19 @@ def _draw_sums(levels: list[list[fmpz_poly]], budget: int, rng: random.Random) -
     return totals
 
 
-# A kind of column: the class of its allowed cells from here on, and how many it may take.
+# A kind of column: the class of its allowed cells from here on, and its remaining capacity.
 _Kind = tuple[int, int]
-# Cells left to place, and how many columns of each kind there are.
+# Cells left to place, and the number of columns of each kind.
 _State = tuple[int, tuple[tuple[_Kind, int], ...]]
-# Number of ways, cells taken from each kind, and the state that follows.
+# Number of ways, cells placed in columns of each kind, and the next state.
 _Step = tuple[int, tuple[int, ...], _State]
 
 
 @dataclass
 class _Completions:
-    """States of a walk over the rows, and in how many ways each can be completed.
+    """States of a walk over the rows, and the number of completions of each.
 
-    Columns of one kind are alike, so a state only says how many there are of each.
+    Columns of one kind are exchangeable, so a state holds only the number of each kind.
     """
 
     allowed: np.ndarray
@@ -239,9 +239,9 @@ class _Completions:
     counts: list[dict[_State, int]]
 
     def draw(self, rng: random.Random) -> np.ndarray:
-        """One matrix, each step taken with its true weight."""
+        """One matrix; each step is drawn with its exact weight."""
         mask = np.zeros(self.allowed.shape, np.int8)
-        room = np.full(self.allowed.shape[1], self.cap)
+        capacity = np.full(self.allowed.shape[1], self.cap)
         state = self.start
         for i, steps in enumerate(self.steps):
             pick = rng.randrange(self.counts[i][state])
@@ -251,13 +251,13 @@ class _Completions:
                     break
             members: dict[_Kind, list[int]] = {}
             for c, (name, free) in enumerate(
-                zip(self.classes[i], np.minimum(room, self.later[i]), strict=True)
+                zip(self.classes[i], np.minimum(capacity, self.later[i]), strict=True)
             ):
                 members.setdefault((int(name), int(free)), []).append(c)
             for (kind, _), number in zip(state[1], taken, strict=True):
                 chosen = rng.sample(members[kind], number)
                 mask[i, chosen] = 1
-                room[chosen] -= 1
+                capacity[chosen] -= 1
             state = after
         return mask
 
@@ -271,12 +271,12 @@ def _completions(
     highs: tuple[int, ...],
     cap: int,
 ) -> _Completions | None:
-    """All states that rows can lead to; None where there are too many.
+    """All reachable states; None if they are too many.
 
     Raises
     ------
     _Impossible
-        Where none can be completed.
+        If no state can be completed.
     """
     allowed = np.frombuffer(cells, bool).reshape(shape)
     rows, columns = shape
@@ -296,7 +296,8 @@ def _completions(
     steps: list[dict[_State, list[_Step]]] = []
     states, listed = {start}, 0
     for i in range(rows):
-        # For each class whether it is open in this row, its next name, its cells from there.
+        # For each class: whether it is open in this row, its next class, its number of cells from
+        # there.
         following = {
             int(name): (bool(allowed[i, c]), int(classes[i + 1][c]), int(later[i + 1, c]))
             for c, name in enumerate(classes[i])
@@ -306,8 +307,8 @@ def _completions(
             found[state] = []
             for step in _next_states(state, following, lows[i], highs[i]):
                 left, kinds = step[2]
-                room = sum(free * number for (_, free), number in kinds)
-                if least[i + 1] <= left <= min(most[i + 1], room):
+                capacity = sum(free * number for (_, free), number in kinds)
+                if least[i + 1] <= left <= min(most[i + 1], capacity):
                     found[state].append(step)
                 listed += 1
                 if listed > _STEPS:
@@ -328,7 +329,7 @@ def _completions(
 def _next_states(
     state: _State, following: dict[int, tuple[bool, int, int]], low: int, high: int
 ) -> Iterator[_Step]:
-    """All ways to fill one row, columns of one kind not told apart."""
+    """All ways to fill one row up to exchanging columns of one kind."""
     left, kinds = state
     sizes = [number if following[name][0] else 0 for (name, _), number in kinds]
     for taken in _compositions(sizes, low, min(high, left)):

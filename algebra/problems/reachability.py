@@ -1,6 +1,6 @@
 """Paths through the weights that exist: whether any input reaches an output.
 
-With structural zeros (a sparse connectome) there may be none.  Then every label is 0.
+With structural zeros (a sparse connectome) there may be no path; then every label is 0.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ def labels_vanish(network: Network, support: Mapping[str, np.ndarray]) -> bool:
 
     Notes
     -----
-    With all weights that exist and all samples 1 nothing cancels: an entry of the labels
-    is 0 there only where no path leads to it from any input.  Then it is 0 everywhere
-    (hidden units of a ReLU net keep no path where there is none).  Conversely an entry
-    that is positive there is no constant 0.
+    Put all existing weights and all samples to 1, so that nothing cancels: an entry of the labels
+    is then 0 only if no path leads to it from any input, and in this case it is 0 for all weights
+    and samples (a ReLU unit without incoming path is 0).  Conversely an entry that is positive at
+    this point is not identically 0.
     """
     masks = {name: _mask(network, support, name) for name in network.shapes}
     if all(mask.all() for mask in masks.values()):
@@ -31,7 +31,7 @@ def labels_vanish(network: Network, support: Mapping[str, np.ndarray]) -> bool:
 
 
 def inputs_that_reach(network: Network, support: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The inputs from which a path leads to some output, found backwards from there.
+    """The inputs from which a path leads to some output, found by backward search.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def inputs_that_reach(network: Network, support: Mapping[str, np.ndarray]) -> np
     for name in others:
         mask, step = _mask(network, support, name), reached
         reached = step = mask[step].any(axis=0)
-        # The recurrent matrix acts between once and T times.
+        # The recurrent matrix acts between 1 and T times.
         for _ in range(len(chain.steps) - 1 if chain and name == chain.recurrent else 0):
             step = mask[step].any(axis=0)
             reached = reached | step

@@ -1,14 +1,15 @@
-"""A problem solved instead of another one: what goes there, and how its solutions come back.
+"""A problem that is solved in place of another one, and the way back of its solutions.
 
-Two reasons to solve another problem:
+There are two reductions:
 
-* `Lowered`: the network is one of another kind in disguise (`Network.lower`).  Solutions
-  correspond one to one, and so do generic ranks and root counts.
-* `KeptFixed`: more weights learn than there are equations, so an instance has infinitely many
-  solutions.  The surplus ones stay at the values they were drawn with.  A solution of what is
-  left, together with these, is a solution; that there is none says nothing.
+* `Lowered`: the network is equivalent to one of another kind (`Network.lower`).  Solutions
+  correspond one to one, and generic ranks and root counts are equal.
+* `KeptFixed`: there are more learnable weights than equations, so an instance has infinitely many
+  solutions.  The surplus weights keep their drawn values.  A solution of the smaller problem
+  together with these values is a solution of the original; if the smaller one has none, nothing
+  follows.
 
-Whoever solves sees the reduced problem and its instances only.
+An engine receives only the reduced problem and its instances.
 """
 
 from __future__ import annotations
@@ -29,41 +30,41 @@ Matrices = Mapping[str, np.ndarray]
 
 
 class Reduction(ABC):
-    """A problem solved instead, over any ring of entries (see the module)."""
+    """A problem solved in place of another one, over any ring of entries (see the module)."""
 
     @property
     @abstractmethod
     def problem(self) -> Problem:
-        """The problem solved instead; without learnable weights where they are drawn anew."""
+        """The problem to solve; it has no learnable weights if the allocation is drawn anew."""
 
     @abstractmethod
     def allocation(self, allocation: Allocation) -> Allocation:
-        """The weights that learn there."""
+        """The learnable weights of the reduced problem."""
 
     def weights(self, weights: Matrices, one: Any) -> Matrices:
-        """The student's matrices there; `one` is that of the entries' ring."""
+        """The student's matrices in the reduced problem; `one` is the unit of the entries' ring."""
         return weights
 
     def teacher(self, teacher: Matrices, one: Any) -> Matrices:
-        """Weights of the student's kind there that give the teacher's labels, where there are."""
+        """Weights of the reduced network that give the teacher's labels, if there are any."""
         return teacher
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
-        """The samples there; the labels are the same."""
+        """The samples of the reduced problem; the labels are unchanged."""
         return X
 
     @abstractmethod
     def restore(
         self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
     ) -> tuple[Any, ...]:
-        """A solution of the original: a value for each cell of the original allocation.
+        """The original solution: a value for each cell of the original allocation.
 
         Parameters
         ----------
         allocation : Allocation
-            The original one.
+            The original allocation.
         weights : mapping of str to ndarray
-            The original student's.
+            The original student's weights.
         solution : sequence
             Values of the reduced allocation's cells, in their order.
         """
@@ -98,11 +99,11 @@ class Lowered(Reduction):
 
     @property
     def labels(self) -> tuple[Network, Support]:
-        """A network and its structural zeros, whose labels are the teacher's."""
+        """The network whose labels are the teacher's, and its structural zeros."""
         return self.lowering.labels
 
     def _support(self) -> Support:
-        """The cells that are not structural zeros; constants are none."""
+        """The cells that are not structural zeros; constants are not among them."""
         network = self.original.network
         masks = {name: np.ones(shape, np.int8) for name, shape in network.shapes.items()}
         masks |= {name: np.asarray(mask) for name, mask in self.original.support.items()}
@@ -133,7 +134,7 @@ class Lowered(Reduction):
 
 @dataclass(frozen=True)
 class KeptFixed(Reduction):
-    """The problem of some of the learnable weights, the surplus ones fixed.
+    """The problem with some of the learnable weights; the surplus ones are fixed.
 
     Examples
     --------
@@ -154,13 +155,13 @@ class KeptFixed(Reduction):
         return self.original.with_allocation(self.part)
 
     def allocation(self, allocation: Allocation) -> Allocation:
-        """The part."""
+        """The sub-allocation."""
         return self.part
 
     def restore(
         self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
     ) -> tuple[Any, ...]:
-        """The solution together with the values that the surplus weights were drawn with."""
+        """The solution together with the drawn values of the surplus weights."""
         values = dict(zip(self.part.cells, solution, strict=True))
         return tuple(
             values[cell] if cell in values else weights[cell[0]][cell[1:]]
@@ -169,7 +170,7 @@ class KeptFixed(Reduction):
 
 
 def lowered(problem: Problem) -> Lowered | None:
-    """The reduction by the network's kind; None where the problem is solved as it stands.
+    """The reduction that the network's kind has; None if the problem is solved unchanged.
 
     Examples
     --------

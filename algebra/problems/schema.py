@@ -1,9 +1,9 @@
-"""What a problem file may say: its tables, their keys and what these mean, as a JSON Schema.
+"""The format of problem files as a JSON Schema: tables, keys and their meanings.
 
-The kinds, sizes, laws, caps and rules are read off the classes that check them, so that an editor
+Kinds, sizes, laws, caps and rules are taken from the classes that check them, so that an editor
 (which reads ``docs/problem.schema.json``) and the parser (`algebra.problems.files`, whose messages
-use the meanings) know the same keys.  The parser checks more: shapes, structural zeros, sizes that
-go together.
+use the meanings) know the same keys.  Only the parser checks shapes, structural zeros and relations
+between sizes.
 
 ``python -m algebra.problems.schema`` prints it.
 """
@@ -76,7 +76,7 @@ _FILE = {
     "pattern": rf"\.({_ENDINGS})$",
     "description": "a file beside this one",
 }
-# What may stand beside `edges`: see `algebra.problems.tables.read_edges`.
+# Keys beside `edges`: see `algebra.problems.tables.read_edges`.
 EDGE_KEYS: dict[str, dict[str, Any]] = {
     "type": {
         "type": "string",
@@ -122,7 +122,7 @@ _ACTIVATION: dict[str, Any] = {
 
 
 def nearest(key: str, known: Collection[str]) -> str:
-    """A hint at the known key that was perhaps meant; "" where none is near.
+    """A hint with the most similar known key; "" if none is similar.
 
     Examples
     --------
@@ -212,14 +212,14 @@ def problem_schema() -> dict[str, Any]:
 
 def _network(cls: type[Network]) -> dict[str, Any]:
     own: tuple[Field[Any], ...] = fields(cls)  # type: ignore[arg-type]
-    told = {**MEANINGS, **cls.meanings}
+    meanings = {**MEANINGS, **cls.meanings}
     return {
         "title": cls.title,
         "additionalProperties": False,
         "required": ["kind", *(f.name for f in own if f.default is MISSING)],
         "properties": {
             "kind": {"const": cls.kind},
-            **{f.name: {**_size(f), "description": told[f.name]} for f in own},
+            **{f.name: {**_size(f), "description": meanings[f.name]} for f in own},
         },
     }
 
@@ -364,7 +364,7 @@ def _constraints() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The schema as it stands in ``docs/problem.schema.json``."""
+    """The text of ``docs/problem.schema.json``."""
     return json.dumps(problem_schema(), indent=2, ensure_ascii=False) + "\n"
 
 

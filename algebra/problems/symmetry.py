@@ -1,8 +1,8 @@
 """Symmetries of a network that preserve the match probability.
 
-Units that play the same part can be renamed without changing anything: the weights'
-joint law, the teacher's and the samples' are the same after the renaming, and the labels
-are permuted or unchanged.  So MP(A) = MP(gA) for g in the product of
+Renaming units that have the same role changes nothing: the joint law of the weights, the teacher's
+and the samples' are the same after the renaming, and the labels are permuted or unchanged.  So
+MP(A) = MP(gA) for g in the product of
 
 * permutations of the hidden units (of each hidden layer): rows of the matrix before,
   columns of the matrix after; for the recurrent W rows and columns together;
@@ -11,18 +11,18 @@ are permuted or unchanged.  So MP(A) = MP(gA) for g in the product of
   for a recurrent net the b inputs of a step, the same way in every step).
 
 This needs weights that are independent and identically distributed within each matrix,
-and samples whose rows are exchangeable, as all laws here are.  With structural zeros only
-the permutations that map the support to itself are left.
+and samples whose rows are exchangeable, as all laws here are.  With structural zeros only the
+permutations that preserve the support are used.
 
-**Transposition** is a further symmetry of some sizes, used only on request.  If the samples
-have full row rank (m ≥ Tb, continuous inputs), labels agree exactly when all the matrices
-A_t = D W^t B, t = 1, …, T, agree; A_tᵀ = Bᵀ (Wᵀ)^t Dᵀ are those of the recurrent net with
-W[j, i] for W[i, j], D[j, i] for B[i, j] and the other way round.  If also d = b, that is the
-same network.  The variances (1/b for B, 1/n for Dᵀ) do not stand in the way: a factor on all
-of B or D, learnable weights included, multiplies every A_t of student and teacher alike, so
-only the shape of the law counts.  In the same way a feed-forward net that reads the same
-from both ends (q = d, widths a palindrome, m ≥ q) may be turned round.  With m < Tb it is
-false: samples act on one side only.
+**Transposition** is a further symmetry for some sizes, used only on request.  If the samples have
+full row rank (m ≥ Tb, continuous inputs), labels agree exactly when all the matrices A_t = D W^t B,
+t = 1, …, T, agree; A_tᵀ = Bᵀ (Wᵀ)^t Dᵀ are those of the recurrent net with W[j, i] in place of
+W[i, j], D[j, i] in place of B[i, j] and vice versa.  If also d = b, this is the same network.  The
+different variances (1/b for B, 1/n for Dᵀ) do not matter: a factor on all of B or D, learnable
+weights included, multiplies every A_t of student and teacher alike, so only the shape of the law
+counts.  In the same way a feed-forward net that has the same sizes from both ends (q = d, widths a
+palindrome, m ≥ q) may be reversed.  For m < Tb the statement is false: samples act on one side
+only.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 
-# Larger groups are not gone through element by element.
+# Larger groups are not enumerated.
 LARGEST_GROUP = 50_000
 
 
@@ -52,19 +52,19 @@ class SymmetryGroup:
         allocations inside these matrices.
     support : mapping of str to mask, optional
     transposition : bool, optional
-        Whether transposition counts as a symmetry too.
+        Whether transposition is one of the symmetries.
 
     Attributes
     ----------
     cells : list of cells
-        The cells that it permutes.
+        The cells that the group permutes.
     order : int
-        Number of permutations of units, before the support takes some away.
+        Number of permutations of units, including those that do not preserve the support.
 
     Raises
     ------
     InputError
-        Where the group is too large to go through, or transposition is no symmetry.
+        If the group is too large to enumerate, or transposition is not a symmetry.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class SymmetryGroup:
             if turned:
                 moved = [(becomes[n], j, i) for n, i, j in moved]
             images.append([position[cell] for cell in moved])
-        # One row an element: where each cell goes.
+        # One row for each element: the image of each cell.
         self.images = np.unique(np.array(images, dtype=np.int64), axis=0)
         self._position = position
 

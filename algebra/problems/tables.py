@@ -1,10 +1,10 @@
 """Matrices and edge lists in text files: the forms that spreadsheets and NumPy write.
 
-A matrix is one line a row, its entries between commas, semicolons, tabs or blanks (`np.savetxt`);
-a first line of column names and a first column of row names are left out.  An edge list has a
-header with the columns ``pre`` and ``post`` (or words that mean the same, see
+A matrix has one line for each row, with commas, semicolons, tabs or blanks between the entries
+(`np.savetxt`); a first line of column names and a first column of row names are recognized.  An
+edge list has a header with the columns ``pre`` and ``post`` (or synonyms, see
 `algebra.problems.edges`); units are numbers, or names of the problem's [names].  Blanks around
-entries are left out.
+entries are ignored.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from algebra.problems.edges import (
 )
 from algebra.problems.names import Names
 
-# First words of a header above names of units.
+# First words of the header above names of units.
 _NAME_HEADERS = ("name", "neuron", "neurons", "cell", "bodyid", "root_id", "pt_root_id")
 
 
 class Rows(list[list[str]]):
-    """The entries of a matrix as text, and the names of its lines where the file has them.
+    """The entries of a matrix as text, and the names of its rows and columns if the file has them.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Rows(list[list[str]]):
         Raises
         ------
         InputError
-            Where the file names other units than the problem: its order would be a guess.
+            If the file and the problem name different units: any order would be a guess.
         """
         down = _order(self.row_names, names.rows(matrix), "rows", matrix)
         across = _order(self.column_names, names.columns(matrix), "columns", matrix)
@@ -72,12 +72,12 @@ class Rows(list[list[str]]):
         return rows
 
     def in_order(self, names: Sequence[str] | None, units: str) -> list[list[str]]:
-        """The lines in the order of some units' names.
+        """The lines in the order of given unit names.
 
         Raises
         ------
         InputError
-            Where the file names other units.
+            If the file names other units.
         """
         order = _order(self.row_names, names, "lines", units)
         return list(self) if order is None else [self[k] for k in order]
@@ -86,7 +86,7 @@ class Rows(list[list[str]]):
 def _order(
     given: Sequence[str], names: Sequence[str] | None, what: str, matrix: str
 ) -> list[int] | None:
-    """Where each named unit stands in the file; None where there is nothing to go by."""
+    """The position of each named unit in the file; None without names on either side."""
     if not given or names is None:
         return None
     if all(text.isdigit() for text in given) and not set(given) & set(names):
@@ -110,7 +110,7 @@ def read_rows(path: Path) -> Rows | Edges:
     Raises
     ------
     InputError
-        Where it is neither; OSError and UnicodeDecodeError are the caller's.
+        If it is neither; OSError and UnicodeDecodeError are left to the caller.
     """
     return parse_rows(path.read_text(encoding="utf-8-sig"))
 
@@ -127,7 +127,7 @@ def _read_sparse(path: Path) -> Any:
     return load_npz(path)
 
 
-# How a file is read, by its ending.
+# Reader for each ending of a file name.
 FORMATS: dict[str, Callable[[Path], Any]] = {
     ".csv": read_rows,
     ".tsv": read_rows,
@@ -141,7 +141,7 @@ NAME_FORMATS = (".csv", ".tsv", ".txt", ".graphml")
 
 
 def read_table(path: Path) -> Any:
-    """What a file holds.
+    """The contents of a file.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def read_table(path: Path) -> Any:
     Raises
     ------
     InputError
-        Where it is missing or cannot be read.
+        If it is missing or cannot be read.
     """
     where = path_text(path)
     try:
@@ -160,13 +160,14 @@ def read_table(path: Path) -> Any:
     except FileNotFoundError:
         raise InputError(f"{where} does not exist") from None
     except Exception as error:
-        # A damaged .npy header raises nearly anything: SyntaxError, TypeError, MemoryError, …
+        # A damaged .npy header raises exceptions of many classes: SyntaxError, TypeError,
+        # MemoryError, …
         reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
         raise InputError(f"{where} cannot be read as a matrix: {one_line(reason)}") from None
 
 
 def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows: str = "") -> Edges:
-    """The synapses that a file lists.
+    """The synapses listed in a file.
 
     Parameters
     ----------
@@ -174,23 +175,24 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
         An edge list or a matrix of synapse counts (.csv, .tsv), a graph (.graphml), a matrix of
         NumPy (.npy) or a sparse one of SciPy (.npz).
     type : str, optional
-        The type of synapse that counts, of a list that has a column `type`: "chemical",
-        "electrical" (which have no direction), a word of that column, or "all".  Must be given
-        where there are several.
+        The type of synapse that counts, if the list has a column `type`: "chemical", "electrical"
+        (without direction), a word of that column, or "all".  Required if the list has several
+        types.
     unknown : str, optional
-        What becomes of edges with units that have no name in the problem: "refuse" or "skip".
+        Edges with units that have no name in the problem are refused ("refuse") or left out
+        ("skip").
     rows : str, optional
-        Of a matrix, which cannot say it: whether a row is "pre" or "post".
+        Required for a matrix: whether a row is "pre" or "post".
 
     Returns
     -------
     Edges
-        A mask of a `Problem`; its `cells` have the numbers of synapses.
+        It serves as a mask of a `Problem`; its `cells` are the numbers of synapses.
 
     Raises
     ------
     InputError
-        Where the file cannot be read, or does not say what is asked.
+        If the file cannot be read, or a required option is missing.
     """
     path = Path(path)
     if path.suffix not in FORMATS:
@@ -202,7 +204,7 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
             found = edges_of_matrix(found, rows, *sides)
         elif rows:
             raise InputError(
-                f"`rows` ({shown(rows)}): it is a list of edges, which says itself what sends: "
+                f"`rows` ({shown(rows)}): a list of edges has columns `pre` and `post`: "
                 "leave `rows` out"
             )
         return replace(found, type=type, unknown=unknown)
@@ -211,20 +213,20 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
 
 
 def path_text(path: Path) -> str:
-    """A path as it stands in a message: whole, but on one line."""
+    """A path in a message: complete, on one line."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
 
 
 def read_names(path: Path) -> list[str]:
-    """Names of units, one a line; a header ``name`` and further columns are left out.
+    """Names of units, one for each line; a header ``name`` and further columns are ignored.
 
-    Of an edge list the units, in the order in which it has them.
+    If the file is an edge list: its units, in the order of the list.
 
     Raises
     ------
     InputError
-        Where there are none, or one is there twice; OSError and UnicodeDecodeError are the
-        caller's.
+        If there are no names, or one is given twice; OSError and UnicodeDecodeError are left to the
+        caller.
     """
     if path.suffix == ".graphml":
         return list(edges_of_graphml(path).units)
@@ -244,19 +246,20 @@ def read_names(path: Path) -> list[str]:
 
 
 def read_types(path: Path, units: Sequence[str] | None) -> list[str]:
-    """Types of units: one a line, or a unit's name and its type, in any order of the units.
+    """Types of units: a type for each line, or a unit's name and its type, in any order.
 
     Parameters
     ----------
     path : Path
-        A header ``type``, or ``name,type``, is left out.
+        A header ``type``, or ``name,type``, is ignored.
     units : sequence of str or None
         The units' names.
 
     Raises
     ------
     InputError
-        With the line that is wrong; OSError and UnicodeDecodeError are the caller's.
+        If a line is wrong; the message names it.  OSError and UnicodeDecodeError are left to the
+        caller.
     """
     table = _Table(path.read_text(encoding="utf-8-sig"))
     listed = list(zip(table.places, table.rows, strict=True))
@@ -289,8 +292,8 @@ def edge_list(names: Names, cells: Mapping[Cell, str], column: str = "cost") -> 
     ----------
     names : Names
     cells : mapping of cell to str
-        With what stands in the third column.  Where the weights are of several matrices a first
-        column names these.
+        The text of the third column.  If the weights belong to several matrices, a first column
+        names the matrix.
     column : str, optional
     """
     many = len({name for name, _, _ in cells}) > 1
@@ -305,7 +308,7 @@ def edge_list(names: Names, cells: Mapping[Cell, str], column: str = "cost") -> 
 
 
 def parse_rows(text: str) -> Rows | Edges:
-    """The same of a text.
+    """The entries of a matrix, or an edge list, of a text (see `read_rows`).
 
     Examples
     --------
@@ -322,7 +325,7 @@ def parse_rows(text: str) -> Rows | Edges:
         return edges
     rows = table.rows
     if rows[0][0] == "" and len(rows) > 1:
-        # pandas: a corner without a name, numbers of columns and of rows.
+        # pandas: a corner without a name, numbers as names of columns and rows.
         return Rows((row[1:] for row in rows[1:]), [row[0] for row in rows[1:]], rows[0][1:])
     is_header = len(rows) > 1 and not any(map(_is_number, rows[0]))
     names: list[str] = []
@@ -337,7 +340,7 @@ def parse_rows(text: str) -> Rows | Edges:
 
 
 def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: str) -> None:
-    """Refuse a table whose shape is not the matrix's.
+    """Raise InputError unless a table has the matrix's shape.
 
     Raises
     ------
@@ -354,19 +357,19 @@ def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: s
 
 
 class _Table:
-    """The entries of a text, and the row of the file that each line is.
+    """The entries of a text, and the row of the file of each line.
 
     Attributes
     ----------
     rows : list of list of str
     places : list of str
-        "row 3", counted from 1 as editors and spreadsheets do.
+        "row 3", counted from 1 as in editors and spreadsheets.
     """
 
     def __init__(self, text: str) -> None:
         if "\0" in text:
             raise InputError("it holds NUL characters: it is no text")
-        # np.savetxt's comments.
+        # Comments of np.savetxt.
         lines = [
             (k, line)
             for k, line in enumerate(text.splitlines(), 1)
@@ -374,7 +377,7 @@ class _Table:
         ]
         if not lines:
             raise InputError("it is empty")
-        # By the first separator that the first lines have.
+        # The first separator that the first lines contain.
         first = [line for _, line in lines[:2]]
         mark = next((mark for mark in (",", ";", "\t") if any(mark in line for line in first)), "")
         self.rows: list[list[str]] = []
@@ -393,16 +396,16 @@ class _Table:
             raise InputError(one_line(error)) from None
 
     def edges(self) -> Edges | None:
-        """The edge list that it is; None where no header says `pre` and `post`."""
+        """The text as an edge list; None if no header names `pre` and `post`."""
         header, ends = self.rows[0], {"pre", "post"}
-        # A column `source` alone is something else.
+        # A column `source` without `target` has another meaning.
         if not ends <= set(map(meaning_of, header)) and not ends & {w.lower() for w in header}:
             return None
         return edges_of_lines(header, zip(self.places[1:], self.rows[1:], strict=True))
 
 
 def number(text: str) -> Decimal | None:
-    """The decimal number of a cell, exactly as it stands; None where there is none.
+    """The decimal number of a cell, exactly; None if there is none.
 
     Examples
     --------

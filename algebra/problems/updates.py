@@ -1,7 +1,7 @@
 r"""Matrices that learn by an update of few parameters: low rank, gains, ties.
 
-Fine-tuning rarely changes single cells.  An *update* says how a matrix W, drawn at random, moves
-with parameters θ of its own:
+Fine-tuning rarely changes single cells.  An *update* is a map from parameters θ of its own to
+changes of a matrix W that is drawn at random:
 
 ========================  =======================================  ======================
 in [learnable]            the matrix becomes                       parameters
@@ -15,11 +15,11 @@ in [learnable]            the matrix becomes                       parameters
                           equal numbers move by the same amount
 ========================  =======================================  ======================
 
-**What moves.**  The map is a polynomial in (W, θ), and (W, θ) ↦ (updated W, θ) can be undone: at a
+**Tangent.**  The map is a polynomial in (W, θ), and (W, θ) ↦ (updated W, θ) is invertible: at a
 generic (W, θ) the updated matrix is as generic as any, and independent of U and V.  So the tangent
-of every update is told by a generic W and, for a low rank, generic U and V (at the usual start
-V = 0 it would be smaller; a match may lie anywhere).  It is spanned by matrices
-Σ left[:, i] right[j, :], the sum over a few places (i, j) for each parameter (`Motion`):
+of every update is computed at a generic W and, for a low rank, generic U and V (at the usual start
+V = 0 it would be smaller, but a match may be anywhere).  It is spanned by matrices Σ left[:, i]
+right[j, :], the sum over a few places (i, j) for each parameter (`Motion`):
 
 * low rank: dU Vᵀ + U dVᵀ, places (i, a) with right = Vᵀ and (a, j) with left = U;
 * gains: diag(dg) W, the places (i, i) with right = W (up to the factors 1/g, which change no
@@ -28,7 +28,8 @@ V = 0 it would be smaller; a match may lie anywhere).  It is spanned by matrices
 * ties: the places of each number.
 
 **Dimension.**  U Vᵀ = (U G)(V G⁻ᵀ)ᵀ for every G in GL_k: of the k (p + q) parameters k² are gauge,
-the matrices of rank k form a variety of dimension k (p + q − k) [1]_.  Gains and ties have none.
+and the matrices of rank k form a variety of dimension k (p + q − k) [1]_.  Gains and ties have no
+gauge.
 
 References
 ----------
@@ -49,7 +50,7 @@ import numpy as np
 from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.networks.limits import plural
 
-# A place of a motion: column of `left`, row of `right`.
+# A place of a motion: a column of `left`, a row of `right`.
 Place = tuple[int, int]
 
 
@@ -64,7 +65,7 @@ class Motion:
     places : tuple of tuples of (int, int)
         For each parameter the places (i, j) that are summed.
     times : ndarray or None
-        What a place counts; None is 1.
+        The coefficient of each place; None is 1.
     """
 
     left: np.ndarray | None
@@ -74,7 +75,7 @@ class Motion:
 
 
 class Update(ABC):
-    """How a matrix learns other than cell by cell: `LowRank`, `Gain` or `Tied`.
+    """A rule by which a matrix learns, other than cell by cell: `LowRank`, `Gain` or `Tied`.
 
     Attributes
     ----------
@@ -89,7 +90,7 @@ class Update(ABC):
 
     @abstractmethod
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
-        """Refuse what does not fit the matrix.
+        """Refuse an update that does not fit the matrix.
 
         Raises
         ------
@@ -98,11 +99,11 @@ class Update(ABC):
 
     @abstractmethod
     def arrays(self, shape: tuple[int, int]) -> dict[str, tuple[int, int]]:
-        """Parameters as arrays: letter to shape, in the order in which they are numbered."""
+        """Arrays of parameters: letter to shape, in the order of numbering."""
 
     @abstractmethod
     def names(self, name: str, shape: tuple[int, int]) -> list[str]:
-        """What each parameter is called, in that order."""
+        """The name of each parameter, in that order."""
 
     @abstractmethod
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
@@ -110,7 +111,7 @@ class Update(ABC):
 
     @abstractmethod
     def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
-        """The tangent at an updated matrix W, parameters in their order."""
+        """The tangent at an updated matrix W; parameters in their order."""
 
     @abstractmethod
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
@@ -121,14 +122,14 @@ class Update(ABC):
         return np.zeros(shape, np.int64)
 
     def alone(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
-        """The cells that take any value while no other cell of the matrix moves."""
+        """The cells that take any value while no other cell of the matrix changes."""
         numbers = self.moved_by(shape, support)
         counts = np.bincount(numbers.ravel())
         return ((numbers > 0) & (counts[numbers] == 1)).astype(np.int8)
 
     @abstractmethod
     def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
-        """The update of some of the parameters; None where that is none of them.
+        """The update restricted to some of its parameters; None if there are none.
 
         Parameters
         ----------
@@ -142,16 +143,16 @@ class Update(ABC):
         return {letter: np.ones(own, np.int8) for letter, own in self.arrays(shape).items()}
 
     def start(self, letter: str) -> int:
-        """Where the parameters of an array stand that are not drawn: at this number."""
+        """The value before learning of an array's parameters, if it is not drawn."""
         return 0
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """As in a problem file."""
+        """The table of a problem file."""
 
     @abstractmethod
     def words(self, name: str, shape: tuple[int, int]) -> str:
-        """What it does, in a few words."""
+        """A short description of the updated matrix."""
 
     def size(self, shape: tuple[int, int]) -> int:
         """Number of parameters."""
@@ -162,23 +163,23 @@ class Update(ABC):
         return self.size(shape)
 
     def drawn(self, shape: tuple[int, int]) -> tuple[str, ...]:
-        """Arrays of parameters that the tangent depends on."""
+        """Arrays of parameters on which the tangent depends."""
         return ()
 
     def as_cells(
         self, shape: tuple[int, int], support: np.ndarray | None, enough: int
     ) -> np.ndarray | None:
-        """The mask of cells that reach the same labels; None where no cells do.
+        """The mask of cells that reach the same labels; None if there is none.
 
-        Here where each parameter moves one cell at most: a factor of a weight that is not 0, or
-        what is added to it.
+        Here it exists if each parameter moves at most one cell: a factor of a non-zero weight, or a
+        summand.
 
         Parameters
         ----------
         shape : (int, int)
         support : mask or None
         enough : int
-            A rank of changes beyond which nothing is gained: `Network.enough_rank`.
+            A rank of changes that is as good as any larger one: `Network.enough_rank`.
         """
         mask = self.mask(shape, support)
         return mask if (self.alone(shape, support) == mask).all() else None
@@ -257,7 +258,7 @@ class LowRank(Update):
         )
 
     def identified(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
-        """All of U, and of V what is left of GL_k once its first k columns are held."""
+        """All of U, and the entries of V that are left when k of its columns fix the gauge."""
         found = super().identified(shape)
         found["V"][:, : self.rank] = 0
         return found
@@ -276,12 +277,13 @@ class Gain(Update):
     Parameters
     ----------
     line : {"rows", "columns", "cells"}
-        What a factor multiplies.
+        The lines or cells that a factor multiplies.
     groups : sequence, optional
-        A number for each row or column, for "cells" a matrix of numbers: lines (or cells) of equal
-        numbers have one factor, those of number 0 have none.  By default each line has its own.
+        A number for each row or column, for "cells" a matrix of numbers: lines (or cells) with
+        equal numbers share a factor, those with number 0 have none.  By default each line has its
+        own.
     called : sequence of (int, str), optional
-        What groups are called in reports; their numbers by default.
+        Names of groups in reports; by default their numbers.
 
     Examples
     --------
@@ -319,7 +321,7 @@ class Gain(Update):
         return 0 if self.line == "rows" else 1
 
     def _index(self, shape: tuple[int, int]) -> np.ndarray:
-        """The number of each line's (or cell's) parameter, from 1; 0 where there is none."""
+        """The number of each line's (or cell's) parameter, from 1; 0 if it has none."""
         if self.groups is None:
             index = np.arange(1, shape[self._axis] + 1)
         else:
@@ -329,7 +331,7 @@ class Gain(Update):
         return index[:, None] if self.line == "rows" else index[None, :]
 
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
-        """Gains keep structural zeros; groups must be as many as lines."""
+        """Gains preserve structural zeros; there must be one group number for each line."""
         if self.groups is None:
             return
         if self.line == "cells":
@@ -362,7 +364,7 @@ class Gain(Update):
         if not np.any(self.groups):
             return W
         flat = g[:, 0] if self.line != "columns" else g[0]
-        # A factor of 1 first: lines with the number 0 stay.
+        # The first factor is 1, for lines with the number 0.
         padded = np.concatenate([flat[:1] * 0 + 1, flat])
         return padded[self._index((0, 0))] * W
 
@@ -410,7 +412,7 @@ class Gain(Update):
 class Tied(Update):
     """Cells with equal numbers move by the same amount: ``{ tied = [[1, 1], [2, 0]] }``.
 
-    Those with the number 0 are fixed.  `called` is what groups are called in reports.
+    Cells with the number 0 are fixed.  `called` gives names of groups for reports.
 
     Examples
     --------
@@ -431,7 +433,7 @@ class Tied(Update):
 
     @cached_property
     def groups(self) -> dict[int, tuple[Place, ...]]:
-        """The cells of each number."""
+        """The cells with each number."""
         found: dict[int, list[Place]] = {}
         for i, row in enumerate(self.numbers):
             for j, number in enumerate(row):
@@ -466,7 +468,7 @@ class Tied(Update):
         if not self.groups:
             return W
         t = values["t"]
-        # A zero first: cells with the number 0 stay.
+        # The first summand is 0, for cells with the number 0.
         padded = np.concatenate([t[:1] * 0, t])
         return W + padded[:, 0][_ranked(np.array(self.numbers))]
 
@@ -493,7 +495,7 @@ class Tied(Update):
         return f"{name} with {cells} cells tied in {len(self.groups)} groups"
 
 
-# Beside `gain`: which lines share a factor.
+# Key beside `gain`: the lines that share a factor.
 GROUPS = "groups"
 UPDATES: dict[str, type[Update]] = {cls.keyword: cls for cls in (LowRank, Gain, Tied)}
 
@@ -512,20 +514,20 @@ def _numbers(value: Any, key: str) -> tuple[tuple[int, ...], ...]:
 
 
 def _different(numbers: np.ndarray) -> np.ndarray:
-    """The different numbers but 0, in order."""
+    """The distinct non-zero numbers, in increasing order."""
     found = np.unique(numbers)
     return found[found != 0]
 
 
 def _ranked(numbers: np.ndarray) -> np.ndarray:
-    """The place of each number among the different ones, from 1; 0 of 0."""
+    """The index of each number among the distinct ones, from 1; 0 for the number 0."""
     index = np.searchsorted(_different(numbers), numbers) + 1
     index[numbers == 0] = 0
     return index
 
 
 def _places(index: np.ndarray, count: int) -> tuple[tuple[Place, ...], ...]:
-    """The places that hold each of the numbers 1, …, count."""
+    """The places of each of the numbers 1, …, count."""
     found: list[list[Place]] = [[] for _ in range(count)]
     for i, j in np.argwhere(index).tolist():
         found[int(index[i, j]) - 1].append((i, j))

@@ -1,4 +1,4 @@
-"""How weights and samples are drawn, and which weights are not.
+"""Laws of weights and samples, and weights that are not drawn.
 
 distribution  Laws of weights, teacher and samples; signs of neurons and synapses (Dale's law)
 values        Measured weights: numbers that fixed weights have, with and without jitter

@@ -1,18 +1,19 @@
-"""How weights and samples are drawn: laws, and the signs of neurons and synapses (Dale's law).
+"""Laws of weights and samples, and the signs of neurons and synapses (Dale's law).
 
-With ``signs`` the weights of the teacher and those of the student before learning, fixed ones among
-them, are drawn with the sign of their presynaptic neuron, or of their own synapse: z becomes |z| or
-−|z|.  The law is then one with a density that is positive on an open orthant (near 0 in it, where
-the law is bounded).  What this leaves of the verdicts:
+With ``signs`` the weights of the teacher and those of the student before learning, fixed ones
+included, are drawn with the sign of their presynaptic neuron, or of their own synapse: z becomes
+|z| or −|z|.  The law then has a density that is positive on an open orthant (near 0 in it, if the
+law is bounded).  Consequences for the verdicts:
 
 * *minimal*, *not minimal*: the exceptions are null sets, and instances near a generic point of the
-  orthant lie in it.  *Maximal*: an odd number of complex solutions, a linear system of full rank,
-  a proper map of degree ≠ 0, a teacher in another basis, all say that *every* generic instance has
-  a real solution.  Both carry over as they are.
+  orthant lie in it.  *Maximal*: an odd number of complex solutions, a linear system of full rank, a
+  proper map of degree ≠ 0 and a teacher in another basis each imply that *every* generic instance
+  has a real solution.  Both kinds of verdict hold unchanged.
 * *MP < 1* by an instance without real solutions: the instance must lie in the orthant.
-* Arguments on single weights of either sign (`algebra.activations.reach`) are gone through there.
+* Arguments on single weights of either sign (`algebra.activations.reach`) are carried out in the
+  orthant.
 
-The learnable weights of a match may have any sign; ``[constraints] sign`` asks for more.
+The learnable weights of a match may have any sign; ``[constraints] sign`` restricts them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from algebra.problems.names import populations
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.
 PARTS = ("weights", "inputs", "teacher")
-# What a sign may be written as.
+# Words and numbers for signs.
 SIGN_VALUES = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}
 Signs = Mapping[str, np.ndarray]
 
@@ -48,13 +49,13 @@ class Distribution:
         Each is "normal", "uniform" or "rademacher", all with mean 0 and the same variance.
     signs : mapping or sequence, optional
         Signs of the weights of student and teacher, 1, −1 or 0 (free): for a population of units
-        ("neurons", "layer1", "inputs") a sign for each, that of all weights that it sends; for a
-        matrix a sign for each weight.  A sequence alone is that of the neurons.
+        ("neurons", "layer1", "inputs") a sign for each unit, which is that of all weights it sends;
+        for a matrix a sign for each weight.  A bare sequence is that of the neurons.
 
     Raises
     ------
     InputError
-        Naming the entry that is wrong.
+        If an entry is wrong; the message names it.
 
     Examples
     --------
@@ -82,16 +83,16 @@ class Distribution:
 
     @property
     def is_continuous(self) -> bool:
-        """Whether generic verdicts are claims about the match probability."""
+        """Whether generic verdicts are statements about the match probability."""
         return "rademacher" not in (self.weights, self.inputs, self.teacher)
 
     @property
     def has_full_support(self) -> bool:
-        """Whether every sample and every weight of the right sign can be drawn."""
+        """Whether the law of samples and of weights (with their signs) has full support."""
         return {self.weights, self.inputs, self.teacher} == {"normal"}
 
     def on(self, network: Network) -> Distribution:
-        """The same laws, with a matrix of signs for each matrix that has some.
+        """The same laws, with a matrix of signs for each matrix that has signs.
 
         Parameters
         ----------
@@ -129,7 +130,7 @@ class Distribution:
 
     @cached_property
     def masks(self) -> Signs:
-        """The matrices of signs as arrays, once they are on a network."""
+        """The matrices of signs as arrays, after `on`."""
         return {name: np.array(rows, np.int8) for name, rows in (self.signs or {}).items()}
 
     def oriented(self, matrices: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -143,14 +144,14 @@ class Distribution:
     def against(
         self, matrices: Mapping[str, np.ndarray], support: Support, free: Collection[Cell] = ()
     ) -> Iterator[Cell]:
-        """Weights that exist and do not have their sign; 0 has none.
+        """Existing weights whose sign is not the given one; 0 has no sign.
 
         Parameters
         ----------
         matrices : mapping of str to ndarray
         support : mapping of str to mask
         free : collection of cells, optional
-            Those that are not looked at.
+            Cells that are ignored.
         """
         for name, signs in self.masks.items():
             exists = np.asarray(support.get(name, np.ones(signs.shape))) != 0

@@ -1,32 +1,32 @@
-r"""Measured weights: numbers that fixed weights of the student have, instead of being drawn.
+r"""Measured weights: fixed weights of the student that are given numbers instead of drawn ones.
 
-``[values]`` gives, for some weights of some matrices, exact rationals.  Where such a weight is
-fixed, the student has it at this number in every trial; where it learns, the number is its value
-before learning, which only constraints look at.  The teacher's weights are drawn, all of them: a
-teacher with the student's fixed weights would itself be a student, and every such question would
-have the answer MP = 1.
+``[values]`` gives, for some weights of some matrices, exact rationals.  If such a weight is fixed,
+the student has this number in every trial; if it learns, the number is its value before learning,
+which only constraints use.  All weights of the teacher are drawn: a teacher with the student's
+fixed weights would itself be a student, and MP would always be 1.
 
 **With jitter** a weight is c + j z, or c (1 + j z), z of the law of fixed weights.  Its law has a
-density around c, so all that is said of generic weights is said of almost every draw.  (Relative
-jitter leaves a measured 0 where it is.)
+density around c, so statements on generic weights hold for almost every draw.  (Relative jitter
+does not change a measured 0.)
 
-**Without jitter** c₀ is these numbers, and "generic" is said of the rest: the other fixed weights
-c', the samples X, the teacher t.  The verdicts hold with ranks and N found *at* c₀.  Let ρ be the
-generic rank of the whole network's Jacobian, ρ_A that of the allocation's where c₀ is put in, for
+**Without jitter** let c₀ be these numbers; "generic" then refers to the others: the drawn fixed
+weights c', the samples X, the teacher t.  The verdicts hold with ranks and N computed *at* c₀.  Let
+ρ be the generic rank of the whole network's Jacobian, ρ_A that of the allocation's at c₀, for
 generic (c', w, X).
 
-* ρ_A < ρ: the students' labels, for almost every c', X, lie in an image of dimension ρ_A; the
+* ρ_A < ρ: for almost every c', X the students' labels lie in an image of dimension ρ_A, but the
   teacher's have a density on one of dimension ρ.  MP = 0.
-* ρ_A = ρ: at a generic (c', w, X) with c₀ the whole Jacobian has rank at least ρ_A = ρ, so its
-  greatest, as it has nearby.  By the constant rank theorem the labels of all networks nearby are a
-  manifold of dimension ρ, of which the students' are an open part; labels of teachers near the
-  student (c₀, c', w) lie in it.  Where every weight of the teacher can be drawn, MP > 0.
+* ρ_A = ρ: at a generic (c', w, X) with c₀ the whole Jacobian has rank at least ρ_A = ρ, the largest
+  possible, and so nearby.  By the constant rank theorem the labels of all networks nearby are a
+  manifold of dimension ρ, and the students' are an open part of it; labels of teachers near the
+  student (c₀, c', w) lie in this part.  If every weight of the teacher can be drawn, MP > 0.
 * N at c₀ is the degree of the dominant map (c', X, w) ↦ (c', X, labels) of irreducible varieties:
   a generic instance with c₀ has N solutions, all simple, and where N is odd a real one.
 * A witness for MP < 1 has c₀ at its fixed weights: then solutions move continuously with (c', X, t)
   as in `algebra.linear.verify_witness`.
-* Values of an activation at sums with numbers in them need not be independent: ranks with formal
-  values are upper bounds (enough for MP = 0), and lower ones are shown by minors in balls at c₀.
+* Values of an activation at sums that contain given numbers need not be independent: ranks with
+  formal values are upper bounds (enough for MP = 0), and lower bounds are proved by minors in balls
+  at c₀.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ JITTER, RELATIVE = "jitter", "relative"
 
 @dataclass(frozen=True)
 class Values:
-    """Measured weights, and how far a draw is from them.
+    """Measured weights, and the deviation of a draw from them.
 
     Parameters
     ----------
     numbers : mapping of cell to Fraction
     jitter : Fraction, optional
-        Standard deviation around them; 0: they are these numbers.
+        Standard deviation around the numbers; 0: the weights equal the numbers.
     relative : bool, optional
-        Whether it is a share of the number.
+        Whether the jitter is a share of the number.
     """
 
     numbers: Mapping[Cell, Fraction] = field(default_factory=dict)
@@ -79,14 +79,14 @@ class Values:
         Parameters
         ----------
         data : mapping or Values
-            Rows of numbers for some matrices, None or NaN for what was not measured, and
-            "jitter": a number, or {"relative": number}.
+            Rows of numbers for some matrices, with None or NaN for weights that were not measured,
+            and "jitter": a number, or {"relative": number}.
         network : Network
 
         Raises
         ------
         InputError
-            Naming the entry that is wrong.
+            If an entry is wrong; the message names it.
 
         Examples
         --------
@@ -126,12 +126,12 @@ class Values:
         return cls(numbers, size, relative and size != 0)
 
     def pinned(self, learning: Collection[Cell]) -> dict[Cell, Fraction]:
-        """Fixed weights that are the same number in every trial.
+        """Fixed weights that have the same number in every trial.
 
         Parameters
         ----------
         learning : collection of cells
-            What learns.
+            The learnable cells.
         """
         if self.jitter and not self.relative:
             return {}
@@ -160,8 +160,8 @@ class Values:
 class StudentSupport(dict[str, np.ndarray]):
     """Structural zeros, and fixed weights of the student that are exact numbers.
 
-    It stands for the structural zeros wherever a point or an instance of the *student* is drawn;
-    a teacher's is drawn with the masks alone (`masks_of`).
+    It replaces the structural zeros wherever a point or an instance of the *student* is drawn; a
+    teacher's is drawn with the masks alone (`masks_of`).
 
     Parameters
     ----------
@@ -175,24 +175,24 @@ class StudentSupport(dict[str, np.ndarray]):
 
     @property
     def bits(self) -> int:
-        """Of the numbers, written as whole numbers over one denominator."""
+        """Bit length of the numbers, written as integers over one denominator."""
         below = lcm(*(value.denominator for value in self.pinned.values()))
         above = max((abs(value) for value in self.pinned.values()), default=Fraction(0))
         return max(below, int(above * below)).bit_length()
 
 
 def pins(support: Support | None) -> Mapping[Cell, Fraction]:
-    """The exact numbers of a student's fixed weights; none where all are drawn."""
+    """The exact numbers of a student's fixed weights; none if all weights are drawn."""
     return support.pinned if isinstance(support, StudentSupport) else {}
 
 
 def pinned_bits(support: Support | None) -> int:
-    """`StudentSupport.bits`; 0 where nothing is pinned."""
+    """`StudentSupport.bits`; 0 if no number is fixed."""
     return support.bits if isinstance(support, StudentSupport) else 0
 
 
 def masks_of(support: Support | None) -> Support:
-    """The structural zeros alone, as a teacher has them."""
+    """The structural zeros without exact numbers, as for a teacher."""
     return dict(support or {})
 
 
@@ -206,7 +206,7 @@ def restrict(
     matrices : dict of str to ndarray
     support : mapping of str to mask, or StudentSupport
     entry : callable
-        Makes an entry of a rational.
+        Converts a rational to an entry.
     """
     for name, mask in (support or {}).items():
         matrices[name][np.asarray(mask) == 0] = entry(fmpq(0))
@@ -220,7 +220,7 @@ def residue(p: int) -> Callable[[fmpq], int]:
     Raises
     ------
     InputError
-        Where the prime divides a denominator.
+        If the prime divides a denominator.
     """
 
     def entry(value: fmpq) -> int:
@@ -253,10 +253,10 @@ def _matrix(rows: Any, name: str, shape: tuple[int, int]) -> dict[Cell, Fraction
 
 
 def _number(entry: Any, where: str) -> Fraction | None:
-    """An exact number; None where there is none."""
+    """An exact number; None for a missing entry."""
     if entry is None or (isinstance(entry, str) and entry.strip().lower() in ("", "nan")):
         return None
-    # NaN is not itself.
+    # NaN differs from itself.
     if isinstance(entry, Real) and entry != entry:
         return None
     entry = str(entry) if isinstance(entry, Decimal) else entry

@@ -160,7 +160,7 @@ def test_a_matrix_has_to_be_told_what_sends():
     assert post.cells(NAMES, "W") == {(0, 1): "2", (1, 0): "1"}
     for form in (np.array([[0, 2], [1, 0]]), sparse.coo_array([[0, 2], [1, 0]])):
         assert edges_of_matrix(form, "pre").cells(Names(NET), "W") == {(1, 0): "2", (0, 1): "1"}
-    with pytest.raises(InputError, match="does not say which of its sides sends"):
+    with pytest.raises(InputError, match="does not say whether its rows or"):
         edges_of_matrix(counts, "")
     with pytest.raises(InputError, match="row 0, column 1, from 1 onto 0: 'x' is no number"):
         edges_of_matrix([["0", "x"]], "post")

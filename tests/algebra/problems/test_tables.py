@@ -165,7 +165,7 @@ def test_every_format_gives_one_mask(tmp_path):
         path.write_text(f'{head}[learnable]\nW = {{ edges = "{file}"{more} }}\n')
         assert (load_problem(path).learnable["W"] == (counts > 0)).all()
         assert (Problem(net, {"W": edges}, names=names).learnable["W"] == (counts > 0)).all()
-        wrong = "leave `rows` out" if not rows else "does not say which of its sides sends"
+        wrong = "leave `rows` out" if not rows else "does not say whether its rows or"
         with pytest.raises(InputError, match=wrong):
             read_edges(tmp_path / file, rows="" if rows else "pre")
     # Without the table a sparse matrix is a mask, whose rows are `post`.
