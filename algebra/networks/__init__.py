@@ -1,16 +1,16 @@
-r"""Network kinds, one file each: sizes, matrices and the map they compute.
+r"""Network kinds, one file for each: sizes, matrices and the map that they compute.
 
-base           What a network is, the registry of kinds, and `NotKnown`, the one refusal
-chain          Linear networks as chains of matrix products: what follows from that description
-readings       What of a network can be recorded: labels, outputs at every step, hidden states
+base           Base class of networks, the registry of kinds, and the exception `NotKnown`
+chain          Linear networks as chains of matrix products, and all that follows from this
+readings       Values that can be recorded: labels, outputs at every step, hidden states
 limits         Limits of matrices, rows and columns in words, as each kind gives them
 linear         The linear estimator
 feedforward    Multi-layer linear networks
 recurrent      Linear recurrent networks
 sequence       Linear recurrent networks read out at every time step
 relu           Shallow networks of rectified linear units
-activation     Activation functions: polynomials, and four analytic ones with their slopes
-activated      What the kinds with an activation share: stages, and the program that they are
+activation     Activation functions: polynomials, and four analytic functions with their slopes
+activated      Base class of the kinds with an activation: stages, and the program built from them
 ffn            Feed-forward networks with an activation and biases
 rnn            Recurrent networks with an activation and biases
 normalization  Networks whose normalization layers learn: frozen matrices, tunable scales and
@@ -18,7 +18,7 @@ normalization  Networks whose normalization layers learn: frozen matrices, tunab
 program        Programs that are read from files
 
 A new kind is a new file here: every file of this folder is imported, and a class with a `kind`
-enters itself in `base.KINDS`.
+registers itself in `base.KINDS`.
 """
 
 from importlib import import_module

@@ -1,14 +1,14 @@
-r"""Networks with an activation function and, where asked for, biases: what their kinds share.
+r"""Base class of networks with an activation function and optional biases.
 
 Every kind here is a sequence of stages and a read-out,
 
 .. math:: u_k = z_{k-1} \,(+\, B x_k), \quad a_k = M_k u_k + c_k, \quad z_k = φ(a_k),
    \quad Y = D z_K + e,
 
-with z_0 = X, or nothing where inputs come in at each stage.  Where the units of a recurrent network
-leak, what is passed on and read is the state h_k = (1 − α) h_{k-1} + α z_k in place of z_k,
-h_0 = 0.  `ActivatedNetwork.build` writes this
-as a program (`algebra.programs`), from which values and derivatives follow in every arithmetic.
+with z_0 = X, or without z_0 if inputs enter at every stage.  If the units of a recurrent network
+leak, the state h_k = (1 − α) h_{k-1} + α z_k, h_0 = 0, takes the place of z_k in the next stage and
+in the read-out.  `ActivatedNetwork.build` builds this as a program (`algebra.programs`), from which
+values and derivatives are computed in every arithmetic.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ from algebra.programs.jacobian import Sweep
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, sums_are_independent
 from algebra.programs.residues import ModularArithmetic
 
-# The sums that units receive and what they make of them, beside what can be recorded.
+# Names of values of a program: pre-activations and activations, beside those that can be recorded.
 SUMS, VALUES = "sums", "values"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One step: which weights it uses.
+    """One stage: the weights that it uses.
 
     Attributes
     ----------
     matrix : str
     bias : str or None
     drive : (int, int) or None
-        Rows of X that come in here.
+        The rows of X that enter at this stage.
     layer : int
         Stages with the same weights have the same number.
     """
@@ -71,7 +71,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Identical(Lowering):
-    """The lowering of a network whose activation is linear: the same weights, the same labels."""
+    """The lowering of a network with linear activation: the same weights, the same labels."""
 
     linear: Network
 
@@ -82,7 +82,7 @@ class Identical(Lowering):
 
 
 class _Reached(EntryArithmetic):
-    """Weights and samples that are 0 or 1: which values a path leads to."""
+    """Weights and samples that are 0 or 1: a value is 0 only if no path leads to it."""
 
     def __init__(self, activation: Activation) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class _Reached(EntryArithmetic):
         return (table[..., None] != 0).astype(object)
 
     def scale(self, node: Node, a: np.ndarray, factor: Fraction) -> np.ndarray:
-        # A difference is 0 nowhere that one of its terms is not.
+        # A difference of nonzero terms counts as nonzero.
         return a
 
     def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
@@ -100,12 +100,12 @@ class _Reached(EntryArithmetic):
 
 
 class ActivatedNetwork(Network):
-    """Base of the kinds ``rnn`` and ``ffn``; a kind gives `stages`, `output` and its shapes.
+    """Base class of the kinds ``rnn`` and ``ffn``, which define `stages`, `output` and shapes.
 
     Attributes
     ----------
     encoder : str or None
-        The matrix that inputs pass at every stage.
+        The matrix applied to the inputs of every stage.
     output : str
         The read-out matrix D.
     """
@@ -120,12 +120,12 @@ class ActivatedNetwork(Network):
 
     @property
     def leak(self) -> Any:
-        """How much of its state a unit changes in a step: see `algebra.programs.leaks`."""
+        """The leaks α, the share of the state replaced in a step: `algebra.programs.leaks`."""
         return NO_LEAK
 
     @property
     def reads_all(self) -> bool:
-        """Whether the outputs of all stages are labels, not those of the last alone."""
+        """Whether the labels are the outputs of all stages, or only of the last."""
         return False
 
     @property
@@ -152,13 +152,14 @@ class ActivatedNetwork(Network):
         """The linear network with the same matrices."""
 
     def lower(self) -> Identical | None:
-        """The linear network, where the activation is linear and there are no biases."""
+        """The linear network, if the activation is linear and there are no biases."""
         return Identical(self.linear_kind()) if self.is_linear else None
 
     def axes(self) -> tuple[Axis, ...]:
-        """Those of the linear kind; biases and leaks move with the rows of their units' matrix.
+        """The axes of the linear kind; biases and leaks are permuted with the rows of their units'
+        matrix.
 
-        Of units with different fixed leaks none can be renamed; they have names all the same.
+        Units with different fixed leaks cannot be renamed, but have names.
         """
         columns = {stage.matrix: (stage.bias, *self.rates) for stage in self.stages()}
         columns[self.output] = (self.output_bias,)
@@ -188,7 +189,7 @@ class ActivatedNetwork(Network):
 
     @property
     def output_bias(self) -> str | None:
-        """What is added to the labels."""
+        """The bias added to the labels."""
         return "e" if self.biases else None
 
     @property
@@ -208,7 +209,7 @@ class ActivatedNetwork(Network):
 
     @property
     def is_linear(self) -> bool:  # type: ignore[override]
-        """Whether it is a linear network by another name."""
+        """Whether it is equivalent to a linear network."""
         return bool(self.activation.is_linear) and not self.biases and self.leak == NO_LEAK
 
     @property
@@ -238,13 +239,13 @@ class ActivatedNetwork(Network):
 
     @property
     def independent_columns(self) -> int:
-        """All of them: no label follows linearly from others."""
+        """All columns: no label is a linear function of others."""
         return self.columns
 
     # -- values and derivatives ----------------------------------------------------------
 
     def build(self) -> Program:
-        """The stages; their sums and values are named, and the labels read from each value."""
+        """The stages with named pre-activations and values, and the labels."""
         build = Builder()
         X = build.sample("X", (self.input_shape[0],))
         blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
@@ -285,14 +286,14 @@ class ActivatedNetwork(Network):
         self, arithmetic: Arithmetic[Any], weights: Mapping[str, Matrix], X: Matrix,
         what: str = LABELS,
     ) -> list[Matrix]:  # fmt: skip
-        """Labels, or sums or states of all stages, in an arithmetic of arrays."""
+        """Labels, or pre-activations or states of all stages, in an arithmetic of arrays."""
         program, nodes = self.program(), self._nodes(what)
         found = evaluate(program, arithmetic, placed(program, weights, {"X": X}), nodes)
-        # Outputs of several steps stand side by side.
+        # Outputs of several steps are columns side by side.
         return [np.reshape(found[k], (len(found[k]), -1)) for k in nodes]
 
     def _nodes(self, what: str) -> list[int]:
-        """The nodes of the labels, or of the sums, values, states or traces of all stages."""
+        """The nodes of the labels, or of one of the named values of all stages."""
         program = self.program()
         if what == LABELS:
             return [program.output]
@@ -322,7 +323,7 @@ class ActivatedNetwork(Network):
         known: dict[Node, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
 
         def phi(node: Node, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            # Values and slopes are made together and asked for one after the other.
+            # Values and slopes are computed together, but requested in two calls.
             if node not in known or known[node][0] is not a:
                 known[node] = a, self.activation.modular(a, layers[node], p, seed)
             return known[node][1]
@@ -340,11 +341,11 @@ class ActivatedNetwork(Network):
         return self._duals(point, self._read(what))
 
     def _read(self, what: str) -> str:
-        """Labels of several steps are read one step after the other."""
+        """The node that holds the labels, those of several steps in order of steps."""
         return TRACES if what == LABELS and self.reads_all else what
 
     def _duals(self, point: Point, what: str) -> list[DualValue]:
-        """Values at a point of dual numbers."""
+        """Values at a point with dual numbers."""
         program, X = self.program(), point.X
         blocks = {
             name: DualValue(w.value[..., None], w.tangent[..., None])
@@ -367,7 +368,7 @@ class ActivatedNetwork(Network):
         arithmetic = self.modular(point.p, point.seed)
         if not self.reads_all or target != program.output:
             return factors(Sweep(program, arithmetic, blocks, wanted, target, units), wanted)
-        # The read-out meets the states of all steps side by side, and a column of ones.
+        # The read-out multiplies the states of all steps, side by side, and a column of ones.
         read = {self.output, self.output_bias} & wanted
         sweep, steps = Sweep(program, arithmetic, blocks, wanted - read, target), len(self.stages())
         found = {
@@ -385,7 +386,7 @@ class ActivatedNetwork(Network):
         return found
 
     def _by_steps(self, left: np.ndarray) -> np.ndarray:
-        """Left factors of (output, step) and sample as those of output and (step, sample)."""
+        """Regroup left factors from (output, step) and sample to output and (step, sample)."""
         places, steps, units = len(left), len(self.stages()), left.shape[-1]
         wide = left.reshape(places, self.d, steps, -1, units)
         wide = np.broadcast_to(wide, (places, self.d, steps, self.m, units))
@@ -401,7 +402,7 @@ class ActivatedNetwork(Network):
         return (steps - 1,) if self.encoder else (None,)
 
     def readings(self, what: str) -> tuple[Reading, ...]:
-        """The states are what the stages pass on, a recurrent net's those of its steps."""
+        """The states passed on by the stages; a recurrent net has one for each step."""
         stages = self.stages()
         if what == TRACES and self.encoder:
             return tuple(Reading("outputs", t, self.d) for t in range(len(stages)))
@@ -430,7 +431,7 @@ class ActivatedNetwork(Network):
         ]
 
     def factor_entries(self, what: str) -> int:
-        """Left factors differ from sample to sample: rows × samples × units, of each stage."""
+        """Left factors depend on the sample: rows × samples × units, for each stage."""
         stages = self.stages()
         widths = [sum(self.shapes[stage.matrix]) for stage in stages]
         if what == LABELS:
@@ -445,25 +446,25 @@ class ActivatedNetwork(Network):
 
     @property
     def entry_degree(self) -> int:
-        """Degree of an entry: a sum over paths of weights, slopes and what came in.
+        """Degree of an entry: a sum over paths of products of weights, slopes and inputs.
 
-        Formal values are drawn like weights, and slopes have degree at most 2 in them.
+        Formal values are random like weights; slopes have degree at most 2 in them.
         """
         return self._sizes[0]
 
     @property
     def entry_bits(self) -> int:
-        """From the same recursion, with all denominators multiplied out."""
+        """From the same recursion, all denominators multiplied out."""
         return self._sizes[1]
 
     @property
     def formal_collisions(self) -> int:
-        """Different sums of one unit that may be equal by chance, or 0, each counted thrice.
+        """Pairs of pre-activations that may coincide or vanish by chance, counted thrice.
 
-        The difference of two is a polynomial of degree at most 3 (M B x) with coefficients ±1; with
-        leaks of T more, or with coefficients that are whole numbers below w^T (over w^T, w a leak's
-        denominator), which a prime may divide: such primes are fewer than 50 for each 30 bits in
-        2^30 that are drawn among, or 2^60.
+        The difference of two is a polynomial of degree at most 3 (M B x) with coefficients ±1;
+        leaks that are weights add T to the degree; with fixed leaks the coefficients are integers
+        below w^T (divided by w^T, w a leak's denominator), and a random prime divides one with
+        probability at most 50/2^30 (or 50/2^60) for each 30 of its bits.
         """
         if self.activation.is_polynomial:
             return 0
@@ -489,8 +490,8 @@ class ActivatedNetwork(Network):
     def _sizes(self) -> tuple[int, int]:
         """Degree and bits of the entries: each stage multiplies by a slope and a weight.
 
-        Leaks that are weights are one more factor, 1 − α of norm 2; fixed ones, denominators
-        multiplied out, are whole numbers of so many bits.
+        Learnable leaks are a further factor, 1 − α of norm 2; fixed leaks, denominators multiplied
+        out, are integers with this many bits.
         """
         φ, stages = self.activation, self.stages()
         drive = 2 if self.encoder else 1
@@ -528,7 +529,7 @@ class ActivatedNetwork(Network):
     # -- counting ------------------------------------------------------------------------
 
     def enough_rank(self, name: str) -> int:
-        """See `Network.enough_rank`: a matrix receives one column a sample and stage."""
+        """See `Network.enough_rank`: a matrix multiplies one column for each sample and stage."""
         stages = self.stages()
         times = sum(name in (stage.matrix, stage.bias) for stage in stages)
         if name == self.encoder:
@@ -538,13 +539,14 @@ class ActivatedNetwork(Network):
         return min(*self.shapes[name], max(times, 1) * self.m)
 
     def limits(self) -> dict[str, MatrixLimits]:
-        """Row i of a matrix acts through the sums a_k[i], of which there are m at each stage.
+        """Row i of a matrix acts through the pre-activations a_k[i], m at each stage.
 
-        Columns act through slopes that differ from unit to unit: no limit of their own, but for
-        the read-out, whose factors are those of a linear layer.  All that hidden weights move lies
-        in the columns of D, for each sample.  Rows of hidden weights move the labels of each sample
-        in one direction where there is one stage (D[:, i]), which crosses with columns of D need;
-        with more stages in directions that differ from sample to sample, and no cross is known.
+        Columns act through slopes that differ between units, so they have no limit of their own,
+        except in the read-out, whose factors are those of a linear layer.  For each sample, all
+        changes by hidden weights lie in the column space of D.  Rows of hidden weights change the
+        labels of each sample in one direction if there is a single stage (D[:, i]), which crosses
+        with columns of D need; with several stages the directions differ from sample to sample, and
+        no cross is known.
         """
         d, m, out = self.d, self.m, {}
         count, width, wide = len(self.stages()), self.shapes[self.output][1], self.columns

@@ -1,7 +1,7 @@
 r"""Activation functions: exact polynomials, and four analytic functions with their slopes.
 
 A polynomial with rational coefficients is computed exactly over any ring.  The analytic functions
-are known here by the differential equation they solve, which is all that exact algebra needs:
+are described by the differential equation that they satisfy, which suffices for exact algebra:
 
 ========== ============================ ======== =================
 name       z = φ(a)                     φ(0)     slope φ'(a)
@@ -12,13 +12,13 @@ softplus   log(1 + e^a)                 log 2    s, a second value
 erf        erf a                        0        s, a second value
 ========== ============================ ======== =================
 
-Each is a record (`Analytic`), in which nothing has a default.
+Each is described by a record (`Analytic`) without default values.
 
-**Formal values.** `Activation.modular` replaces z (and s) by residues modulo p that depend on a
-and the unit in no way one could guess: equal pre-activations of a unit have equal values, all
-others are independent.  That ranks found with them are the generic ranks is proved by the theorem
-that the record names (`Analytic.independence`; the proof is in `algebra.activations.formal`); where
-it names none they are upper bounds.
+**Formal values.** `Activation.modular` replaces z (and s) by residues modulo p that are a
+pseudorandom function of a and the unit: equal pre-activations of a unit have equal values, and
+different ones have independent values.  The theorem named in the record (`Analytic.independence`;
+the proof is in `algebra.activations.formal`) proves that ranks computed with them are the generic
+ranks; without such a theorem they are upper bounds.
 """
 
 from __future__ import annotations
@@ -42,32 +42,32 @@ LINEAR = "linear"
 POLYNOMIAL = "polynomial"
 # The theorem by which formal values are exact for tanh, the sigmoid and softplus.
 AX = "Ax–Schanuel: values at different sums are algebraically independent"
-# A polynomial of higher degree is a slip of the pen.
+# A larger degree is taken for a typing error.
 _LARGEST_DEGREE = 32
 _LARGEST_COEFFICIENT = 10**12
 
-# Values are told apart by odd constants of 64 bits (those of splitmix64).
+# Different values get different odd constants of 64 bits (those of splitmix64).
 _STEPS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
 class Analytic:
-    """What is known of an analytic function φ; no field has a default.
+    """The known properties of an analytic function φ; no field has a default.
 
     Attributes
     ----------
     name : str
     independence : str
-        The theorem by which values (and slopes) at different sums are algebraically independent, so
-        that ranks with formal values are the generic ranks; "" where none is known.
+        The theorem by which values (and slopes) at different arguments are algebraically
+        independent, so that ranks with formal values are the generic ranks; "" if none is known.
     at_zero : Fraction or None
-        φ(0), where it is rational.
+        φ(0), if it is rational.
     slope : tuple of int or None
-        Coefficients of the slope as a polynomial in the value, where it is one.
+        Coefficients of the slope as a polynomial in the value, if it is one.
     slope_at_zero : Fraction or None
-        φ'(0), where the slope is a second value and this is known.
+        φ'(0), if the slope is a second value and φ'(0) is known.
     bounds : (int or None, int or None)
-        Infimum and supremum of φ, None where it has none.
+        Infimum and supremum of φ, None if unbounded.
     values : callable
         φ(a) of an array, in the arithmetic of its entries.
     slopes : callable
@@ -86,7 +86,7 @@ class Analytic:
 
 @dataclass(frozen=True)
 class Activation:
-    """What each hidden unit does to the sum it receives.
+    """The activation function of the hidden units.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Activation:
 
     @classmethod
     def read(cls, value: Any) -> Activation:
-        """The activation that a problem file names.
+        """The activation function that a problem file names.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class Activation:
 
     @property
     def plain(self) -> Any:
-        """The activation as it stands in a problem file."""
+        """The activation as it is written in a problem file."""
         if self.name != POLYNOMIAL:
             return self.name
         return {
@@ -154,7 +154,7 @@ class Activation:
 
     @property
     def is_linear(self) -> bool:
-        """Whether it leaves its argument as it is."""
+        """Whether it is the identity."""
         return self.coefficients == (Fraction(0), Fraction(1))
 
     @property
@@ -176,7 +176,7 @@ class Activation:
 
     @property
     def bounds(self) -> tuple[int | None, int | None]:
-        """Infimum and supremum of its values, None where it has none; of the analytic ones."""
+        """Infimum and supremum of an analytic function's values, None if unbounded."""
         return (None, None) if self.is_polynomial else FUNCTIONS[self.name].bounds
 
     # -- values ----------------------------------------------------------------------
@@ -187,8 +187,8 @@ class Activation:
         Parameters
         ----------
         a : array
-            Entries from any ring for a polynomial; numbers that know exp, log, tanh, erf for the
-            analytic functions (balls; machine numbers, whoever hands them in).
+            Entries of any ring for a polynomial; for an analytic function entries with methods exp,
+            log, tanh or erf (balls), or floating-point numbers.
         """
         if self.is_polynomial:
             return _polynomial(self.coefficients, a)
@@ -214,16 +214,17 @@ class Activation:
         a : ndarray of int64, shape (units, samples)
             Pre-activations.
         layer : int
-            Which weights they come from: units of two layers are different units.
+            The number of the weights that produce them: units of two layers are different units.
         p, seed : int
-            Formal values follow from them.
+            They determine the formal values.
         """
         if self.is_polynomial:
             both = ([_residue(c, p) for c in part] for part in (self.coefficients, self._derived))
             value, slope = (_horner(coefficients, a, p) for coefficients in both)
             return value, slope
         units = np.arange(a.shape[0], dtype=np.uint64)[:, None] + np.uint64(layer << 32)
-        # A sum that is 0 for every choice of weights and samples has the same value everywhere.
+        # An argument that is 0 for every choice of weights and samples has the same value
+        # everywhere.
         units = np.where(a == 0, np.uint64(0), units + np.uint64(1))
         z = _scrambled(a, units, 2 * seed, p)
         known = FUNCTIONS[self.name]
@@ -254,10 +255,10 @@ def _coefficients(value: Any) -> tuple[Fraction, ...]:
         )
     found = []
     for k, c in enumerate(value):
-        # A decimal is the number its digits say: a double, the number that it is shown as.
-        told = c if isinstance(c, bool | int | str | Fraction) else str(c)
+        # A decimal is taken exactly, and a double as the decimal that it prints.
+        text = c if isinstance(c, bool | int | str | Fraction) else str(c)
         try:
-            read = exact_number(told, "coefficient")
+            read = exact_number(text, "coefficient")
         except InputError:
             raise InputError(
                 f"`activation.polynomial[{k}]` ({shown(c)}) must be a rational number"
@@ -276,7 +277,7 @@ def _coefficients(value: Any) -> tuple[Fraction, ...]:
 
 
 def _polynomial(coefficients: Sequence[Fraction], a: Any) -> Any:
-    """A polynomial's values: over residues by theirs, else whole numbers and one division."""
+    """A polynomial's values: modulo p over residues, else over integers with one division."""
     p = _modulus(a)
     if p:
         return _horner([_residue(c, p) for c in coefficients], a)
@@ -286,7 +287,7 @@ def _polynomial(coefficients: Sequence[Fraction], a: Any) -> Any:
 
 
 def _modulus(a: Any) -> int:
-    """The prime of an array over a field of residues; 0 of all others."""
+    """The prime of an array over a field of residues; 0 for other arrays."""
     if hasattr(a, "p"):
         return int(a.p)
     entry = a.flat[0] if a.size else 0
@@ -316,7 +317,7 @@ def _knows_erf(a: Any) -> bool:
 def _erf(a: Any) -> Any:
     if _knows_erf(a):
         return np.frompyfunc(lambda x: x.erf(), 1, 1)(a)
-    # Machine numbers.
+    # Floating-point numbers.
     from scipy import special
 
     return special.erf(a)
@@ -329,10 +330,10 @@ def _root_of_pi(a: Any) -> Any:
 
 
 def formal_functions(p: int, seed: int) -> Functions:
-    """Values and slopes of functions by name: of a polynomial its own, else formal ones.
+    """Values and slopes of functions by name: exact for a polynomial, otherwise formal.
 
-    Equal arguments of one function have equal values, wherever they stand in the program; all
-    others are independent (the module's text).
+    Equal arguments of one function have equal values wherever they occur in the program; all others
+    are independent (see the module).
     """
 
     def phi(node: Node, a: Residues) -> tuple[Residues, Residues]:
@@ -344,7 +345,7 @@ def formal_functions(p: int, seed: int) -> Functions:
 
 
 def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarray:
-    """Residues that follow from pre-activation, unit and seed, and look independent."""
+    """Pseudorandom residues that are functions of pre-activation, unit and seed."""
     first, second, third = (np.uint64(step) for step in _STEPS)
     with np.errstate(over="ignore"):
         mixed = np.full(a.shape, seed & (2**64 - 1), np.uint64)

@@ -1,10 +1,10 @@
-"""Network architectures: sizes, weight matrices and the map they compute.
+"""Base class of network architectures: sizes, weight matrices and the map that they compute.
 
-A network is a description, without weights: which matrices there are, their shapes, and how the
-output follows from them.  The forward map is written once, over any ring of entries.  Letters are
-those of Schlisselberg & Darshan (arXiv 2502.06300), with 0-based indices.
+A network is a description without weights: its matrices, their shapes, and the map to the output.
+The forward map is written once, over any ring of entries.  Letters are those of Schlisselberg &
+Darshan (arXiv 2502.06300), with 0-based indices.
 
-The rest of the project asks a kind by these methods; one without an answer raises `NotKnown`.
+Other modules use a kind only through these methods; one without an answer raises `NotKnown`.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
-# The factors L and R of each matrix's part of the Jacobian: see `Network.modular_tangents`.
+# The factors L and R of each matrix's columns of the Jacobian: see `Network.modular_tangents`.
 Factors = dict[str, tuple[np.ndarray, np.ndarray]]
 # A weight: matrix, row, column, 0-based.
 Cell = tuple[str, int, int]
-# Structural zeros: masks that are 0 where a weight does not exist; others exist.
+# Structural zeros: masks that are 0 where a weight does not exist; a matrix without mask is dense.
 Support = Mapping[str, np.ndarray]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
@@ -50,7 +50,7 @@ class Point:
     ----------
     p : int
     seed : int
-        The point's number: what is drawn besides weights and samples follows from it.
+        Number of the point: it determines all that is drawn besides weights and samples.
     weights : dict of str to matrix over GF(p)
     X : matrix over GF(p)
     """
@@ -61,28 +61,28 @@ class Point:
     X: Matrix
 
     def matmul(self, a: Matrix, b: Matrix) -> Matrix:
-        """Product modulo p, of residues."""
+        """Product of residues modulo p."""
         return modular_matmul(a, b, self.p)
 
     def reduced(self, a: Matrix) -> Matrix:
-        """The residues of a sum."""
+        """Residues of a sum."""
         return a % self.p
 
 
-# The kinds by their names in a problem file; every subclass that has a `kind` enters itself.
+# Kinds by their names in a problem file; every subclass with a `kind` registers itself.
 KINDS: dict[str, type[Network]] = {}
 
 
 class NotKnown(InputError):
-    """A question that a kind of network has no answer to.
+    """An operation that is not known for a kind of network.
 
     Parameters
     ----------
     network : Network
     what : str
-        What was asked for, as the subject of "… not known".
+        What is not known, as the subject of "… not known".
     instead : str, optional
-        What to try.
+        A hint at an alternative.
     """
 
     def __init__(self, network: Network, what: str, instead: str = "") -> None:
@@ -94,14 +94,14 @@ class NotKnown(InputError):
 
 @dataclass(frozen=True)
 class Axis:
-    """Units that can be permuted among each other.
+    """Units that can be permuted.
 
     Attributes
     ----------
     name : str
     size : int
     places : tuple of (str, int)
-        Matrix and axis (0 rows, 1 columns) that they index.
+        The matrices and axes (0 rows, 1 columns) that they index.
     """
 
     name: str
@@ -110,9 +110,10 @@ class Axis:
 
 
 class Lowering(ABC):
-    """A network as one of another kind: the same weights, perhaps at other places, the same labels.
+    """An equivalent network of another kind: the same weights and labels, perhaps other cells.
 
-    Generic ranks, numbers of solutions and of real ones carry over; each lowering says why.
+    Generic ranks and the numbers of complex and real solutions are the same; each lowering proves
+    it.
     """
 
     @property
@@ -122,11 +123,11 @@ class Lowering(ABC):
 
     @property
     def labels(self) -> tuple[Network, Support]:
-        """A network whose labels are the teacher's, which need not be of the student's kind."""
+        """The network whose labels are the teacher's; it may differ from the student's kind."""
         return self.network, {}
 
     def cell(self, cell: Cell) -> Cell:
-        """Where a weight stands in the other network."""
+        """The cell of a weight in the other network."""
         return cell
 
     def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
@@ -134,7 +135,7 @@ class Lowering(ABC):
         return dict(weights)
 
     def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        """Weights of the other network that give the teacher's labels, where there are some."""
+        """Weights of the other network that give the teacher's labels, if there are any."""
         return dict(teacher)
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
@@ -150,21 +151,23 @@ class Network(Programmed):
     kind : str
         The name of the kind in a problem file.
     title : str
-        What it is called in a sentence.
+        The kind's name in a sentence.
     column_letter : str
-        What the number of label columns is called in words.
+        The letters of the number of label columns.
     drive_letter : str
-        What drives the first matrix in written equations: the samples X, or U.
+        The letter of the matrix that the first weight matrix multiplies in printed equations: X or
+        U.
     only_verbs : str
-        The verbs that know this kind, where those over all allocations do not.
+        The verbs for this kind, if those over all allocations do not support it.
     is_linear : bool
         Whether the labels are polynomials in the weights and linear in the samples.
     needs_entries : bool
-        Whether the forward map needs entries that know their ring, not residues and a product.
+        Whether the forward map needs entries that know their ring, rather than residues and a
+        product.
     words : mapping of str to tuple of str
-        What each choice among words may be.
+        The permitted values of each option that is a word.
     words_with_numbers : frozenset of str
-        Those of them that take numbers: ``{ word = [c0, c1, …] }`` in a problem file.
+        Those words that take numbers: ``{ word = [c0, c1, …] }`` in a problem file.
     rates : tuple of str
         Matrices whose weights lie between 0 and 1.
     has_instances : bool
@@ -196,7 +199,7 @@ class Network(Programmed):
 
     @classmethod
     def choices(cls) -> frozenset[str]:
-        """Keys that are no sizes but choices, of words or yes or no: the kind checks them."""
+        """Keys that are options instead of sizes (words, true or false); the kind checks them."""
         found = fields(cls)  # type: ignore[arg-type]
         return frozenset(f.name for f in found if isinstance(f.default, (str, bool)))
 
@@ -231,16 +234,16 @@ class Network(Programmed):
 
     @classmethod
     def located(cls, data: Mapping[str, Any], folder: Path | None) -> Mapping[str, Any]:
-        """The [network] table with the names of files as seen from here, not from a folder."""
+        """The [network] table, in which file names relative to `folder` are replaced by paths."""
         return data
 
     @property
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, int]]:
-        """Weight matrices in the order in which they act last to first: name to (rows, columns)."""
+        """Weight matrices, the last to act first: name to (rows, columns)."""
 
     def shape_of(self, name: Any, where: str = "") -> tuple[int, int]:
-        """The shape of a matrix; refused, with the place it was named at, where there is none."""
+        """The shape of a matrix; an unknown name is refused, with its place in the input."""
         if not isinstance(name, str) or name not in self.shapes:
             raise InputError(
                 f"{where}there is no matrix `{one_line(name)}` in a {self.title}; it has "
@@ -250,59 +253,59 @@ class Network(Programmed):
 
     @property
     def drawn_shapes(self) -> dict[str, tuple[int, int]]:
-        """The matrices that are drawn at a random point; the others are 0 there."""
+        """The matrices that are drawn at a random point; all others are 0."""
         return self.shapes
 
     @property
     @abstractmethod
     def input_shape(self) -> tuple[int, int]:
-        """Shape of the sample matrix X, one column a sample."""
+        """Shape of the sample matrix X, one column for each sample."""
 
     @property
     def columns(self) -> int:
-        """Columns of the label matrix Y: the m samples, unless a kind reads each several times."""
+        """Number of columns of Y: m, unless a kind reads each sample several times."""
         return self.m
 
     @property
     def equations_are(self) -> str:
-        """What sort of equations a family leads to, where it depends on the network; else ""."""
+        """The type of the equations, if it depends on the network; otherwise ""."""
         return ""
 
     def ranks_are_exact(self, support: Support) -> bool:
-        """Whether ranks at points modulo primes are proved to tend to the generic ranks."""
+        """Whether ranks modulo random primes are the generic ranks, with high probability."""
         return True
 
     @property
     def rank_decides(self) -> bool:
         """Whether MP = 0 if and only if the allocation's Jacobian lacks rank.
 
-        So where the labels are analytic in the weights, one piece for all samples.
+        True if the labels are one analytic function of the weights, the same for all samples.
         """
         return self.is_linear
 
     @property
     def independent_columns(self) -> int:
-        """How many of Y's columns are linearly independent functions of the network's map.
+        """Number of columns of Y that are linearly independent as functions of the network's map.
 
-        With more samples than inputs the labels of some follow from those of the others, for
+        With more samples than inputs some columns are linear combinations of the others, for
         student and teacher alike.
         """
         return min(self.columns, self.input_shape[0])
 
     @property
     def teacher_shapes(self) -> dict[str, tuple[int, int]]:
-        """Weight matrices of the teacher: the student's own, unless a kind says otherwise."""
+        """Weight matrices of the teacher: the student's, unless a kind defines others."""
         return self.shapes
 
     def teach(
         self, teacher: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        """Labels Y (d×columns) that a teacher gives the samples."""
+        """Labels Y (d×columns) of the samples for a teacher's weights."""
         return self.forward(teacher, X, matmul)
 
     @property
     def sizes(self) -> dict[str, Any]:
-        """The sizes as they stand in a problem file."""
+        """The sizes as they are written in a problem file."""
         return {
             f.name: list(v) if isinstance(v := getattr(self, f.name), tuple) else v
             for f in fields(self)  # type: ignore[arg-type]
@@ -326,24 +329,24 @@ class Network(Programmed):
         raise self._no_jacobian()
 
     def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None] | None:
-        """What is drawn from where ranks need it, an upper bound of the dimension, the ambient."""
+        """The model to draw if ranks need one, a bound of its dimension, the ambient dimension."""
         return None
 
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
-        """Labels that are 0 only where no path leads, of weights and samples that are 0 or 1."""
+        """Labels that are 0 only if no path leads to them, for weights and samples in {0, 1}."""
         return self.forward(weights, X)
 
     def affine_in(self, names: Collection[str]) -> bool:
-        """Whether the labels are affine functions of all the weights of these matrices together."""
+        """Whether the labels are an affine function of all weights of these matrices jointly."""
         return False
 
     @property
     def read_out(self) -> str | None:
-        """The matrix D where Y = D Z, biases aside, and Z does not depend on D; None of others."""
+        """The matrix D if Y = D Z up to biases with Z independent of D; otherwise None."""
         return None
 
     def chain(self) -> ChainLayout | None:
-        """The network as a product of matrices, where it is one."""
+        """The network as a product of matrices, if it is one."""
         return None
 
     # -- the Jacobian ----------------------------------------------------------------
@@ -355,21 +358,21 @@ class Network(Programmed):
         ----------
         point : Point
         names : sequence of str or None
-            Only these matrices.
+            The matrices to differentiate by; None for all.
 
         Returns
         -------
         dict of str to (ndarray, ndarray)
-            L and R for each matrix; R has shape (S, columns, label columns), L (S, d, rows) or,
-            where it differs from sample to sample, (S, d, label columns, rows).  The cell (i, j)
-            moves the label (k, c) by the sum over s of L[s, k, (c,) i] R[s, j, c].
+            L and R for each matrix; R has shape (S, columns, label columns), L (S, d, rows) or, if
+            it depends on the sample, (S, d, label columns, rows).  The derivative of the label (k,
+            c) by the cell (i, j) is the sum over s of L[s, k, (c,) i] R[s, j, c].
         """
         raise self._no_jacobian()
 
     def modular_forward(self, point: Point) -> Matrix:
-        """Labels at a point of any matrices over GF(p) with the operations that `forward` uses.
+        """Labels at a point whose matrices over GF(p) support the operations of `forward`.
 
-        Of dual numbers, for instance: see `algebra.linear.derivatives`.
+        Their entries may be dual numbers, for instance: see `algebra.linear.derivatives`.
         """
         return self.forward(point.weights, point.X)
 
@@ -378,7 +381,7 @@ class Network(Programmed):
     ) -> np.ndarray:
         """Columns of the Jacobian at a rational point, as balls of python-flint's precision.
 
-        What is drawn besides weights and samples follows from the point's number.
+        The point's number determines all that is drawn besides weights and samples.
         """
         raise self._no_jacobian()
 
@@ -386,11 +389,11 @@ class Network(Programmed):
 
     @property
     def label_steps(self) -> tuple[int | None, ...]:
-        """The steps, from 0, at which the labels are read: m columns of Y each."""
+        """The steps, from 0, at which the labels are read; each gives m columns of Y."""
         return (None,)
 
     def readings(self, what: str) -> tuple[Reading, ...]:
-        """What can be recorded, one entry for each population and step.
+        """The values that can be recorded, one entry for each population and step.
 
         Parameters
         ----------
@@ -410,8 +413,8 @@ class Network(Programmed):
     ) -> list[Factors]:
         """The factors of the derivatives of `readings` (or of these units), at a point over GF(p).
 
-        As of `modular_tangents`, with the units of each reading in place of the outputs; a matrix
-        that a reading does not depend on is missing.
+        As for `modular_tangents`, with the units of each reading in place of the outputs; a matrix
+        on which a reading does not depend is omitted.
         """
         if what != LABELS:
             raise self._no_reading(what)
@@ -425,11 +428,11 @@ class Network(Programmed):
         return of_units(found, units)
 
     def factor_entries(self, what: str) -> int:
-        """How many numbers the factors of `modular_readings` hold at most; 0 where they are few."""
+        """Bound on the number of entries of `modular_readings`' factors; 0 if negligible."""
         return 0
 
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
-        """What `modular_readings` differentiates, one matrix (units×m) each.
+        """The values whose derivatives are `modular_readings`, one matrix (units×m) for each.
 
         At a point of dual numbers, as for `modular_forward`.
         """
@@ -446,22 +449,22 @@ class Network(Programmed):
 
     @property
     def label_dimension_bound(self) -> int:
-        """An upper bound, from counting, on the rank ρ of the whole Jacobian."""
+        """An upper bound on the rank ρ of the whole Jacobian, from counting."""
         raise self._no_jacobian()
 
     @property
     def entry_degree(self) -> int:
-        """Degree of a Jacobian entry as a polynomial in all that is drawn at a point."""
+        """Degree of a Jacobian entry as a polynomial in all random quantities of a point."""
         raise self._no_jacobian()
 
     @property
     def entry_bits(self) -> int:
-        """Bits of a bound on the sum of absolute coefficients of a Jacobian entry."""
+        """Bit length of a bound on the sum of absolute coefficients of a Jacobian entry."""
         raise self._no_jacobian()
 
     @property
     def formal_collisions(self) -> int:
-        """Pairs of values drawn at a point that should be independent but could meet by chance."""
+        """Number of independent pairs of values of a point that may coincide by chance."""
         return 0
 
     def _no_jacobian(self) -> NotKnown:
@@ -473,30 +476,30 @@ class Network(Programmed):
         )
 
     def lower(self) -> Lowering | None:
-        """The network as one of another kind, where it is one in disguise."""
+        """An equivalent network of another kind, if there is one."""
         return None
 
     def axes(self) -> tuple[Axis, ...]:
-        """The units that may be renamed among each other, outputs first."""
+        """The units that may be renamed, outputs first."""
         raise NotKnown(self, "the symmetries")
 
     def transposed(self) -> dict[str, str]:
-        """Which matrix each becomes by transposition; empty where that is no symmetry."""
+        """The matrix that each becomes by transposition; empty if transposition is no symmetry."""
         return {}
 
     def limits(self) -> dict[str, MatrixLimits]:
-        """How many equations the rows and columns of each matrix take part in."""
+        """Numbers of equations in which the rows and columns of each matrix take part."""
         raise NotKnown(self, "equation budgets", "use the generic rank instead")
 
     def enough_rank(self, name: str) -> int:
-        """A rank such that changes of a matrix of this rank reach all labels that any change does.
+        """A rank such that changes of this rank reach all labels that any change can.
 
-        Let the labels depend on M only through what it does to the columns of some matrix R (what
-        it receives) or the rows of some matrix L (what follows it), of rank at most k whatever the
-        other weights.  With the projection P onto the columns of R, M + (M' − M) P does what M'
-        does, and differs from M by a matrix of rank at most k; likewise from the left.  Where M
-        stands at several places, R is all that it receives there: by induction along the network
-        what it receives does not change.
+        Let the labels depend on M only through its products with the columns of some matrix R (its
+        inputs) or the rows of some matrix L (the maps after it), of rank at most k for all other
+        weights.  With the projection P onto the column space of R, M + (M' − M) P has the same
+        effect as M', and differs from M by a matrix of rank at most k; likewise from the left.  If
+        M acts at several places, R contains its inputs at all of them: by induction along the
+        network these inputs do not change.
 
         By default the rank of any matrix of its shape.
         """
@@ -504,7 +507,7 @@ class Network(Programmed):
 
     @property
     def own_forms(self) -> tuple[str, ...]:
-        """Names of the lifted forms that fit, of a network that is no chain."""
+        """Names of the lifted forms of a network that is not a chain."""
         raise self._no_jacobian()
 
     @property
@@ -516,41 +519,41 @@ class Network(Programmed):
             return False
 
     def weight_text(self, name: str, row: str, column: str) -> str:
-        """A weight as it is printed, its row and column by name or number."""
+        """A weight in printed form, its row and column by name or number."""
         return f"{name}[{row},{column}]"
 
     def population(self, name: str, line: str) -> str:
-        """The units that the rows (or, by "column", the columns) of a matrix belong to.
+        """The population of units of the rows (or, by "column", the columns) of a matrix.
 
         By default those of one matrix are a population of their own, named after it.
         """
         return name
 
     def roles(self) -> dict[str, tuple[str, ...]]:
-        """The matrices that the papers' theorems speak of, by the name of their part.
+        """The matrices in the papers' theorems, by their role.
 
-        Parts are "decoder", "encoder", "recurrent" and "hidden layers"; a kind of which the
-        papers do not speak has none.
+        Roles are "decoder", "encoder", "recurrent" and "hidden layers"; a kind that the papers do
+        not treat has none.
         """
         return {}
 
     def check_verb(self, verb: str) -> None:
-        """Check that a verb over all allocations (audit, atlas, design) knows this kind.
+        """Check that a verb over all allocations (audit, atlas, design) supports this kind.
 
         Raises
         ------
         InputError
-            Naming the verbs that do.
+            If it does not; the message names the verbs that do.
         """
         if self.only_verbs:
             raise InputError(f"{verb} does not know {self.title} networks; {self.only_verbs} do")
 
     def need_ranks(self, verb: str, support: Support) -> None:
-        """Refuse a verb that rests on generic ranks, where these are not known exactly."""
+        """Refuse a verb that relies on generic ranks, if these are not known exactly."""
         return
 
     def narrow(self) -> list[str]:
-        """What is too narrow for "a fully-learned teacher can express any linear function"."""
+        """Layers too narrow for "a fully-learned teacher can express any linear function"."""
         return []
 
     def __str__(self) -> str:

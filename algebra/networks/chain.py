@@ -1,4 +1,4 @@
-r"""Linear networks are chains of matrix products, described once.
+r"""Linear networks as chains of matrix products.
 
 States ``S_0, …, S_K`` follow from ``S_k = M_k S_{k-1}``; the labels are ``Y = D Z``.
 
@@ -10,24 +10,24 @@ multi-layer  X       W_k, k < L     W_L     S_{L-1}
 estimator    X       none           W       X
 ============ ======= ============== ======= =====================================
 
-U (Tb × columns) is what drives the steps, T blocks of b rows: the samples X themselves, unless a
-kind says otherwise (`ChainNetwork.drive`).  A kind that is a chain gives its sizes, its shapes
-and `ChainLayout`; everything below follows.
+U (Tb × columns) is the input of the steps, T blocks of b rows: the samples X themselves, unless a
+kind defines another (`ChainNetwork.drive`).  A chain network defines its sizes, its shapes and its
+`ChainLayout`; all else is computed from these.
 
-**Jacobian.**  Moving the cell (i, j) of a matrix moves the labels by
-:math:`\sum_s L_s[:, i] ⊗ R_s[j, :]`, with a term for each place s where the matrix stands
+**Jacobian.**  The derivative of the labels by the cell (i, j) of a matrix is :math:`\sum_s
+L_s[:, i] ⊗ R_s[j, :]`, with a term for each place s at which the matrix acts
 (`ChainNetwork.tangents`):
 
-- where Z is the last state, L_s is the product of what follows, R_s the state before;
-- where all states are read, the sum over k is taken from the inside (Horner's scheme),
-  ``h_t = W h_{t-1} + B U_t``, Z = W h_T.  For W: L_s = D W^{T-s}, R_s = h_s; for B:
-  L_s = D W^{T-s+1}, R_s = U_s; for D: L = I, R = Z.
+- if Z is the last state, L_s is the product of the later matrices, R_s the state before;
+- if all states are read, the sum over k is evaluated by Horner's scheme,
+  ``h_t = W h_{t-1} + B U_t``, Z = W h_T.  For W: L_s = D W^{T-s}, R_s = h_s; for B: L_s = D
+  W^{T-s+1}, R_s = U_s; for D: L = I, R = Z.
 
 **Sizes of the entries**, for the error bounds of ranks modulo a prime (`entry_degree`,
-`entry_norm`).  A label is a polynomial of degree K + 2 in weights and samples together (one more
-where S_0 is a weight matrix), a derivative has one degree less.  Its coefficients are 1 or, where
-a weight stands at several places, at most their number: the sum of absolute coefficients is at
-most the number of paths through the hidden units, times these.
+`entry_norm`).  A label is a polynomial of degree K + 2 in weights and samples together (K + 3 if
+S_0 is a weight matrix), and a derivative has one degree less.  Its coefficients are 1 or, if a
+weight acts at several places, at most their number: the sum of absolute coefficients is at most the
+number of paths through the hidden units times this number.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ def _same(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class ChainLayout:
-    """Which matrix stands where in ``S_0 = start``, ``S_k = M_k S_{k-1}``, ``Y = D Z``.
+    """The matrices of a chain ``S_0 = start``, ``S_k = M_k S_{k-1}``, ``Y = D Z``.
 
     Attributes
     ----------
     start : str or None
-        The matrix that is S_0; None where S_0 = X.
+        The matrix that is S_0; None if S_0 = X.
     steps : tuple of str
-        M_1 … M_K by name; where all states are read they are one and the same matrix.
+        Names of M_1 … M_K; if all states are read they are one and the same matrix.
     output : str
         D.
     reads : {"last", "all"}
-        Whether Z is the last state or the sum of all but the first, each times its input.
+        Whether Z is the last state, or the sum of all states but the first, each times its input.
 
     Examples
     --------
@@ -91,18 +91,18 @@ class ChainLayout:
 
     @property
     def recurrent(self) -> str | None:
-        """The matrix that acts at every step, where there is one."""
+        """The matrix that acts at every step, if there is one."""
         return self.steps[0] if self.reads == "all" else None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The weight matrices in the order in which they act last to first."""
+        """The weight matrices, the last to act first."""
         first = () if self.start is None else (self.start,)
         return tuple(dict.fromkeys((self.output, *reversed(self.steps), *first)))
 
 
 class ChainNetwork(Network):
-    """A network whose labels are a chain of matrix products: all that follows from `chain`."""
+    """A network whose labels are a chain of matrix products, with all that follows from `chain`."""
 
     @abstractmethod
     def chain(self) -> ChainLayout:
@@ -119,12 +119,12 @@ class ChainNetwork(Network):
 
     @property
     def step_inputs(self) -> int:
-        """Columns of S_0: the inputs of one step, or of the network."""
+        """Number of columns of S_0: the inputs of one step, or of the network."""
         return self.shapes[self.chain().names[-1]][1]
 
     @property
     def inner_widths(self) -> tuple[int, ...]:
-        """Units of the hidden layers, from the input on; one layer in a recurrent net."""
+        """Widths of the hidden layers, from the input on; one width for a recurrent net."""
         chain = self.chain()
         if chain.recurrent:
             return (self.shapes[chain.recurrent][0],)
@@ -137,9 +137,9 @@ class ChainNetwork(Network):
     def states(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> list[Matrix]:
-        """The states as they are computed; the last one is what the output matrix reads.
+        """The states in order of evaluation; the output matrix reads the last one.
 
-        Recurrent: h_1, …, h_T and ``W h_T``.  Else: the samples and the hidden layers.
+        Recurrent: h_1, …, h_T and ``W h_T``.  Otherwise: the samples and the hidden layers.
         """
         chain, U = self.chain(), self.drive(X)
         if chain.recurrent is None:
@@ -150,7 +150,7 @@ class ChainNetwork(Network):
         return self._hidden(weights, U, matmul)
 
     def build(self) -> Program:
-        """The chain, of a column of U."""
+        """The chain, applied to a column of U."""
         chain, build = self.chain(), Builder()
         U = build.sample("X", (self.input_shape[0],))
         blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
@@ -179,16 +179,16 @@ class ChainNetwork(Network):
         matmul: Matmul = operator.matmul,
         reduced: Callable[[Any], Any] = _same,
     ) -> Factors:
-        """The factors L and R of the derivatives; see the module's text.
+        """The factors L and R of the derivatives; see the module.
 
         Parameters
         ----------
         weights : mapping of str to ndarray
         X : ndarray
         names : sequence of str, optional
-            Only these matrices.
+            The matrices to differentiate by; all by default.
         matmul, reduced : callable, optional
-            Product of two matrices, and what brings a sum to its canonical form (modulo p).
+            Product of two matrices, and reduction of a sum to canonical form (modulo p).
 
         Returns
         -------
@@ -222,7 +222,7 @@ class ChainNetwork(Network):
         self, weights: Mapping[str, Any], states: Sequence[Any], last: int, left: Any,
         wanted: Collection[str], matmul: Matmul,
     ) -> Factors:  # fmt: skip
-        """Of `left` times the state after `last` distinct steps."""
+        """Tangents of `left` times the state after the `last` first steps, all distinct."""
         factors: Factors = {}
         for k, name in reversed(list(enumerate(self.chain().steps[:last]))):
             if name in wanted:
@@ -234,7 +234,7 @@ class ChainNetwork(Network):
         return len(names) == 1 and self.chain().recurrent not in names
 
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
-        """`tangents` over GF(p); the seed is of no consequence."""
+        """`tangents` over GF(p); the seed is not used."""
         return self.tangents(point.weights, point.X, names, point.matmul, point.reduced)
 
     # -- what can be recorded ----------------------------------------------------------
@@ -244,8 +244,8 @@ class ChainNetwork(Network):
         return (self.steps - 1,) if self.chain().recurrent else (None,)
 
     def readings(self, what: str) -> tuple[Reading, ...]:
-        """Of a recurrent net the states h_1, …, h_T and W h_T, which D reads, are those of steps
-        0, …, T."""
+        """The states h_1, …, h_T and W h_T (the one that D reads) of a recurrent net are those of
+        steps 0, …, T."""
         if what != STATES or not self.steps:
             return super().readings(what)
         if self.chain().recurrent:
@@ -296,7 +296,7 @@ class ChainNetwork(Network):
                     np.stack(powers[: t - 1][::-1]), np.stack(states[: t - 1])
                 )  # fmt: skip
             if chain.start in wanted:
-                # No input comes after the last step.
+                # No input enters after the last step.
                 seen = min(t, self.steps)
                 factors[chain.start] = (np.stack(powers[t - seen : t][::-1]), inputs[:seen])
             found.append(factors)
@@ -305,7 +305,7 @@ class ChainNetwork(Network):
     def _hidden(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> list[Matrix]:
-        """h_1, …, h_T and W h_T of a recurrent chain, from the samples themselves."""
+        """The states h_1, …, h_T and W h_T of a recurrent chain driven by the samples."""
         chain, b = self.chain(), self.step_inputs
         assert chain.recurrent is not None
         assert chain.start is not None
@@ -325,7 +325,7 @@ class ChainNetwork(Network):
 
     @property
     def label_dimension_bound(self) -> int:
-        """An upper bound, from counting, on the rank ρ of the whole Jacobian.
+        """An upper bound on the rank ρ of the whole Jacobian, from counting.
 
         The labels are Y = A U with A a d×k matrix, so ρ ≤ dκ, κ the rank of U; through a layer
         of width w the labels have rank at most w, a variety of dimension w(d + κ − w); and ρ is
@@ -353,7 +353,7 @@ class ChainNetwork(Network):
 
     @property
     def entry_bits(self) -> int:
-        """Bits of `entry_norm`."""
+        """Bit length of `entry_norm`."""
         return self.entry_norm.bit_length()
 
     def axes(self) -> tuple[Axis, ...]:
@@ -372,10 +372,11 @@ class ChainNetwork(Network):
         return (*found, Axis("inputs", shapes[first][1], ((first, 1),)))
 
     def transposed(self) -> dict[str, str]:
-        """Which matrix each becomes: where U has full row rank and the chain its own mirror image.
+        """The matrix that each becomes by transposition, if U has full row rank and the chain has
+        the same sizes from both ends.
 
-        Then the labels determine all products of the chain, and transposing these reads the
-        chain from the other end.
+        Then the labels determine all products of the chain, and their transposes are those of the
+        reversed chain.
         """
         chain, shapes = self.chain(), self.shapes
         if self.independent_columns < self.input_shape[0]:
@@ -409,9 +410,10 @@ class ChainNetwork(Network):
     def enough_rank(self, name: str) -> int:
         """See `Network.enough_rank`.
 
-        What D receives has the rank of U at most.  The recurrent W receives T·(columns) states in
-        the span of W^s B, s < T, and is followed by D W^s, s < T; B by as many rows.  A layer
-        receives what earlier layers let through, and later ones let through what it sends.
+        The input of D has at most the rank of U.  The recurrent W multiplies T·(columns) states in
+        the span of W^s B, s < T, and is followed by D W^s, s < T; B is followed by as many rows.
+        The ranks of a layer's inputs and of the maps after it are bounded by the widths of the
+        other layers.
         """
         chain, own = self.chain(), min(self.shapes[name])
         if chain.recurrent is None:
@@ -440,7 +442,7 @@ class ChainNetwork(Network):
         ]
 
     def population(self, name: str, line: str) -> str:
-        """Of a recurrent net "input", "hidden" or "output"; otherwise the matrix."""
+        """For a recurrent net "input", "hidden" or "output"; otherwise the matrix."""
         chain = self.chain()
         if chain.recurrent is None:
             return name
@@ -449,7 +451,7 @@ class ChainNetwork(Network):
         return "input" if name == chain.start else "hidden"
 
     def roles(self) -> dict[str, tuple[str, ...]]:
-        """The papers' parts of a feed-forward chain: the last matrix, and those before it."""
+        """The roles in a feed-forward chain: the last matrix, and those before it."""
         chain = self.chain()
         return {"decoder": (chain.output,), "hidden layers": chain.names[1:]}
 
@@ -460,7 +462,7 @@ def need_chain(network: Network) -> ChainNetwork:
     Raises
     ------
     NotKnown
-        Where it is none.
+        If it is not a chain.
     """
     if isinstance(network, ChainNetwork):
         return network
@@ -469,12 +471,12 @@ def need_chain(network: Network) -> ChainNetwork:
 
 @dataclass(frozen=True)
 class RecurrentChain(ChainNetwork):
-    """h_t = W h_{t-1} + B x_t, read by D; what the kinds of linear RNNs share.
+    """Base class of linear RNNs: h_t = W h_{t-1} + B x_t, read by D.
 
     Parameters
     ----------
     n, T, b, d, m : int
-        Hidden units, time steps, inputs a step, outputs, samples.
+        Hidden units, time steps, inputs per step, outputs, samples.
     """
 
     n: int
@@ -493,7 +495,7 @@ class RecurrentChain(ChainNetwork):
     @property
     @abstractmethod
     def read_at_every_step(self) -> ChainNetwork:
-        """The same network with the outputs of all steps for labels."""
+        """The same network with the outputs of all steps as labels."""
 
     def readings(self, what: str) -> tuple[Reading, ...]:
         if what == TRACES:

@@ -24,7 +24,7 @@ class FeedForward(ActivatedNetwork):
     activation : str or mapping
         See `algebra.networks.activation.Activation.read`.
     biases : bool, optional
-        Whether c_l and e stand there: columns of weights like all others.
+        Whether c_l and e exist: columns of weights that may learn like all others.
 
     Examples
     --------

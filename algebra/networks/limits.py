@@ -1,6 +1,6 @@
-"""Limits of matrices, rows and columns in words: how many equations weights take part in.
+"""Limits of matrices, rows and columns: numbers of equations in which weights take part, in words.
 
-Each kind of network gives its own (`Network.limits`); the bounds are proved in
+Each kind of network defines its own (`Network.limits`); the bounds are proved in
 `algebra.ranks.budgets.cover` ("Reach" and "Lines" there).
 """
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 # A bound, and the bound in words: (4, "Tb = 4 equations").
 Limit = tuple[int, str]
 
-# More than any bound: columns of a ReLU layer have none.
+# Larger than any bound: columns of a ReLU layer have none.
 NEVER = 10**9
 
 
 def plural(count: int, text: str) -> str:
-    """The noun with an s, where there is not one."""
+    """The noun with an s unless the count is 1."""
     return text + "s" * (count != 1)
 
 
@@ -35,7 +35,7 @@ class MatrixLimits:
     row, column : Limit
         Of one row and of one column (None: columns have no limit of their own).
     lam, rho : int
-        How many dimensions a row and a column add on their side (λ and ρ).
+        Numbers of dimensions that a row and a column add on their side (λ and ρ).
     D, M : int
         Reach of the matrix: dimensions of its left and right factors.
     """

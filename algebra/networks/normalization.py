@@ -6,34 +6,33 @@ width w_k in between:
 
 .. math:: h_0 = X, \quad h_j = σ(g_j ∘ (W_j h_{j-1}) + b_j), \quad j = 1, …, 2l,
 
-g_j a column of scales, b_j of shifts, no σ after the last.  σ is ReLU or the identity
-(``activation = "linear"``, a linear net).  Every matrix may learn, so that scales can be held
-against ordinary weights; matrices are called ``W1``, ``g1``, ``b1``, ``W2``, ….
+g_j is a column of scales, b_j of shifts, and there is no σ after the last layer.  σ is ReLU or the
+identity (``activation = "linear"``, a linear net).  Every matrix may learn, so that scales can be
+compared with ordinary weights; matrices are called ``W1``, ``g1``, ``b1``, ``W2``, ….
 
 The teacher is the target, not a network of the student's architecture:
 ``Y = T_l σ(… σ(T_1 X + t_1) …) + t_l`` (its scales are part of its matrices), with the same σ.
-Its labels are those of a student whose blocks happen to be equal to its layers, where no
-w_k is below min(n_{k-1}, n_k).
+Its labels are those of a student whose blocks equal its layers, if no w_k is below min(n_{k-1},
+n_k).
 
-**Augmented matrices.**  With σ the identity a `NormNet` is a product of matrices (`Augmented`).  In
-homogeneous coordinates (a last row of ones) scales and shifts of a layer are one matrix more,
+**Augmented matrices.**  If σ is the identity, a `NormNet` is a product of matrices (`Augmented`).
+In homogeneous coordinates (a last row of ones) scales and shifts of a layer are a further matrix,
 
 .. math:: \tilde W_j = \begin{pmatrix} W_j & 0 \\ 0 & 1 \end{pmatrix}, \quad
           \tilde G_j = \begin{pmatrix} \mathrm{diag}(g_j) & b_j \\ 0 & 1 \end{pmatrix}, \quad
           \tilde X = \begin{pmatrix} X \\ 1 \cdots 1 \end{pmatrix},
 
 and Y = [g_2l b_2l]~ \tilde W_2l ⋯ \tilde G_1 \tilde W_1 \tilde X: a `LinearFeedForward` with 4l
-matrices, structural zeros, and cells that are constants.  The same weights learn, at other
-places.
+matrices, structural zeros, and cells that are constants.  The same weights learn, in other cells.
 
-**Generic statements carry over.**  Generic ranks and root counts are found with *random*
+**Generic statements are preserved.**  Generic ranks and root counts are computed with *random*
 values in place of the constants 1.  Let c_j be those of the corners and x the last row of the
-samples.  Dividing the sample columns by x divides the label columns by x, and the corners'
-factors go into the shifts, b_j ↦ c_j ⋯ c_1 b_j up to such products: invertible changes of
-fixed quantities and of unknowns, after which the constants are 1.  Ranks, numbers of
-solutions and of real ones stay; so a verdict on the lowered problem is one on the original.
-The corners count as weights in the rank of the whole network, where they add nothing: moving
-c_j moves the labels along the shifts behind it.
+samples.  Dividing the sample columns by x divides the label columns by x, and the corners' factors
+are absorbed into the shifts, b_j ↦ c_j ⋯ c_1 b_j up to such products: these are invertible changes
+of fixed quantities and of unknowns, after which the constants are 1.  Ranks and the numbers of
+complex and real solutions do not change, so a verdict on the lowered problem is one on the
+original. The corners count as weights in the rank of the whole network, but add nothing to it:
+changing c_j changes the labels in the span of the shifts after it.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ class NormNet(Network):
 
     @classmethod
     def square(cls, d: int, depth: int, width: int, m: int, activation: str = "relu") -> NormNet:
-        """The paper's setting: a target of one width d, one hidden width."""
+        """The paper's setting: all target widths equal d, all hidden widths equal."""
         return cls((d,) * (depth + 1), (width,) * depth, m, activation)
 
     @property
@@ -173,9 +172,9 @@ class NormNet(Network):
         return build.program(x)
 
     def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
-        """One less for each scale, a factor of its row, and one less for each unit's own scale.
+        """Subtract one for each scale (a factor of its row) and one for each unit's own scale.
 
-        These directions are independent of each other at almost all weights.
+        These directions are independent at almost all weights.
         """
         sizes, model = self.layer_sizes[1:], Model(self.program(), support=support)
         expected = weights - sum(sizes) - sum(sizes[:-1])
@@ -194,13 +193,13 @@ class NormNet(Network):
         return X
 
     def lower(self) -> Augmented | None:
-        """Augmented matrices where σ is the identity; ReLU units are polynomial by pieces only."""
+        """Augmented matrices if σ is the identity; ReLU networks are only piecewise polynomial."""
         return Augmented(self) if self.is_linear else None
 
     def target(self) -> tuple[LinearFeedForward, Support]:
-        """A linear network whose labels are the target's, all its hidden units active.
+        """A linear network whose labels are the target's when all its hidden units are active.
 
-        Layers and shifts are one matrix each, in homogeneous coordinates, with structural zeros.
+        Each layer with its shifts is one matrix in homogeneous coordinates, with structural zeros.
         """
         widths = [n + 1 for n in self.widths]
         dense = LinearFeedForward(q=widths[0], widths=tuple(widths[1:-1]), d=self.d, m=self.m)
@@ -240,7 +239,7 @@ class Augmented(Lowering):
         return self.original.target()
 
     def cell(self, cell: Cell) -> Cell:
-        """Where a weight stands in the augmented matrices."""
+        """The cell of a weight in the augmented matrices."""
         name, i, j = cell
         layer = int(name[1:])
         if name[0] == "W":
@@ -249,7 +248,7 @@ class Augmented(Lowering):
         return (f"W{2 * layer}", i, column)
 
     def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        """The augmented matrices of given weights, constants `one`, in the weights' own ring."""
+        """The augmented matrices of given weights; `one` is the unit of their ring."""
         layers = len(weights) // 3
         zero = one - one
         out: dict[str, np.ndarray] = {}
@@ -268,9 +267,9 @@ class Augmented(Lowering):
         return out
 
     def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        """Augmented student weights whose blocks are the target's layers, where they fit.
+        """Augmented student weights whose blocks are the target's layers, if they fit.
 
-        Where a hidden width is below both of its neighbours' they are a part of the layers.
+        If a hidden width is below both neighbouring widths, they are a submatrix of the layers.
         """
         out: dict[str, np.ndarray] = {}
         for k, w in enumerate(self.original.hidden, start=1):
@@ -295,7 +294,7 @@ class Augmented(Lowering):
 
 
 def _eye(rows: int, columns: int, one: Any) -> np.ndarray:
-    """Ones on the diagonal."""
+    """A matrix with ones on the diagonal."""
     out = np.full((rows, columns), one - one)
     np.fill_diagonal(out, one)
     return out

@@ -1,21 +1,20 @@
-r"""Networks that are programs: the kind ``program`` of a problem file.
+r"""Networks given as programs: the kind ``program`` of a problem file.
 
-The network is a file (ONNX), read into a program (`algebra.programs`); its matrices are the file's
-parameters, by their names.  A parameter of shape (a, b, c, …) is the matrix a × bc…, a vector of a
-numbers is a × 1.  Samples are all the numbers that come in with one sample, in the order of the
-program's blocks; an input of whole numbers, which chooses rows of a table, is drawn with the point.
+The network is a file (ONNX) that is read into a program (`algebra.programs`); its matrices are the
+file's parameters, by their names.  A parameter of shape (a, b, c, …) is the matrix a × bc…, a
+vector of a numbers is a × 1.  A sample consists of all its input numbers, in the order of the
+program's blocks; an integer input, which selects rows of a table, is drawn with the point.
 
 Statistics of batch normalization never learn: they are drawn once, for student and teacher alike.
-At the weights of the file, a variance v stands as 1/√(v + ε): a free value modulo a prime (an upper
-bound of ranks), its ball in ball arithmetic.
+At the weights of the file, a variance v is used as 1/√(v + ε): a free value modulo a prime (an
+upper bound of ranks), its ball in ball arithmetic.
 
-Ranks are found with formal values (`algebra.programs.formal`), roots and erf being free values, so
-they are upper bounds of the generic ranks; `argued` says where they are attained.
-A program that chooses by signs (ReLU, maxima) has ranks on one activation pattern at a time:
-`on_piece`.
+Ranks are computed with formal values (`algebra.programs.formal`), in which roots and erf are free
+values, so they are upper bounds of the generic ranks; `argued` says when they are attained.
+A program that chooses by signs (ReLU, maxima) has one rank for each activation pattern: `on_piece`.
 
-The file is known by its SHA-256 digest.  A file of up to `EMBEDDED` bytes is part of what is
-written of the network, so that a certificate can be checked without it.
+The file is identified by its SHA-256 digest.  A file of up to `EMBEDDED` bytes is embedded in
+certificates, so that they can be checked without it.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ from algebra.programs.positive import is_analytic
 from algebra.programs.program import Program
 
 GENERIC, FILE = "generic", "file"
-# Bytes of a file up to which it is written into certificates.
+# Largest size in bytes of a file that is embedded in certificates.
 EMBEDDED = 1 << 20
 # The grid of rational statistics: sixteenths between 1 and 3.
 _GRID, _LEAST, _MOST = 16, 16, 48
@@ -82,17 +81,17 @@ class ProgramNetwork(Network):
     m : int
         Samples.
     weights : {"generic", "file"}, optional
-        What weights are that do not learn: any numbers, or those of the file.
+        The fixed weights: arbitrary numbers, or those of the file.
     output : str, optional
-        The output that is the labels; the file's first by default.
+        The output that gives the labels; the file's first by default.
     size : mapping of str to int, optional
-        Numbers for sizes of inputs that the file gives a name only.
+        Values of the input sizes for which the file gives only a name.
     constants : sequence of str, optional
-        Tensors of the file that are numbers and no parameters (names or patterns).
+        Tensors of the file that are constants instead of parameters (names or patterns).
     digest : str, optional
         SHA-256 of the file; another file is refused.
     model : str, optional
-        The file's content in base 64; the file itself is then not opened.
+        The file's content in base 64; the file itself is then not read.
     """
 
     kind: ClassVar[str] = "program"
@@ -132,7 +131,7 @@ class ProgramNetwork(Network):
 
     @classmethod
     def of(cls, read: Read, m: int, name: str = "") -> ProgramNetwork:
-        """The network of a program that is at hand.
+        """The network of a program that has been read already.
 
         Parameters
         ----------
@@ -140,7 +139,7 @@ class ProgramNetwork(Network):
         m : int
             Samples.
         name : str, optional
-            What it is called.
+            The name in reports.
         """
         made = object.__new__(cls)
         content = write_program(read)
@@ -221,7 +220,7 @@ class ProgramNetwork(Network):
 
     @property
     def read(self) -> Read:
-        """What the file says."""
+        """The content of the file."""
         found: Read = self.__dict__["_read"]
         return found
 
@@ -230,24 +229,24 @@ class ProgramNetwork(Network):
         return self.read.program
 
     def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
-        """No more than there are weights."""
+        """The dimension is at most the number of weights."""
         shapes = self.read.parameters
         exists = {name: mask.reshape(shapes[name]) for name, mask in support.items()}
         return Model(self.program(), self.read.tokens, support=exists), weights, None
 
     @cached_property
     def functions(self) -> frozenset[str]:
-        """Names of the functions that are applied, and "root" and "choose"."""
+        """Names of the applied functions, and "root" and "choose"."""
         return Model(self.program()).functions
 
     @property
     def is_piecewise(self) -> bool:
-        """Whether the labels are analytic by pieces only: by signs, or by tokens."""
+        """Whether the labels are only piecewise analytic, by signs or by tokens."""
         return "choose" in self.functions or bool(self.read.tokens)
 
     @property
     def d(self) -> int:  # type: ignore[override]
-        """Labels of one sample."""
+        """Number of labels of one sample."""
         return self.program().nodes[self.program().output].size
 
     @cached_property
@@ -258,7 +257,7 @@ class ProgramNetwork(Network):
 
     @cached_property
     def _entering(self) -> dict[str, tuple[int, ...]]:
-        """Samples that are numbers."""
+        """The inputs that are numbers."""
         return {n: s for n, s in self.program().samples.items() if n not in self.read.tokens}
 
     @property
@@ -267,23 +266,23 @@ class ProgramNetwork(Network):
 
     @property
     def sizes(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"file": Path(self.file).name, "m": self.m}
+        table: dict[str, Any] = {"file": Path(self.file).name, "m": self.m}
         if self.weights != GENERIC:
-            told["weights"] = self.weights
+            table["weights"] = self.weights
         if self.output:
-            told["output"] = self.output
-        return told
+            table["output"] = self.output
+        return table
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"kind": self.kind, **self.sizes, "digest": self.digest}
+        table = {"kind": self.kind, **self.sizes, "digest": self.digest}
         if self.size:
-            told["size"] = dict(self.size)
+            table["size"] = dict(self.size)
         if self.constants:
-            told["constants"] = list(self.constants)
-        return {**told, "model": self.model} if self.model else told
+            table["constants"] = list(self.constants)
+        return {**table, "model": self.model} if self.model else table
 
     def place(self, cell: Cell) -> ProgramCell:
-        """Where a weight stands in its parameter."""
+        """The place of a weight in its parameter."""
         name, i, j = cell
         shape = self.program().weights[name]
         return (name, *np.unravel_index(i * self.shapes[name][1] + j, shape)) if shape else (name,)
@@ -291,7 +290,7 @@ class ProgramNetwork(Network):
     # -- points ----------------------------------------------------------------------------
 
     def on_piece(self, number: int, signs: Mapping[int, np.ndarray]) -> ProgramNetwork:
-        """The network on the piece of a rational point: its signs (`signs_at`), its tokens."""
+        """The network on the piece of a rational point: its signs (`signs_at`) and its tokens."""
         made = copy.copy(self)
         object.__setattr__(made, "_signs", signs)
         object.__setattr__(made, "_piece", number)
@@ -300,7 +299,7 @@ class ProgramNetwork(Network):
     def at_file(
         self, learnable: Mapping[str, np.ndarray], support: Mapping[str, np.ndarray]
     ) -> ProgramNetwork:
-        """The network at the weights of the file, where these are asked for: but what learns."""
+        """The network at the file's weights if requested; learnable weights stay free."""
         free = {}
         for name, shape in self.shapes.items():
             exists = np.asarray(support.get(name, np.ones(shape)), bool)
@@ -308,7 +307,7 @@ class ProgramNetwork(Network):
         return self._at(free) if self.weights == FILE else self
 
     def anywhere(self) -> ProgramNetwork:
-        """The network at any weights: the teacher's."""
+        """The network at arbitrary weights: the teacher's."""
         return self._at(None) if self.weights == FILE else self
 
     def _at(self, free: Mapping[str, np.ndarray] | None) -> ProgramNetwork:
@@ -318,7 +317,7 @@ class ProgramNetwork(Network):
         return made
 
     def _taken(self, weights: Mapping[str, Any], arithmetic: ArrayArithmetic) -> dict[str, Any]:
-        """The weights of a point, but those of the file where these are asked for."""
+        """The weights of a point; fixed weights are those of the file if these are requested."""
         free: Mapping[str, np.ndarray] | None = self.__dict__.get("_free")
         if free is None:
             return dict(weights)
@@ -327,7 +326,7 @@ class ProgramNetwork(Network):
 
     @property
     def has_pattern(self) -> bool:
-        """Whether signs are known that the program chooses by, if it does."""
+        """Whether the signs by which the program chooses are known, if it chooses."""
         return "choose" not in self.functions or "_signs" in self.__dict__
 
     def _placed(self, weights: Mapping[str, Any], X: Any) -> dict[str, Any]:
@@ -344,7 +343,7 @@ class ProgramNetwork(Network):
         return [name for name in self.program().weights if name not in self.shapes]
 
     def _tokens(self, seed: object) -> dict[str, np.ndarray]:
-        """Rows of one 1 and zeros: drawn, on a piece those of its point."""
+        """One-hot rows: drawn at random, or those of the point that defines the piece."""
         rng, out = random.Random(f"tokens/{self.__dict__.get('_piece', seed)}"), {}
         for name, size in self.read.tokens.items():
             if name not in self.program().samples:
@@ -398,7 +397,7 @@ class ProgramNetwork(Network):
     def _balls(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
     ) -> dict[str, np.ndarray]:
-        """All blocks at a rational point."""
+        """All blocks of a rational point."""
         rng, shapes = random.Random(f"statistics/{number}"), self.program().weights
         own, arithmetic = {}, BallArithmetic(self.program())
         for name in self._statistics():
@@ -417,12 +416,12 @@ class ProgramNetwork(Network):
     def signs_at(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
     ) -> dict[int, np.ndarray]:
-        """The signs that the program chooses by at a rational point, of the nodes that choose.
+        """The signs at a rational point of the nodes by which the program chooses.
 
         Raises
         ------
         SignUnknown
-            Where the precision does not show one.
+            If the precision does not determine a sign.
         """
         arithmetic = BallArithmetic(self.program())
         evaluate(self.program(), arithmetic, self._balls(weights, X, number))
@@ -472,14 +471,14 @@ class ProgramNetwork(Network):
         return bool(self.argued("certify", support))
 
     def argued(self, seed: object, support: Support) -> str:
-        """Why formal ranks are the generic ones, by points of a seed; "" of upper bounds.
+        """Why formal ranks are the generic ones, from points of a seed; "" if they are bounds.
 
-        Structural zeros may make arguments of exponentials dependent.
+        With structural zeros the arguments of exponentials may be dependent.
         """
         functions = self.functions - {"choose"}
         at_file = self.__dict__.get("_free") is not None
         if at_file and self.read.squares:
-            # Square roots of numbers of the file are free values.
+            # Square roots of numbers in the file are free values.
             return ""
         if not functions:
             return "the labels are rational functions"
@@ -500,7 +499,7 @@ class ProgramNetwork(Network):
             return False
         return degree_in(self.program(), names) <= 1
 
-    # -- what else is asked of a network -----------------------------------------------------
+    # -- other methods of a network -----------------------------------------------------------
 
     def modular_readings(
         self,
@@ -542,10 +541,10 @@ class ProgramNetwork(Network):
 
 
 class ProgramColumns(Factors):
-    """The Jacobian of a program at a point; its columns are made when they are asked for.
+    """The Jacobian of a program at a point; its columns are computed on request.
 
-    They are no products.  Asked for the factors of a matrix, it gives one R for each column of the
-    matrix, 1 there, and the derivatives as L.
+    The columns are not products.  As the factors of a matrix it returns one R for each column of
+    the matrix, with a single 1, and the derivatives as L.
     """
 
     def __init__(self, network: ProgramNetwork, sweep: Sweep) -> None:
@@ -553,7 +552,7 @@ class ProgramColumns(Factors):
         self.network, self.sweep = network, sweep
 
     def columns(self, cells: Sequence[Cell]) -> Residues:
-        """Columns of the Jacobian, as of `algebra.ranks.jacobian.jacobian`."""
+        """Columns of the Jacobian, as for `algebra.ranks.jacobian.jacobian`."""
         return self.sweep.jacobian([self.network.place(cell) for cell in cells])
 
     def __missing__(self, name: str) -> tuple[np.ndarray, np.ndarray]:

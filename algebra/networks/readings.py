@@ -1,4 +1,4 @@
-"""What of a network can be recorded besides its labels: outputs at earlier steps, hidden units."""
+"""Values of a network that can be recorded besides its labels: earlier outputs, hidden units."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LABELS, TRACES, STATES = "labels", "traces", "states"
 
 @dataclass(frozen=True)
 class Reading:
-    """Numbers that are there at one time: one for each unit of a population and each sample.
+    """Values at one time: one for each unit of a population and each sample.
 
     Attributes
     ----------
     axis : str
-        The population, as the network's axes name it: "outputs", "hidden units", ….
+        The population, by its name among the network's axes: "outputs", "hidden units", ….
     step : int or None
-        The step, from 0; None in a network without steps.
+        The step, from 0; None for a network without steps.
     size : int
         Number of units.
     """
@@ -33,7 +33,7 @@ class Reading:
 def of_units(
     found: list[dict[str, tuple[np.ndarray, np.ndarray]]], units: Sequence[np.ndarray] | None
 ) -> list[dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """The factors of each reading (`Network.modular_readings`), of some of its units alone."""
+    """The factors of each reading (`Network.modular_readings`), restricted to some of its units."""
     if units is None:
         return found
     return [

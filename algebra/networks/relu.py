@@ -51,7 +51,7 @@ class ShallowReLU(Network):
         return build.program(build.contract("ij,j->i", blocks["W2"], hidden))
 
     def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
-        """One less for each unit: what it takes in times c > 0, what it gives out divided by c."""
+        """Subtract one for each unit: input weights times c > 0, output weights divided by c."""
         return Model(self.program(), support=support), weights - self.n, None
 
     def axes(self) -> tuple[Axis, ...]:
@@ -65,6 +65,6 @@ class ShallowReLU(Network):
         d, n, m = self.d, self.n, self.m
         return {
             "W2": MatrixLimits(least(("m", m)), least(("d", d)), 1, 1, d, min(n, m)),
-            # Units mask their samples differently: columns have no limit of their own.
+            # Activation patterns of units differ, so columns have no limit of their own.
             "W1": MatrixLimits(least(("m", m)), None, 1, NEVER, min(n, d), m),
         }

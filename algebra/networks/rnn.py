@@ -14,7 +14,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.sequence import SequenceRNN
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, plain_leak, read_leak
 
-# Which outputs may be labels.
+# The outputs that may be labels.
 READ = ("last", "all")
 
 
@@ -22,7 +22,7 @@ READ = ("last", "all")
 class RNN(ActivatedNetwork):
     """Recurrent network ``h_t = φ(W (h_{t-1} + B x_t) + c)``, ``Y = D h_T + e``, h_0 = 0.
 
-    With a leak h_t = (1 − α) h_{t-1} + α φ(…).  With the linear activation, without biases and leak
+    With a leak h_t = (1 − α) h_{t-1} + α φ(…).  With linear activation and without biases and leak
     it is the linear RNN: h_t here is W h_t there.
 
     Parameters
@@ -32,13 +32,13 @@ class RNN(ActivatedNetwork):
     activation : str or mapping
         See `algebra.networks.activation.Activation.read`.
     biases : bool, optional
-        Whether c and e stand there: columns of weights like all others.
+        Whether c and e exist: columns of weights that may learn like all others.
     leak : number, sequence of numbers or "learnable", optional
-        α of all units, or of each: above 0, at most 1.  "learnable": a column of weights like the
-        others, which are drawn between 0 and 1.
+        α of all units, or one for each: above 0, at most 1.  "learnable": a column of weights that
+        may learn, drawn between 0 and 1.
     read : {"last", "all"}, optional
-        Which outputs are labels: that of the last step, or those of all, first all samples at
-        step 1, then at step 2, ….
+        The outputs that are labels: that of the last step, or those of all steps (all samples at
+        step 1, then at step 2, …).
 
     Examples
     --------

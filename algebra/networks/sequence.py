@@ -2,24 +2,24 @@ r"""Linear recurrent networks read out at every time step: kind ``lrnn-sequence`
 
 .. math:: h_t = W h_{t-1} + B x_t, \quad Y_t = D W h_t, \quad t = 1, …, T, \quad h_0 = 0.
 
-The labels are the trajectories Y = (Y_1 | … | Y_T), d×Tm: column (t − 1)m + c is the output at
-step t for sample c.  As a chain it is the linear RNN (`algebra.networks.recurrent`), driven by
-more than the samples: with A_k = D W^k B,
+The labels are the trajectories Y = (Y_1 | … | Y_T), d×Tm: column (t − 1)m + c is the output at step
+t for sample c.  As a chain it is the linear RNN (`algebra.networks.recurrent`) with an extended
+input: with A_k = D W^k B,
 
 .. math:: Y_t = \sum_{s ≤ t} A_{t-s+1} X_s, \quad Y = (A_T | … | A_1) U, \quad
           U_{s, t} = X_{s-(T-t)} \ (0 \text{ where } s ≤ T − t),
 
-U (Tb×Tm) being block triangular with X_1 on its diagonal.  So rank U = T·min(b, m) for generic
+where U (Tb×Tm) is block triangular with X_1 on its diagonal.  So rank U = T·min(b, m) for generic
 samples, and
 
-- where m ≥ b, the labels determine A_1, …, A_T and nothing else matters: rank, number of
-  solutions and match probability are those of the linear RNN with the same n, T, b, d and Tb
-  or more samples.  Sequences need b samples for what last outputs need Tb for;
-- where m < b, the labels determine A_1, …, A_T on the spans that X_1, …, X_T reach.
+- if m ≥ b, the labels determine A_1, …, A_T and depend on nothing else: rank, number of solutions
+  and match probability are those of the linear RNN with the same n, T, b, d and at least Tb
+  samples.  Thus b samples suffice here, where last outputs need Tb;
+- if m < b, the labels determine A_1, …, A_T on the spans of X_1, …, X_T.
 
-Symmetries and budgets carry over, for they speak of D, W, B and U alone: a row of W meets
-min(Tb, Tm) equations, a column Td.  The first paper's theorems are stated for the last output;
-they do not speak of this kind.
+Symmetries and budgets are the same, since they depend only on D, W, B and U: a row of W takes part
+in min(Tb, Tm) equations, a column in Td.  The first paper's theorems are stated for the last output
+and do not apply to this kind.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class SequenceRNN(RecurrentChain):
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        # Directly, step by step: the states of the chain are T times as wide.
+        # Computed directly, step by step: the states of the chain are T times as wide.
         D, W, B = weights["D"], weights["W"], weights["B"]
         read, h, outputs = matmul(D, W), None, []
         for t in range(self.T):

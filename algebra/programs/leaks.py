@@ -93,9 +93,9 @@ def read_leak(value: Any, units: int) -> Any:
 
 
 def _rate(value: Any, place: str) -> Fraction:
-    told = value if isinstance(value, bool | int | str | Fraction) else str(value)
+    rates = value if isinstance(value, bool | int | str | Fraction) else str(value)
     try:
-        rate = exact_number(told, "leak")
+        rate = exact_number(rates, "leak")
     except InputError:
         raise InputError(
             f"`{place}` ({shown(value)}) must be a number above 0 and at most 1"
@@ -110,8 +110,8 @@ def plain_leak(leak: Any) -> Any:
     """A leak as it stands in a problem file."""
     if leak in (LEARNABLE, NO_LEAK):
         return leak
-    told = [str(rate) if rate != 1 else 1 for rate in leak]
-    return told[0] if len(told) == 1 else told
+    rates = [str(rate) if rate != 1 else 1 for rate in leak]
+    return rates[0] if len(rates) == 1 else rates
 
 
 def leaked(
