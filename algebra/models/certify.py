@@ -2,21 +2,21 @@ r"""Verdicts on networks that are programs.
 
 * **minimal**: the generic rank of the allocation's Jacobian is smaller than the network's.  The
   theorem of `algebra.ranks.jacobian` needs labels that are analytic in the weights; rational
-  functions, exponentials and roots are, wherever they are defined.  Ranks are found with formal
-  values (`algebra.programs.formal`): deficits hold always, as upper bounds; that a rank is attained
-  holds where the labels are rational functions, or exponentials whose arguments are shown to be
+  functions, exponentials and roots are, wherever they are defined.  Ranks are computed with formal
+  values (`algebra.programs.formal`): a deficit is always valid, since they are upper bounds; a rank
+  is attained if the labels are rational functions, or exponentials whose arguments are shown to be
   independent, or by a regular minor in ball arithmetic (`algebra.activations.minors`).
-* **maximal**: everything learns; or a part of what learns enters the labels affinely, with full
-  rank (`algebra.activations.reach`, "only the read-out learns": the proof needs labels that are
-  single-valued analytic functions on a connected set.  Rational functions and exponentials of such
-  are, on the complex numbers less a hypersurface, which is connected; with square roots labels are
-  analytic functions of all real weights, where `algebra.programs.positive` shows it).  What more
-  learns can do no less.
-* Where the weights that do not learn are those of the file, the rank of what learns is found there
-  (with any numbers where it learns), that of the network at any weights, the teacher's: the proof
-  of the theorem is for fixed weights, and at a student whose labels have rank ρ the network's
-  have it, too.
-* **undecided** else.  By pieces (`algebra.models.patterns`) only "not minimal" is shown.
+* **maximal**: all weights learn; or the labels are affine in some of the learnable matrices, with
+  full rank (`algebra.activations.reach`, "only the read-out learns": the proof needs labels that
+  are single-valued analytic functions on a connected set.  Rational functions and exponentials of
+  such are, on the complex numbers minus a hypersurface, which is connected; with square roots
+  labels are analytic functions of all real weights, if `algebra.programs.positive` shows it).
+  Further learnable weights cannot lower the match probability.
+* If the fixed weights are those of the file, the rank of the learnable weights is computed there
+  (their own values are arbitrary), and that of the network at arbitrary weights, which are the
+  teacher's: the theorem is proved for fixed weights, and near a student whose labels have rank ρ
+  the network's have rank ρ, too.
+* **undecided** otherwise.  On pieces (`algebra.models.patterns`) only "not minimal" is shown.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from algebra.time_limits import OutOfTime
 
 
 def certify_program(problem: Problem, effort: Effort) -> Certificate:
-    """Decide what can be decided of an allocation of a program."""
+    """Decide an allocation of a program if possible."""
     start = time.monotonic()
     notes = () if problem.distribution.is_continuous else (DISCRETE,)
     found = _decided(problem, effort)
@@ -84,7 +84,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
 
 
 def program_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:
-    """Of the network's Jacobian, at any weights, and of the allocation's, at those of the file."""
+    """Ranks of the network's Jacobian at any weights, and of the allocation's at the file's."""
     network = problem.network
     assert isinstance(network, ProgramNetwork)
     whole = network_rank(network.anywhere(), problem.support, seed)
@@ -92,7 +92,7 @@ def program_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank
 
 
 class _ModelCertifier(OnRanks):
-    """One verdict, from the ranks on; `piece` is the number of its pattern's point."""
+    """Certifies one problem, given its ranks; `piece` is the number of its pattern's point."""
 
     def __init__(self, problem: Problem, effort: Effort, piece: int | None) -> None:
         super().__init__(problem, effort, *program_ranks(problem, effort.seed))
@@ -132,7 +132,7 @@ class _ModelCertifier(OnRanks):
         return self.conclude(UNDECIDED, f"not minimal, {what}", tried=(tried,))
 
     def _ranks_proved(self) -> bool:
-        """Whether the ranks are the generic ones; puts a regular minor into the evidence."""
+        """Whether the ranks are the generic ones; adds a regular minor to the evidence."""
         if self.network.argued(self.effort.seed, self.problem.support):
             return True
         minimal, support = self.own.rank < self.whole.rank, self.problem.support
@@ -150,10 +150,10 @@ class _ModelCertifier(OnRanks):
         return minor is not None or not self.whole.rank
 
     def _affine_part(self) -> list[str]:
-        """Matrices that learn, in which the labels are affine together, of full rank."""
+        """Learnable matrices in which the labels are jointly affine, of full rank."""
         allocation, support = self.problem.allocation, self.problem.support
         part: list[str] = []
-        # The last ones stand nearest to the labels.
+        # The last matrices are nearest to the labels.
         for name in reversed(allocation.matrices):
             if self.network.affine_in([*part, name]):
                 part.append(name)

@@ -1,4 +1,4 @@
-"""Inspection of programs: ranks; there are no lifted equations, and counts are of parameters."""
+"""Inspection of programs: ranks and numbers of parameters; there are no lifted equations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from algebra.systems.inspection import Inspection
 def inspect_program(
     allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
 ) -> Inspection:
-    """Structure report of an allocation of a program: the ranks, and what they are."""
+    """Structure report of an allocation of a program: the ranks, and whether they are exact."""
     problem = Problem(allocation.network, allocation.masks, support)
     network = allocation.network
     assert isinstance(network, ProgramNetwork)
@@ -52,5 +52,5 @@ def inspect_program(
 
 
 def program_equations(found: Inspection, support: Support) -> WrittenEquations | None:
-    """None: the labels are no polynomials."""
+    """None: the labels are not polynomials."""
     return None

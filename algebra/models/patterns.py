@@ -1,17 +1,17 @@
-r"""Programs that choose by signs (ReLU, maxima), or by tokens: a piece at a time.
+r"""Programs that choose by signs (ReLU, maxima) or by tokens, piece by piece.
 
-The labels are analytic on each *piece*: the weights and samples with one activation pattern, and
-one choice of tokens.  A pattern is that of a rational point, shown by ball arithmetic; since no
-value that decides is 0 there the piece holds a neighbourhood of it, so it is drawn with positive
-probability.
+The labels are analytic on each *piece*: the weights and samples with one activation pattern and one
+choice of tokens.  The pattern is that of a rational point, determined in ball arithmetic; since no
+value with a decisive sign is 0 there, the piece contains a neighbourhood of the point, so it has
+positive probability.
 
-**Not minimal.**  Let the Jacobian of what learns have, on some piece, the generic rank that the
-whole network's has there.  Then MP > 0: the proof of `algebra.ranks.jacobian` is about teachers
-near the student, with the student's samples, which stay on its piece.
+**Not minimal.**  If on some piece the Jacobian by the learnable weights has the generic rank that
+the whole network's has there, then MP > 0: the proof of `algebra.ranks.jacobian` considers teachers
+near the student, with the student's samples, which remain on its piece.
 
 **Minimal** would be a statement about all pairs of pieces, the teacher's and those that students
-reach: it is not made.  (Where all units can be silent at once, for instance, teacher and student
-may both be.)
+reach, and is not decided here.  (If all units can be inactive at once, for instance, both teacher
+and student may be.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
 
-# Patterns that are tried, and precisions that signs are looked for with.
+# Number of patterns that are tried, and precisions at which signs are determined.
 MOST_PATTERNS = 4
 _PRECISIONS = (64, 256, 1024)
 
@@ -36,7 +36,7 @@ def on_pattern(problem: Problem, number: int) -> Problem:
     Raises
     ------
     SignUnknown
-        Where the point has no pattern: a value that decides is 0, or too near to it.
+        If the point has no pattern: a value with a decisive sign is 0 or too near to it.
     """
     network = problem.network
     assert isinstance(network, ProgramNetwork)

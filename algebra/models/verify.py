@@ -1,13 +1,14 @@
-"""Certificates of networks that are programs, checked again.
+"""Verification of certificates of networks that are programs.
 
-The program is read from the file in the certificate, whose digest is computed again.
+The program is read from the model in the certificate, whose digest is recomputed.
 
-* Ranks as for linear networks: attained at the point given, by our own elimination, the Jacobian
-  (backwards) compared with dual numbers (forwards); deficits are looked for at new points, primes
-  and formal values.  Why they are the generic ranks is argued again, from other points.
-* A regular minor is computed again in ball arithmetic of other precisions.
-* An activation pattern is that of its rational point, found again.
-* That everything learns is read off the masks; that a part enters affinely, off the program.
+* Ranks as for linear networks: attained at the given point, by the verifier's own elimination, the
+  Jacobian (reverse mode) compared with dual numbers (forward mode); deficits are tested at new
+  points, primes and formal values.  The argument that they are the generic ranks is repeated with
+  other points.
+* A regular minor is recomputed in ball arithmetic with other precisions.
+* An activation pattern is recomputed at its rational point.
+* "All weights learn" is read from the masks; "affine in a part" from the program.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.theorems.statements import what_theorems_say
 
-# None of those that certifying uses.
+# Not used by certification.
 _PRECISIONS = (96, 192, 384, 768, 1536)
 
 
 def verify_program(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a program at points of the effort's seed."""
+    """Verify the certificate of a program at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         _ModelChecker(claim, checklist, effort).run()
@@ -111,7 +112,7 @@ class _ModelChecker(ClaimChecker):
         return self._affine(known)
 
     def _whole_rank(self) -> str:
-        """The network's rank is at any weights, whatever those of the file are."""
+        """The network's rank is at arbitrary weights, whatever those of the file are."""
         own, network = self.problem, self.problem.network
         assert isinstance(network, ProgramNetwork)
         self.problem = replace(own, network=network.anywhere())
@@ -131,7 +132,7 @@ class _ModelChecker(ClaimChecker):
             raise CheckFailed("evidence.everything_learns", "has no place beside the rest")
 
     def _exact(self) -> bool:
-        """Whether formal ranks are attained: argued again, or by the minor."""
+        """Whether formal ranks are attained: by the argument, or by the minor."""
         why = self.network.argued(f"verify/{self.seed}", self.problem.support)
         if why:
             self.say("rank", PROVED, f"{why}: ranks with formal values are the generic ranks")
@@ -154,14 +155,14 @@ class _ModelChecker(ClaimChecker):
         return True
 
     def _bounded(self, known: str) -> str:
-        """Where a minor shows the rank, at most ρ by counting or by new formal points."""
+        """After a minor has proved the rank from below: the bound ρ from above."""
         if self.minor is None:
             return known
         bound = self.network.label_dimension_bound
         return PROVED if self.claim.equations == bound else PROBABLE
 
     def _everything(self) -> str:
-        """From "all weights that exist learn" follows MP = 1."""
+        """If all existing weights learn, MP = 1."""
         if self.claim.verdict != MAXIMAL:
             raise CheckFailed("evidence.everything_learns", "has no place here")
         self._error_bound(True)
@@ -171,7 +172,7 @@ class _ModelChecker(ClaimChecker):
         return PROVED
 
     def _affine(self, known: str) -> str:
-        """From a part that enters affinely, and full rank, follows MP = 1."""
+        """An affine part of full rank implies MP = 1."""
         place, problem = "evidence.affine_part", self.problem
         allocation = problem.allocation
         if not self.part or not set(self.part) <= set(allocation.matrices):

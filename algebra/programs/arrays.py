@@ -1,9 +1,9 @@
 """Programs in arithmetics whose values are NumPy arrays.
 
-The last axis of a value is the batch, of size 1 where the value does not depend on the sample;
-NumPy's broadcasting aligns the two.  An arithmetic says how the entries of its ring are added and
-multiplied (`ArrayArithmetic.times`, `matmul`, …); the operations of a program follow here, and its
-Jacobian in `algebra.programs.jacobian`.
+The last axis of a value is the batch, of size 1 if the value does not depend on the sample; NumPy's
+broadcasting aligns the two.  An arithmetic defines the sums and products of the entries of its ring
+(`ArrayArithmetic.times`, `matmul`, …); the operations of a program are defined here in terms of
+these, and its Jacobian in `algebra.programs.jacobian`.
 
 residues  `algebra.programs.residues.ModularArithmetic`
 entries   `EntryArithmetic`: entries that know their own ring (doubles, rationals, balls,
@@ -24,10 +24,10 @@ from flint import fmpq
 from algebra.linalg.contractions import contraction
 from algebra.programs.program import Node, Program
 
-# Stands for the batch axis in contractions.
+# The letter of the batch axis in contractions.
 BATCH = "@"
 Array = np.ndarray
-# Takes a node and the values whose sign chooses to the places where it is positive.
+# From a node and the values whose sign chooses: the mask of positive entries.
 Signs = Callable[[Node, Array], Array]
 
 
@@ -100,7 +100,7 @@ class ArrayArithmetic(ABC):
         return self.sum_of_products(list(zip(groups.split(","), factors, strict=True)), result)
 
     def sum_of_products(self, factors: list[tuple[str, Array]], result: str) -> Array:
-        """The Einstein sum of values with their letters, each with its batch axis last."""
+        """The Einstein sum of values with given letters, batch axis last."""
         named = [group + BATCH if value.shape[-1] > 1 else group for group, value in factors]
         values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in factors]
         some = any(value.shape[-1] > 1 for _, value in factors)
@@ -142,7 +142,7 @@ class ArrayArithmetic(ABC):
         return np.where(self.signs(node, sign), positive, other)
 
     def slopes(self, node: Node, a: Array, z: Array) -> Array:
-        """The derivative of power, invert, root or apply, where `a` comes in and `z` goes out."""
+        """The derivative of power, invert, root or apply at the input `a` with the value `z`."""
         if node.op == "apply":
             return self.slopes_of_function(node, a, z)
         if node.op == "invert":
@@ -161,19 +161,19 @@ class ArrayArithmetic(ABC):
 
 
 class EntryArithmetic(ArrayArithmetic):
-    """Entries that know their own ring, in arrays of objects or of machine numbers.
+    """Entries that know their own ring, in arrays of objects or of floating-point numbers.
 
     Parameters
     ----------
     function : callable, optional
-        Takes the node of an apply to its function.
+        Maps the node of an apply to its function.
     product : callable, optional
-        Of two matrices; `operator.matmul` by default.
+        Product of two matrices; `operator.matmul` by default.
     number : callable, optional
-        Takes numerator and denominator to an entry: by default a rational `fmpq`, which
-        python-flint mixes with balls; `operator.truediv` where entries are doubles.
+        Maps numerator and denominator to an entry: by default a rational `fmpq`, which python-flint
+        mixes with balls; `operator.truediv` if entries are doubles.
     signs : callable, optional
-        The activation pattern; by default the signs of the entries, where 0 is not positive.
+        The activation pattern; by default the signs of the entries, 0 not being positive.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class EntryArithmetic(ArrayArithmetic):
         self._function, self._product, self._number, self.signs = function, product, number, signs
 
     def constant(self, table: Array, denominator: int) -> Array:
-        # The last entry gives an empty table its type.
+        # The last entry determines the type of an empty table.
         flat = [self._number(int(entry), denominator) for entry in (*table.ravel(), 0)]
         return np.array(flat)[:-1].reshape(*table.shape, 1)
 
@@ -224,7 +224,7 @@ class EntryArithmetic(ArrayArithmetic):
 
 
 def number_in(array: Array) -> Callable[[int, int], Any]:
-    """What takes numerator and denominator to the ring of an array's entries."""
+    """The map from numerator and denominator to the ring of an array's entries."""
     if array.dtype.kind in "fc" or not array.size:
         return truediv if array.size else fmpq
     one = array.flat[0] * 0 + 1
@@ -234,6 +234,6 @@ def number_in(array: Array) -> Callable[[int, int], Any]:
 def placed(
     program: Program, weights: Mapping[str, Array], samples: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """The blocks of a program as values: samples have the batch axis last already."""
+    """The blocks of the program as values: a batch axis is added to weights; samples have it."""
     held = {name: np.asarray(weights[name])[..., None] for name in program.weights}
     return held | {name: np.asarray(samples[name]) for name in program.samples}

@@ -1,8 +1,8 @@
 """Programs in ball arithmetic: values and derivatives at a rational point, enclosed.
 
-Entries are python-flint's ``arb``, of the precision of the context (``flint.ctx.prec``).  A value
-that does not exist (1/0, the root of what may be negative) is a ball without bounds, so nothing is
-proved by it.
+Entries are python-flint's ``arb``, with the precision of the context (``flint.ctx.prec``).  A value
+that does not exist (1/0, the root of a ball that contains negative numbers) is a ball without
+bounds, from which nothing follows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from algebra.programs.program import Node, Program
 
 
 class SignUnknown(Unfinished):
-    """A ball that contains 0 where the program chooses by its sign."""
+    """The program chooses by the sign of a ball that contains 0."""
 
 
 def _mapped(function: Callable[[Any], Any], a: Array) -> Array:
@@ -28,7 +28,7 @@ def _mapped(function: Callable[[Any], Any], a: Array) -> Array:
 
 
 def as_balls(array: np.ndarray) -> Array:
-    """The entries as balls: rationals and doubles exactly as far as the precision goes."""
+    """The entries as balls: exact rationals and doubles, rounded to the precision."""
     return _mapped(arb, np.asarray(array, dtype=object))
 
 
@@ -42,7 +42,7 @@ def ball_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class BallFunction:
-    """A function of one variable and its derivative, of balls."""
+    """A function of one variable and its derivative, on balls."""
 
     value: Callable[[arb], arb]
     slope: Callable[[arb], arb]
@@ -75,12 +75,12 @@ class BallArithmetic(EntryArithmetic):
     Parameters
     ----------
     program : Program
-        Its nodes' numbers are those of the pattern.
+        The nodes of the pattern are numbered as in it.
 
     Attributes
     ----------
     pattern : dict of int to ndarray of bool
-        By the number of a node that chose: where it was positive.
+        For the number of each node that chooses: the mask of positive entries.
     """
 
     def __init__(self, program: Program) -> None:
@@ -100,7 +100,7 @@ class BallArithmetic(EntryArithmetic):
     def choose(self, node: Node, sign: Array, positive: Array, other: Array) -> Array:
         above = _mapped(lambda v: bool(v > 0), sign).astype(bool)
         below = _mapped(lambda v: bool(v <= 0), sign).astype(bool)
-        # Of two that are one and the same, as where padding repeats an entry, either is chosen.
+        # If both alternatives are the same, as where padding repeats an entry, either one is taken.
         same = np.frompyfunc(lambda x, y: x is y, 2, 1)(positive, other).astype(bool)
         if not (above | below | same).all():
             raise SignUnknown(f"the sign of {node.label or 'a value'} is not known at this point")

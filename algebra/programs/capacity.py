@@ -1,20 +1,21 @@
-r"""How many samples a set of parameters can fit: the ranks behind the verb capacity.
+r"""The number of samples that a set of parameters can fit: the ranks of the verb capacity.
 
 Let J_A(m) be the Jacobian of the labels of m generic samples with respect to the parameters A.
 
-* **Arbitrary labels** near the network's own can be met exactly (near generic weights) if J_A(m)
-  has full row rank, by the inverse function theorem; if it has not then labels of almost all small
-  changes cannot.  Rows of samples are exchangeable, so the increments rank J_A(m+1) − rank J_A(m)
-  never grow (the rank of a union of spaces is submodular, and generic samples are alike): full row
-  rank up to some m, the *capacity*, and never again.
-* **A teacher's labels** (other weights of the same network, near by) can be met if
-  rank J_A(m) = rank J(m), J with respect to all parameters.  If columns of A span those of J for
-  m + 1 samples they do for m of them.
+* **Arbitrary labels** near the network's own can be fitted exactly (near generic weights) if J_A(m)
+  has full row rank, by the inverse function theorem; if it does not, almost no small change of the
+  labels can be.  Rows of samples are exchangeable, so the increments rank J_A(m+1) − rank J_A(m)
+  are non-increasing (the rank of a union of spaces is submodular, and generic samples are
+  exchangeable): the row rank is full up to some m, the *capacity*, and for no larger m.
+* **A teacher's labels** (other weights of the same network, nearby) can be fitted if rank J_A(m) =
+  rank J(m), where J is the Jacobian by all parameters.  If the columns of A span those of J for m +
+  1 samples, they do so for m.
 
-One elimination gives all: rows in the order of the samples, and which of them are independent of
-those before.  As increments never grow, rank J_A no longer grows after one that is 0.
+One elimination gives all these ranks: the rows are in the order of the samples, and the pivots are
+the rows independent of earlier ones.  Since increments are non-increasing, rank J_A is constant
+after the first increment 0.
 
-What ranks at random points over GF(p) prove is said in `algebra.programs.formal`.
+`algebra.programs.formal` states what ranks at random points over GF(p) prove.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ from algebra.programs.program import Program
 from algebra.results import Result, named
 from algebra.time_limits import check_time
 
-# Rows of a Jacobian beyond this are not eliminated; parameters whose dependencies are looked for.
+# Largest number of rows eliminated; largest number of parameters whose dependencies are searched.
 MOST_ROWS, MOST_EXPLAINED = 1200, 800
-# Entries of a Jacobian that ranks are found of, where it is not said for how many samples.
+# Largest number of entries of a Jacobian if the number of samples is not given.
 MOST_ENTRIES = 25_000_000
-# Primes at points are at least a third of all, those modulo which −1 is no square being a half.
+# At least a third of all primes may be drawn: −1 is a non-square modulo half of them.
 _PRIMES = 3
 
 
@@ -68,9 +69,9 @@ class Subset:
     ----------
     name : str
     weights : tuple of str
-        Names of those that learn wholly.
+        Names of the weights that learn as a whole.
     low_rank : mapping of str to int
-        Matrices that learn by W + U Vᵀ: the rank.
+        Matrices that learn by W + U Vᵀ, with the rank.
     """
 
     name: str
@@ -78,7 +79,7 @@ class Subset:
     low_rank: Mapping[str, int] | None = None
 
     def learnable(self, program: Program) -> int:
-        """How many numbers learn."""
+        """Number of learnable parameters."""
         shapes = program.weights
         total = sum(int(np.prod(shapes[name])) for name in self.weights)
         for name, k in (self.low_rank or {}).items():
@@ -87,22 +88,22 @@ class Subset:
 
     @property
     def names(self) -> list[str]:
-        """All parameters it is about."""
+        """All parameters in the subset."""
         return [*self.weights, *(self.low_rank or {})]
 
 
 @dataclass(frozen=True)
 class Redundancy:
-    """Parameters that count for fewer than they are.
+    """Parameters whose rank is smaller than their number.
 
     Attributes
     ----------
     names : tuple of str
     learnable : int
     rank : int
-        Of them alone.
+        Their rank.
     reason : str
-        In words, where one was found.
+        In words, if a reason was found.
     """
 
     names: tuple[str, ...]
@@ -111,8 +112,8 @@ class Redundancy:
     reason: str
 
     def __str__(self) -> str:
-        who = ", ".join(self.names)
-        what = f"{who}: {self.learnable} numbers count for {self.rank}"
+        names = ", ".join(self.names)
+        what = f"{names}: {self.learnable} numbers count for {self.rank}"
         return f"{what} ({self.reason})" if self.reason else what
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,30 +123,31 @@ class Redundancy:
 
 @dataclass(frozen=True)
 class SubsetCapacity:
-    """What a subset can fit.
+    """The capacity of a subset.
 
     Attributes
     ----------
     name : str
     learnable : int
     rank : int
-        Largest rank met, of as many samples as make it no longer grow (or as were asked for).
+        Largest rank, for as many samples as increase it (or as many as were requested).
     capacity : int
-        Samples whose labels, arbitrary near the network's own, can be met locally.
+        Number of samples whose labels, arbitrary near the network's own, can be fitted locally.
     teacher_capacity : int or None
-        The same of labels of another network of this kind; None where any number.
+        The same for labels of another network of this kind; None for any number of samples.
     counting : int
         ⌊learnable/d⌋.
     samples : int
-        At which ranks were found.
+        Number of samples for which ranks were computed.
     is_whole : bool
-        Whether more samples do not add to the rank; else rank and capacities are at least these.
+        Whether more samples do not increase the rank; otherwise rank and capacities are lower
+        bounds.
     growth : tuple of int
         Rank of 1, 2, … samples.
     reasons : tuple of Redundancy
     error_bound : Fraction or None
-        Bound on the probability that a rank of these is too small, by bad luck at the point; None
-        where it is not bounded.
+        Bound on the probability that one of these ranks is too small because of an unlucky point;
+        None if there is no bound.
     """
 
     name: str
@@ -162,26 +164,26 @@ class SubsetCapacity:
 
     @property
     def redundant(self) -> int:
-        """How many of the parameters could be left out, where all samples are known."""
+        """Number of parameters that may be fixed without lowering the rank, once it is complete."""
         return self.learnable - self.rank
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        told = named(
+        columns = named(
             self, "name", "learnable", "rank", "redundant", "capacity", "teacher_capacity",
             "counting", "samples", "is_whole", "growth", "reasons",
         )  # fmt: skip
-        return {**told, "error_bound": _double(self.error_bound)}
+        return {**columns, "error_bound": _double(self.error_bound)}
 
 
 @dataclass(frozen=True, repr=False)
 class Capacity(Result):
-    """What the verb capacity found.
+    """Result of the verb capacity.
 
     Attributes
     ----------
     model : str
-        What the program was read from.
+        The source of the program.
     outputs : int
         Labels d of a sample.
     parameters : int
@@ -189,7 +191,7 @@ class Capacity(Result):
     exactness : Exactness
     seed : int
     needed : int or None
-        Samples that are to be fitted.
+        Number of samples that are to be fitted.
     """
 
     model: str
@@ -204,19 +206,19 @@ class Capacity(Result):
 
     @property
     def error_bound(self) -> Fraction | None:
-        """Bound on the probability that any of the ranks is too small; None where there is none."""
+        """Bound on the probability that any of the ranks is too small; None if unknown."""
         bounds = [subset.error_bound for subset in self.subsets]
         known = [bound for bound in bounds if bound is not None]
         return sum(known, Fraction(0)) if len(known) == len(bounds) else None
 
     @property
     def cheapest(self) -> SubsetCapacity | None:
-        """The smallest subset that fits the samples needed."""
+        """The smallest subset that fits the needed number of samples."""
         enough = [s for s in self.subsets if self.needed and s.capacity >= self.needed]
         return min(enough, key=lambda s: s.learnable, default=None)
 
     def facts(self) -> dict[str, Any]:
-        """The subsets, and how ranks are known."""
+        """The subsets, and whether ranks are exact."""
         best = max(self.subsets, key=lambda s: s.capacity)
         return {
             "model": self.model,
@@ -276,23 +278,23 @@ def capacities(
     needed: int | None = None,
     seed: int = 0,
 ) -> Capacity:
-    """What subsets of a program's parameters can fit.
+    """Capacities of subsets of a program's parameters.
 
     Parameters
     ----------
     model : Model
     subsets : sequence of Subset
     name : str, optional
-        What the model is called.
+        The model's name.
     learnable : sequence of str, optional
         The teacher's parameters; all weights by default.
     m : int, optional
-        Number of samples; by default as many as make ranks no longer grow, if these are not more
-        than some thousand labels.
+        Number of samples; by default as many as increase the ranks, if these are at most some
+        thousand labels.
     needed : int, optional
-        Samples that are to be fitted.
+        Number of samples that are to be fitted.
     seed : int, optional
-        Points follow from it.
+        It determines the points.
     """
     program, d = model.program, model.outputs
     teacher = list(learnable or program.weights)
@@ -330,7 +332,7 @@ def capacities(
 
 
 def whole_rank(model: Model, names: Sequence[str], seed: int = 0) -> tuple[int, int, bool]:
-    """Rank with respect to parameters, of as many samples as add something.
+    """Rank with respect to parameters, with as many samples as increase it.
 
     Parameters
     ----------
@@ -341,7 +343,8 @@ def whole_rank(model: Model, names: Sequence[str], seed: int = 0) -> tuple[int, 
     Returns
     -------
     tuple of (int, int, bool)
-        The rank; the samples; whether more samples would not add to it, as far as these say.
+        The rank; the number of samples; whether more samples would not increase it, as far as
+        known.
     """
     found = _grown(model, Subset("all", tuple(names)), None, seed)
     return found.ranks[-1], found.samples, found.is_whole
@@ -366,7 +369,7 @@ def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
 
 
 def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
-    """Ranks of 1, 2, … samples: of m, or of as many as add something."""
+    """Ranks of 1, 2, … samples: of m, or of as many as increase the rank."""
     d, size = model.outputs, subset.learnable(model.program)
     most = max(2, min(MOST_ROWS, MOST_ENTRIES // max(1, size)) // d)
     samples = m or min(size // d + 2, most)
@@ -377,8 +380,8 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         rng = random.Random(f"capacity/{seed}")
         J = _subset_columns(columns, subset, rng)
         ranks = _growth(independent_rows(J, point.p), samples, d)
-        # A last sample that adds nothing, or no parameter left: nothing is added any more.
-        # On activation patterns samples are not alike: a quarter of them is to add nothing.
+        # If the last sample adds nothing, or all parameters count, no later sample adds anything.
+        # On activation patterns samples are not exchangeable: a quarter of them must add nothing.
         last = 1 + (samples // 4 if "choose" in model.functions else 0)
         is_whole = ranks[-1] == size or (samples > last and ranks[-1] == ranks[-1 - last])
         if m or is_whole or samples >= most:
@@ -394,10 +397,10 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
 
 
 def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction | None:
-    """Bound on the probability that one of these ranks is too small, by bad luck at the point.
+    """Bound on the probability that one of these ranks is too small because of an unlucky point.
 
-    Where square roots exist at the point it is on a variety, where the bound does not hold.  Ranks
-    with free roots are upper bounds for which it does; so it holds where these are the same.
+    If square roots exist at the point it lies on a variety, for which the bound is not proved.
+    Ranks with free roots are upper bounds for which it is; so the bound holds if these are equal.
     """
     d, size = model.outputs, subset.learnable(model.program)
     most = [min(size, d * (k + 1)) for k in range(len(ranks))]
@@ -424,7 +427,7 @@ def _subset_columns(columns: Columns, subset: Subset, rng: random.Random) -> Res
 
 
 def _low_rank_columns(columns: Columns, name: str, k: int, rng: random.Random) -> Residues:
-    """Derivatives by U and V of W + U Vᵀ, at a random point (W + U Vᵀ is one, too)."""
+    """Derivatives by U and V of W + U Vᵀ, at a random point (W + U Vᵀ is then random, too)."""
     p, shape = columns.p, columns.model.program.weights[name]
     rows, inner = matrix_shape(shape)
     U, V = (random_residues((size, k), p, rng) for size in (rows, inner))
@@ -451,7 +454,7 @@ def _growth_of_all(model: Model, names: Sequence[str], m: int, seed: int) -> lis
     columns = Columns(model, point, m, names)
     rng = random.Random(f"capacity/{seed}/all")
     cells = [cell for name in names for cell in cells_of(model, name)]
-    # Some of them will do, where these have full rank already.
+    # A random part of the columns suffices if it has full rank already.
     if len(cells) > 4 * d * m:
         few = rng.sample(cells, 2 * d * m)
         ranks = _growth(independent_rows(columns.of(few), point.p), m, d)
@@ -461,7 +464,7 @@ def _growth_of_all(model: Model, names: Sequence[str], m: int, seed: int) -> lis
 
 
 def _met(growth: _Growth, whole: Sequence[int]) -> int | None:
-    """The samples up to which a subset's rank is that of all parameters; None for any number."""
+    """The samples up to which a subset's rank is that of all parameters; None if unlimited."""
     common = min(len(whole), growth.samples)
     same = sum(1 for k in range(common) if growth.ranks[k] == whole[k])
     if same < common:
@@ -470,11 +473,11 @@ def _met(growth: _Growth, whole: Sequence[int]) -> int | None:
     return None if stands else same
 
 
-# -- which parameters are redundant --------------------------------------------------------------
+# -- redundant parameters ------------------------------------------------------------------------
 
 
 def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tuple[Redundancy, ...]:
-    """Groups of parameters that count for fewer than they are, from the relations of columns."""
+    """Groups of parameters whose rank is below their number, from the relations of columns."""
     size = subset.learnable(model.program)
     if subset.low_rank or found == size or size > MOST_EXPLAINED:
         return ()
@@ -492,7 +495,7 @@ def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tup
         return k
 
     involved: set[int] = set()
-    # Each column that is no pivot is a combination of pivots: a relation.
+    # Each column that is not a pivot is a combination of pivots: a relation.
     for column in sorted(set(range(len(cells))) - set(pivots)):
         used = {int(owner[column])} | {int(owner[pivots[r]]) for r in np.flatnonzero(
             table[:, column])}  # fmt: skip
@@ -510,7 +513,7 @@ def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tup
 
 
 def _reason(model: Model, names: Sequence[str], height: int) -> str:
-    """Why parameters are redundant, in words, from what their values meet first."""
+    """The reason for a redundancy, from the first non-linear operations after the parameters."""
     met = [_meets(model.program, name) for name in names]
     together = set().union(*met)
     if height == 0 and together == {"exp"}:
@@ -528,7 +531,7 @@ def _reason(model: Model, names: Sequence[str], height: int) -> str:
 
 
 def _meets(program: Program, name: str) -> set[str]:
-    """What a parameter meets first that is not linear: "exp", "norm", a function, or "label"."""
+    """The first non-linear operations after a parameter: "exp", "norm", a function, or "label"."""
     needed = program.needed([program.output])
     moved = {k for k in needed if program.nodes[k].op == "block" and program.nodes[k].name == name}
     found = {"label"} if program.output in moved else set()
@@ -537,8 +540,8 @@ def _meets(program: Program, name: str) -> set[str]:
         if not moved & set(node.inputs):
             continue
         if node.op in ("apply", "choose", "invert", "root", "power"):
-            told = {"apply": node.name, "power": "norm", "root": "norm"}.get(node.op, node.op)
-            found.add(told)
+            kind = {"apply": node.name, "power": "norm", "root": "norm"}.get(node.op, node.op)
+            found.add(kind)
             continue
         moved.add(k)
         if k == program.output:

@@ -1,27 +1,29 @@
-r"""Degrees of programs: bounds of error for ranks at random points, and degrees in some weights.
+r"""Degrees of programs: error bounds for ranks at random points, and degrees in some weights.
 
 **Bounds.**  `entry_bound` bounds the entries of a program's Jacobian as rational functions of all
-that is drawn at a point: weights, samples, and formal values (`algebra.programs.formal`), which
-are variables of their own.  A value is kept as N/D: the numerators N of its entries, of degree at
-most `degree`, the sum of the absolute values of their (whole) coefficients at most 2^`bits`; and
-one denominator D for all entries, a product of *factors*.  A factor is a denominator of rational
-numbers (degree 0), or what one node brings: the product of all entries that it inverts, of the
-values T or 1 + T or 1 + T² of its exponentials, of its roots.  Sums take the least common multiple
-of their denominators, factor by factor, so that shared ones (residual connections) count once.
+random quantities of a point: weights, samples, and formal values (`algebra.programs.formal`), which
+are variables of their own.  A value is represented as N/D: the numerators N of its entries, of
+degree at most `degree`, with sum of absolute values of their (integer) coefficients at most
+2^`bits`; and one denominator D for all entries, a product of *factors*.  A factor is a denominator
+of rational numbers (degree 0), or is introduced by one node: the product of all entries that it
+inverts, of the values T or 1 + T or 1 + T² of its exponentials, of its roots.  Sums take the least
+common multiple of their denominators, factor by factor, so that shared ones (residual connections)
+count once.
 
-Derivatives go forwards with the values.  Their denominator is the same for all weights, so it is
+Derivatives are computed in forward mode.  Their denominator is the same for all weights, so it is
 common to a row of the Jacobian, and a minor of k rows times the rows' denominators is a polynomial
-of degree at most k times that of the numerators.  Where denominators are not 0 (an operation that
-would divide by 0 raises) the minor is 0 only where that polynomial is: the lemma of Schwartz and
-Zippel (`algebra.ranks.generic_rank`).
+of degree at most k times that of the numerators.  If denominators are not 0 (an operation that
+would divide by 0 raises an error) the minor is 0 only at zeros of that polynomial: the lemma of
+Schwartz and Zippel (`algebra.ranks.generic_rank`).
 
-**Values that meet.**  Formal values at equal arguments are equal.  Where two different arguments
+**Values that coincide.**  Formal values at equal arguments are equal.  If two different arguments
 a, b are equal or opposite at the point by chance (a numerator of a ± b vanishes), or one is 0,
-values that should be independent are not.  `Bound.meetings` is the sum of the degrees, and bits, of
-all these numerators for m samples; roots count as arguments, and 1 + T, 1 + T², which may be 0.
+values that should be independent are not.  `EntryBound.meetings` is the sum of the degrees, and
+bits, of all these numerators for m samples; roots count as arguments, and so do 1 + T and 1 + T²,
+which may be 0.
 
-**Degrees in some weights.**  `degree_in` is 0 or 1 where the labels are affine functions of all of
-them together.
+**Degrees in some weights.**  `degree_in` is 0 or 1 if the labels are affine functions of all these
+weights jointly.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL
 from algebra.programs.program import Node, Program
 
-# A factor: "rational" with its number, or what is inverted with the number of the node.
+# A factor: "rational" with its number, or the kind of inverted value with the number of the node.
 Factor = tuple[str, int]
 
 
@@ -53,7 +55,7 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Differential:
-    """Entries with all their derivatives by weights; None where there are none but 0."""
+    """Entries with all their derivatives by weights; None if all derivatives are 0."""
 
     value: Quotient
     tangent: Quotient | None
@@ -66,7 +68,7 @@ class EntryBound:
     Attributes
     ----------
     degree, bits : int
-        Of the numerators of a row.
+        Of the numerators in a row.
     meetings : int
     """
 
@@ -83,9 +85,9 @@ class DegreeArithmetic:
     ----------
     program : Program
     sizes : dict of factors to (int, int)
-        Degree and bits of each factor met.
+        Degree and bits of each factor encountered.
     arguments : list of (Quotient, int)
-        Arguments of formal values, and how many entries each node has, for one sample or (a
+        Arguments of formal values, and the number of entries of each node, for one sample or (as a
         negative number) for all.
     """
 
@@ -104,7 +106,7 @@ class DegreeArithmetic:
         return sum(d * c for (d, _), c in parts), sum(b * c for (_, b), c in parts)
 
     def common(self, terms: Collection[Quotient], added: bool) -> Quotient:
-        """Entries of several values under one denominator, or (`added`) their sums."""
+        """Entries of several values over one denominator, or (`added`) their sums."""
         below: dict[Factor, int] = {}
         for term in terms:
             for key, count in term.below.items():
@@ -117,7 +119,7 @@ class DegreeArithmetic:
         return Quotient(degree, bits + (len(terms) - 1).bit_length() * added, below)
 
     def product(self, *factors: Quotient, terms: int = 1) -> Quotient:
-        """Products of entries, and sums of so many of them."""
+        """Products of entries, and sums of `terms` of them."""
         below: dict[Factor, int] = {}
         for factor in factors:
             for key, count in factor.below.items():
@@ -126,7 +128,7 @@ class DegreeArithmetic:
         return Quotient(sum(factor.degree for factor in factors), bits, below)
 
     def over(self, kind: str, node: Node, degree: int, bits: int) -> Factor:
-        """The factor that a node brings: the product of all its entries' own."""
+        """The factor that a node introduces: the product of those of all its entries."""
         key = (kind, self._numbers[id(node)])
         self.sizes[key] = (degree * node.size, bits * node.size)
         return key
@@ -212,7 +214,7 @@ class DegreeArithmetic:
         if name not in EXPONENTIAL:
             return self._mapped(a, Quotient(1, 0), Quotient(1, 0))
         if name == "exp":
-            # T or, where −a stands elsewhere, 1/T.
+            # T or, if −a occurs elsewhere, 1/T.
             key = self.over("exp", node, 1, 0)
             value = Quotient(count + 1, 0, {key: 1})
             return self._mapped(a, value, value)
@@ -236,7 +238,7 @@ class DegreeArithmetic:
         count = sum(size * m if size > 0 else -size for _, size in self.arguments)
         most = self.common([argument for argument, _ in self.arguments], True)
         degree, bits = self.denominator(most.below)
-        # Of two samples: the product of their denominators.
+        # For two samples: the product of their denominators.
         own = most.degree + degree + most.bits + bits + 1
         return count * (count + 1) * own + 2 * count
 
@@ -252,8 +254,7 @@ def entry_bound(
     m : int
         Samples.
     values : mapping of str to (ndarray of int, int), optional
-        Weights that are given: integers over a denominator.  Some of their entries may be drawn all
-        the same.
+        Weights with given values: integers over a denominator.  Single entries may still be drawn.
 
     Returns
     -------
@@ -281,7 +282,7 @@ def entry_bound(
 
 
 class _DegreesIn:
-    """Degrees in the weights whose blocks have degree 1; infinite where it is no polynomial."""
+    """Degrees in the weights whose blocks have degree 1; infinite if not a polynomial."""
 
     def constant(self, table: np.ndarray, denominator: int) -> float:
         return 0
@@ -314,7 +315,7 @@ class _DegreesIn:
 
 
 def degree_in(program: Program, names: Collection[str]) -> float:
-    """Degree of the labels in all weights of these names together; infinite of no polynomial.
+    """Degree of the labels in all weights of these names jointly; infinite if not a polynomial.
 
     Examples
     --------

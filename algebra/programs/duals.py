@@ -1,6 +1,6 @@
-"""Programs in dual numbers: values with their derivatives in one direction, forwards.
+"""Programs with dual numbers: values with their derivatives in one direction, in forward mode.
 
-An independent way to the Jacobian of `algebra.programs.jacobian`, which goes backwards.
+This computes the Jacobian independently of `algebra.programs.jacobian`, which uses reverse mode.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class DualArithmetic:
     Attributes
     ----------
     base : ModularArithmetic
-        What computes values.
+        Arithmetic of the values.
     """
 
     base: ModularArithmetic

@@ -1,9 +1,8 @@
 """The values of a program in an arithmetic.
 
-An arithmetic is a class with one method for each operation; it knows nothing of programs.  Its
-values may be anything (arrays of residues, dual numbers, balls, polynomials, degrees, sets).
-Values that no later node needs are let go, so that what is held at one time is what the network
-itself needs.
+An arithmetic is a class with one method for each operation; it does not depend on the program.  Its
+values may have any type (arrays of residues, dual numbers, balls, polynomials, degrees, sets).
+Values that no later node needs are released, so that memory is about that of the network itself.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ V = TypeVar("V")
 
 
 class Arithmetic(Protocol[V]):
-    """What evaluates the operations of a program.
+    """Evaluates the operations of a program.
 
     Batched values have the batch axis last.  An arithmetic aligns a value that is not batched with
     one that is: its shape is that of the node without the last axis.
@@ -32,7 +31,7 @@ class Arithmetic(Protocol[V]):
         ...
 
     def add(self, node: Node, *terms: V) -> V:
-        """The sum of values of one shape, some of them perhaps batched."""
+        """The sum of values of one shape, some of which may be batched."""
         ...
 
     def multiply(self, node: Node, a: V, b: V) -> V:
@@ -48,7 +47,7 @@ class Arithmetic(Protocol[V]):
         ...
 
     def index(self, node: Node, where: np.ndarray, *parts: V) -> V:
-        """Entries put together; −1 stands for 0."""
+        """Entries gathered from the parts; −1 denotes 0."""
         ...
 
     def power(self, node: Node, a: V, exponent: int) -> V:
@@ -68,7 +67,7 @@ class Arithmetic(Protocol[V]):
         ...
 
     def choose(self, node: Node, sign: V, positive: V, other: V) -> V:
-        """By the sign of the first value."""
+        """Choice by the sign of the first value."""
         ...
 
 
@@ -87,7 +86,7 @@ def evaluate(
     blocks : mapping of str to values
         A value for each block that is needed.
     wanted : collection of int, optional
-        The nodes asked for; by default the program's output alone.
+        The requested nodes; by default only the program's output.
 
     Returns
     -------
@@ -97,7 +96,7 @@ def evaluate(
     Raises
     ------
     KeyError
-        Where a needed block has no value.
+        If a needed block has no value.
     """
     asked = {program.output} if wanted is None else set(wanted)
     needed = program.needed(asked)

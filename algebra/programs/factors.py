@@ -1,8 +1,9 @@
 r"""The Jacobian of a program of matrices in factors.
 
-The cell (i, j) of a matrix moves the labels by :math:`\sum_s L_s[:, i] ⊗ R_s[j, :]`, with a term
-for each place s where the matrix meets a value x_s: L_s is what follows, R_s = x_s.  Reverse mode
-(`algebra.programs.jacobian`) finds just these two.  A column that is added, a bias, meets ones.
+The derivative of the labels by the cell (i, j) of a matrix is :math:`\sum_s L_s[:, i] ⊗ R_s[j, :]`,
+with a term for each place s at which the matrix multiplies a value x_s: L_s is the derivative of
+the labels by the product, R_s = x_s.  Reverse mode (`algebra.programs.jacobian`) computes both.  A
+column that is added, a bias, has R_s = 1.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ def factors(sweep: Sweep, names: Collection[str]) -> dict[str, tuple[Array, Arra
     Parameters
     ----------
     sweep : Sweep
-        Of a program in which matrices enter by ``contract("ij,j->i", matrix, value)``, and columns
-        by a sum with the same column as a value of one axis.
+        A sweep of a program in which matrices occur in ``contract("ij,j->i", matrix, value)``, and
+        columns in a sum, as values of one axis.
     names : collection of str
-        Matrices on which the differentiated value does not depend are missing in what is returned.
+        Matrices; those on which the differentiated value does not depend are omitted in the result.
     """
     found: dict[str, tuple[Array, Array]] = {}
     nodes, batch = sweep.program.nodes, sweep.batch

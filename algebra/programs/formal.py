@@ -1,12 +1,12 @@
-r"""Programs with exponentials, square roots and signs over GF(p): what their values are.
+r"""Programs with exponentials, square roots and signs over GF(p): formal values.
 
-**Exponentials.**  tanh, the sigmoid and softplus are written through the exponential, whose value
-E(a) is a residue that depends on a in no way one could guess, but for the identities
+**Exponentials.**  tanh, the sigmoid and softplus are expressed by the exponential, whose value E(a)
+is a pseudorandom residue that depends on a, subject to the identities
 
 E(0) = 1,  E(−a) = 1/E(a),  tanh a = (E(a)² − 1)/(E(a)² + 1),  σ(a) = E(a)/(1 + E(a)),
 softplus(−a) = softplus(a) − a.
 
-Equal arguments have equal values, wherever they stand.
+Equal arguments have equal values, wherever they occur.
 
 **Theorem.**  Let v be independent variables (weights, samples), and let a_1, …, a_k be the
 different arguments of exponentials in a program, up to sign, in an order of evaluation; L_1, …, L_l
@@ -15,44 +15,44 @@ computed with formal values* are linearly independent over Q modulo constants.  
 e^(a_1), …, e^(a_k), L_1, …, L_l are algebraically independent over C(v), so ranks computed with
 formal values are the generic ranks.
 
-*Proof.*  By induction along the order: let the claim hold for what comes before a = a_(j+1).  Then
-a, which is an algebraic function of v and of these values, is the function that the formal
-computation says, and the supposition holds for the functions themselves.  Let v' be a part of v
-that completes y = (v', a_1, …, a_(j+1), L_1, …, L_i) to a basis of its span with v over Q modulo
+*Proof.*  By induction along the order: let the claim hold for all before a = a_(j+1).  Then a,
+which is an algebraic function of v and of these values, is the function that the formal computation
+represents, and the assumption holds for the functions themselves.  Let v' be a part of v that
+completes y = (v', a_1, …, a_(j+1), L_1, …, L_i) to a basis of its span with v over Q modulo
 constants.  Ax's theorem [1]_: tr.deg C(y, e^y) ≥ #y + rank(∂y/∂v) = #y + #v.  All of y and e^y is
 algebraic over C(v, e^v', e^(a), L), because e^L = 1 + e^a; these are #v + #y elements, hence
-independent.  Let now L be the softplus of an argument that is there.  A relation
-Σ r_i a_i + Σ s_i L_i + s L + (a part of v') = constant with whole numbers would give
-∏ e^(r_i a_i) (1 + e^(a_i))^(s_i) … = constant in independent elements T_i = e^(a_i); T_i and
-1 + T_i are different primes, so all exponents are 0.  So y with L is linearly independent, Ax
-applies again with e^L = 1 + e^a, and L joins the independent elements. ∎
+independent.  Let now L be the softplus of an argument that occurs already.  A relation Σ r_i a_i +
+Σ s_i L_i + s L + (a part of v') = constant with integer coefficients would give ∏ e^(r_i a_i) (1 +
+e^(a_i))^(s_i) … = constant in independent elements T_i = e^(a_i); T_i and 1 + T_i are different
+primes, so all exponents are 0.  So y with L is linearly independent, Ax's theorem applies again
+with e^L = 1 + e^a, and L is independent of the elements before. ∎
 
-The supposition is *checked*, not assumed (`algebra.programs.generic`): for one sample x the
-arguments that depend on it are independent modulo functions of the weights if the differences
-a_i(w, x) − a_i(w, x') at some points (w, x, x') over GF(p) have a matrix of full rank: a relation
-over Q, with whole numbers that have no common divisor, holds modulo p as well.  Then those of all
-samples are independent: fix all samples but one in a relation, and its coefficients at that one are
-0.  This covers quotients of exponentials (softmax), nested functions, and arguments that are
-products (scores of attention): nothing of the form of an argument is used.
+The assumption is *checked* (`algebra.programs.generic`): for one sample x the arguments that depend
+on it are independent modulo functions of the weights if the differences a_i(w, x) − a_i(w, x') at
+some points (w, x, x') over GF(p) have a matrix of full rank: a relation over Q, with integer
+coefficients that have no common divisor, holds modulo p as well.  Then those of all samples are
+independent: if all samples but one are fixed in a relation, its coefficients at that one must be 0.
+This covers quotients of exponentials (softmax), nested functions, and arguments that are products
+(scores of attention): the form of an argument is not used.
 
 **Square roots.**  A value with square roots is an element of K = Q(v)(√u_1, …, √u_s), where u_i may
-hold earlier roots.  A point at which every u_i is a square modulo p is a point of the variety X
-with these equations; where a minor is not 0 there it is not 0 in the ring Z[1/N][v][√u_1, …],
-a free module over Z[1/N][v].  This shows the rank of the network, whatever the signs of the roots,
-if X is irreducible: so if no u_i is a constant times a square in the field of those before.
-Were it one then u_i would be a square at all points of the earlier roots' variety or at none
-(the constant's quadratic character); so both must be met, at one and the same choice of the
-weights, which shows irreducibility over functions of the weights, and of the product over samples.
+contain earlier roots.  A point at which every u_i is a square modulo p is a point of the variety X
+with these equations; a minor that is not 0 there is not 0 in the ring Z[1/N][v][√u_1, …], a free
+module over Z[1/N][v].  This proves the rank of the network, for any signs of the roots, if X is
+irreducible: so if no u_i is a constant times a square in the field of the roots before. If one
+were, then u_i would be a square at all points of the earlier roots' variety or at none (the
+constant's quadratic character); so both cases must occur, for one and the same choice of the
+weights, which proves irreducibility over functions of the weights, and of the product over samples.
 Roots of equal values are equal.
 
-Where such points are not found in time √u is a *free* value r with the derivative u'/(2r): that is
-the root of u + δ with a δ of its own.  Putting δ = 0 cannot raise a rank, so these ranks are upper
-bounds; that they are attained is probable and not proved.
+If such points are not found in time, √u is a *free* value r with the derivative u'/(2r): the root
+of u + δ with a variable δ of its own.  Putting δ = 0 cannot raise a rank, so these ranks are upper
+bounds; that they are attained is probable, but not proved.
 
 **erf** is formal, with a formal slope: an upper bound.
 
 **Signs** (ReLU, maximum, absolute value) are given: the pattern at a drawn real point.  Ranks are
-then those of the piece on which the pattern holds, an open set of weights and samples.
+then those on the piece with this pattern, an open set of weights and samples.
 
 References
 ----------
@@ -85,15 +85,16 @@ class Formal:
     p : int
         Congruent to 3 modulo 4.
     seed : int
-        The values follow from it.
+        It determines the values.
     signs : mapping of int to ndarray of bool
-        By the number of a node that chooses.
+        For the number of each node that chooses.
     strict : bool
-        Whether values without a square root make their samples invalid; else the root is free.
+        Whether samples with a value that has no square root are invalid; otherwise the root is
+        free.
     invalid : list
-        Where `strict`: one array of bool for each root, its samples without a root.
+        If `strict`: for each root the mask of samples without a root.
     arguments : list
-        The arguments of exponentials, and values of softplus, as they were met.
+        The arguments of exponentials, and values of softplus, in the order of evaluation.
     """
 
     p: int
@@ -104,7 +105,7 @@ class Formal:
     arguments: list[tuple[str, Residues]] = field(default_factory=list)
 
     def hashed(self, a: Residues, which: int) -> Residues:
-        """Residues, never 0, that depend on a in no way one could guess."""
+        """Pseudorandom nonzero residues, a function of `a`."""
         h = a.astype(np.uint64) + np.uint64((self.seed * 8 + which) * _STEPS[0] % 2**64)
         for shift, step in ((30, _STEPS[1]), (27, _STEPS[2])):
             h = (h ^ (h >> np.uint64(shift))) * np.uint64(step)
@@ -147,7 +148,7 @@ class Formal:
         raise NoResidues(f"the function {name} has no formal values")
 
     def root(self, a: Residues) -> Residues:
-        """Square roots, or free values where there are none: see `strict`."""
+        """Square roots, or free values if there are none: see `strict`."""
         power, exponent, result = a, (self.p + 1) // 4, np.ones_like(a)
         while exponent:
             if exponent & 1:
@@ -167,7 +168,7 @@ class FormalArithmetic(ModularArithmetic):
     ----------
     formal : Formal
     program : Program
-        Its nodes' numbers are those of the signs.
+        The nodes of the signs are numbered as in it.
     """
 
     def __init__(self, formal: Formal, program: Program) -> None:

@@ -1,8 +1,8 @@
 r"""Generic ranks of programs at random points over GF(p).
 
-`draw` makes a point: weights (random, or those of a file), samples, and formal values
-(`algebra.programs.formal`, where it is proved which ranks are exact).  `argued` says what ranks at
-such points are: exact, or upper bounds.
+`draw` draws a point: weights (random, or those of a file), samples, and formal values
+(`algebra.programs.formal`, with the proof of which ranks are exact).  `argued` says whether ranks
+at such points are exact or upper bounds.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from algebra.programs.jacobian import ProgramCell, Sweep
 from algebra.programs.program import Program
 from algebra.time_limits import check_time
 
-# The activation pattern of so many samples, by the numbers of the nodes that choose.
+# The activation pattern of a number of samples, by the numbers of the nodes that choose.
 Patterns = Callable[[int], Mapping[int, np.ndarray]]
 
-# Rounds of samples drawn anew where roots do not exist; roots of one sample up to which that is
-# tried; arguments of exponentials up to which their independence is checked.
+# Largest numbers of rounds in which samples are drawn anew if roots do not exist, of roots of one
+# sample for which this is tried, and of arguments whose independence is checked.
 _ROUNDS, MOST_ROOTS, MOST_ARGUMENTS = 1 << 9, 11, 400
 _CANDIDATES = 512
 # Columns of the Jacobian that are formed at a time.
@@ -42,21 +42,21 @@ COLUMNS = 4096
 
 @dataclass(frozen=True)
 class Model:
-    """A program with what its points are drawn from.
+    """A program, and the description of how its points are drawn.
 
     Attributes
     ----------
     program : Program
     tokens : mapping of str to int
-        Samples that are rows of one 1 and zeros.
+        Samples that are one-hot rows.
     values : mapping of str to (ndarray of int, int)
-        Weights that are not drawn: integers over a denominator.
+        Weights that are given instead of drawn: integers over a denominator.
     free : mapping of str to ndarray of bool
-        Entries of those that are drawn all the same.
+        Entries of given weights that are drawn nevertheless.
     support : mapping of str to ndarray of bool
-        Weights that exist, where some do not.
+        Masks of the weights that exist, if some do not.
     patterns : callable, optional
-        Needed where the program chooses by signs.
+        Required if the program chooses by signs.
     """
 
     program: Program
@@ -79,13 +79,13 @@ class Model:
 
     @property
     def roots(self) -> list[int]:
-        """The nodes that are square roots and that the labels need."""
+        """The nodes that are square roots on which the labels depend."""
         needed = self.program.needed([self.program.output])
         return sorted(k for k in needed if self.program.nodes[k].op == "root")
 
     @property
     def outputs(self) -> int:
-        """Labels of one sample."""
+        """Number of labels of one sample."""
         return self.program.nodes[self.program.output].size
 
 
@@ -100,9 +100,9 @@ class ProgramPoint:
         With the batch axis last.
     arithmetic : FormalArithmetic
     has_roots : bool
-        Whether every square root is one.
+        Whether every square root exists.
     is_free : bool
-        Whether all that is drawn is, so that it is on no variety.
+        Whether no quantity is constrained, so that the point is on no variety.
     """
 
     p: int
@@ -128,9 +128,9 @@ def draw(model: Model, m: int, seed: str, strict: bool = True) -> ProgramPoint:
     model : Model
     m : int
     seed : str
-        The point follows from it.
+        It determines the point.
     strict : bool, optional
-        Look for samples at which all square roots exist.
+        Search for samples at which all square roots exist.
     """
     rng = random.Random(f"program/{seed}")
     p, number = point_prime(rng), rng.randrange(1 << 20)
@@ -191,7 +191,7 @@ def _with_roots(
     weights: Mapping[str, Residues],
     signs: Mapping[int, np.ndarray],
 ) -> dict[str, Residues] | None:
-    """Samples at which all roots exist; None where none are found."""
+    """Samples at which all roots exist; None if none are found."""
     missing = np.arange(m)
     found: dict[str, Residues] = {}
     for drawn in range(_ROUNDS):
@@ -220,7 +220,7 @@ def _valid(
     samples: Mapping[str, Residues],
     signs: Mapping[int, np.ndarray],
 ) -> tuple[np.ndarray | None, int]:
-    """Which samples have all roots, and how many a sample has; None where weights lack one."""
+    """The samples with all roots, and the number of roots of a sample; None if weights lack one."""
     m = next(iter(samples.values())).shape[-1]
     formal = Formal(p, number, signs, True)
     evaluate(model.program, FormalArithmetic(formal, model.program),
@@ -235,9 +235,9 @@ def _valid(
 
 
 def roots_are_independent(model: Model, seed: str) -> bool:
-    """Whether no root's value is a constant times a square in the field of those before it.
+    """Whether no root's value is a constant times a square in the field of the roots before it.
 
-    Both characters of every value are met, at samples where the earlier roots exist.
+    Both quadratic characters of every value occur, at samples where the earlier roots exist.
     """
     rng = random.Random(f"program roots/{seed}")
     p, number = point_prime(rng), rng.randrange(1 << 20)
@@ -274,12 +274,12 @@ def roots_are_independent(model: Model, seed: str) -> bool:
 def arguments_are_independent(model: Model, seed: str) -> bool:
     """Whether the arguments of exponentials are independent over Q modulo functions of weights.
 
-    The supposition of the theorem of `algebra.programs.formal`, proved by a matrix of full rank.
+    The assumption of the theorem of `algebra.programs.formal`, proved by a matrix of full rank.
     """
     rng = random.Random(f"program arguments/{seed}")
     p, number = point_prime(rng), rng.randrange(1 << 20)
     rows: list[np.ndarray] = []
-    # Few samples to a choice of weights: at fixed weights arguments may be dependent.
+    # Few samples for each choice of weights: at fixed weights arguments may be dependent.
     batch, wanted = 4, 0
     while len(rows) * (batch - 1) <= wanted + 4 * batch:
         check_time()
@@ -312,7 +312,7 @@ def arguments_are_independent(model: Model, seed: str) -> bool:
 
 
 def _different(table: np.ndarray, kinds: np.ndarray, p: int) -> list[int]:
-    """One row of those that are equal or opposite everywhere; rows of 0 are left out."""
+    """One row of each class that is equal or opposite everywhere; zero rows are omitted."""
     seen: set[tuple[int, bytes]] = set()
     out = []
     for k, row in enumerate(table):
@@ -328,12 +328,12 @@ def _different(table: np.ndarray, kinds: np.ndarray, p: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Exactness:
-    """What ranks of a model's Jacobian at random points are.
+    """Whether ranks of a model's Jacobian at random points are exact.
 
     Attributes
     ----------
     is_exact : bool
-        Whether they are the generic ranks, but for the points' bad luck; else upper bounds.
+        Whether they are the generic ranks unless the points are unlucky; otherwise upper bounds.
     words : str
     """
 
@@ -342,7 +342,7 @@ class Exactness:
 
 
 def argued(model: Model, seed: str) -> Exactness:
-    """What ranks at points of a model are, and why."""
+    """Whether ranks at points of a model are exact, with the reason."""
     functions = model.functions
     piece = "on the drawn activation patterns, " if "choose" in functions else ""
     if "erf" in functions:
@@ -373,7 +373,7 @@ class Columns:
     point : ProgramPoint
     m : int
     names : sequence of str
-        The weights whose columns are asked for.
+        The weights of the columns.
     """
 
     def __init__(self, model: Model, point: ProgramPoint, m: int, names: Sequence[str]) -> None:
@@ -387,7 +387,7 @@ class Columns:
         return J.reshape(d, self.m, len(cells)).transpose(1, 0, 2).reshape(d * self.m, len(cells))
 
     def compressed(self, cells: Sequence[ProgramCell], rng: random.Random) -> Residues:
-        """Random combinations of columns, a few more than there are rows, of the same rank."""
+        """Random combinations of columns, a few more than there are rows, with the same rank."""
         rows = self.model.outputs * self.m
         if len(cells) <= max(rows + 32, COLUMNS):
             return self.of(cells)
@@ -401,5 +401,5 @@ class Columns:
 
 
 def independent_rows(J: Residues, p: int) -> list[int]:
-    """The rows that are independent of those before them."""
+    """The rows that are independent of the earlier ones."""
     return echelon(np.ascontiguousarray(J.T), p)[1] if J.size else []

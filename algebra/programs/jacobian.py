@@ -1,18 +1,19 @@
 r"""The Jacobian of a program at a point, in any arithmetic of arrays: reverse mode over the batch.
 
-What is held for a value v is its *adjoint*, the derivative of all outputs of each sample by its
-entries: an array (outputs) × (shape of v) × (batch).  No operation mixes samples, so a label has
-no derivative by what belongs to another sample.  Where the derivative is the same for all samples
-(behind v come only products with weights), the batch axis has size 1.
+For each value v its *adjoint* is stored, the derivative of all outputs of each sample by its
+entries: an array (outputs) × (shape of v) × (batch).  No operation mixes samples, so the derivative
+of a label by values of another sample is 0.  If the derivative is the same for all samples (after v
+there are only products with weights), the batch axis has size 1.
 
-A weight that enters a product with a batched value may have very many entries of which few are
-asked for.  Its adjoint is not formed: the two factors (adjoint of the product, the other value)
-are kept for each place where the weight stands, and only the columns of the cells asked for are
-made of them (`Pair`).
+A weight that is multiplied by a batched value may have very many entries, of which few are
+requested.  Its adjoint is not computed: the two factors (adjoint of the product, the other value)
+are kept for each place where the weight occurs, and only the columns of the requested cells are
+computed from them (`Pair`).
 
-Values that do not depend on a sample but on weights (shared, tied, scaled weights, products of
-weights) are differentiated *forwards*, as sparse matrices of few entries (`_Sparse`): each weight
-asked for moves few of them.  A column is then the sum over the entries that its weight moves.
+Values that depend on weights but not on a sample (shared, tied, scaled weights, products of
+weights) are differentiated in *forward mode*, as sparse matrices with few entries (`_Sparse`): each
+requested weight changes few of them.  A column is then the sum over the entries that its weight
+changes.
 """
 
 from __future__ import annotations
@@ -30,28 +31,29 @@ from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time
 
-# A weight: the name of its block, then its place.
+# A weight: the name of its block, then its indices.
 ProgramCell = tuple[Any, ...]
-# Takes places of a value (an axis a row) to derivatives by its entries: entries×outputs×batch.
+# Maps places of a value (one axis in each row) to derivatives by its entries:
+# entries×outputs×batch.
 Columns = Callable[[np.ndarray], Array]
-# Names the axis of outputs, of gathered entries, and of places in contractions.
+# Letters of the axes of outputs, of gathered entries, and of places in contractions.
 _OUT, _ENTRY = "&", "#"
-# Entries that columns are formed of at a time.
+# Number of entries whose columns are computed at a time.
 _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A product in which a value that all samples share stands, and what follows it.
+    """A product that contains a value shared by all samples, with its adjoint.
 
     Attributes
     ----------
     letters : str
-        Those of the value in the product.
+        Letters of the value in the product.
     result : str
-        Those of the product.
+        Letters of the product.
     adjoint : ndarray
-        Of the product: outputs, the axes of the product, batch.
+        Adjoint of the product: outputs, the axes of the product, batch.
     others : tuple of (str, ndarray)
         The other factors with their letters, each with its batch axis.
     """
@@ -62,7 +64,7 @@ class Pair:
     others: tuple[tuple[str, Array], ...]
 
     def columns(self, at: np.ndarray, arithmetic: ArrayArithmetic) -> Array:
-        """The derivatives by some entries: their places (an axis a row) to outputs×batch each."""
+        """The derivatives by some entries: from places (an axis per row) to outputs×batch each."""
         on = _on_diagonals(self.letters, at)
         if not on.all():
             found = self.columns(at[:, on], arithmetic)
@@ -79,8 +81,8 @@ class Pair:
 
 
 def _at_places(group: str, value: Array, letters: str, at: np.ndarray) -> tuple[str, Array]:
-    """A factor whose axes that have one of the letters are fixed at places, an axis of entries."""
-    # The axes that the value has, too, are fixed at the entries' places.
+    """A factor at given places along the axes with these letters, and a new axis of entries."""
+    # Axes that the value also has are fixed at the entries' places.
     fixed = [k for k, letter in enumerate(group) if letter in letters]
     free = [k for k, letter in enumerate(group) if letter not in letters]
     moved = value.transpose(*fixed, *free, -1)
@@ -91,20 +93,20 @@ def _at_places(group: str, value: Array, letters: str, at: np.ndarray) -> tuple[
 
 @dataclass(frozen=True)
 class _Sparse:
-    """How the cells asked for move the entries of a value: coefficients at (entry, column)."""
+    """Derivatives of a value's entries by the requested cells: coefficients (entry, column)."""
 
     entries: np.ndarray
     columns: np.ndarray
     coefficients: Array
 
     def scaled(self, factors: Array, arithmetic: ArrayArithmetic) -> _Sparse:
-        """Each entry times a number of its own."""
+        """Each entry times its own factor."""
         found = arithmetic.times(self.coefficients, factors.ravel()[self.entries])
         return _Sparse(self.entries, self.columns, found)
 
 
 def _places(entries: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Places of entries in row-major order, an axis a row."""
+    """Places of entries in row-major order, one axis in each row."""
     if not shape:
         return np.zeros((0, len(entries)), np.int64)
     return np.array(np.unravel_index(entries, shape), np.int64)
@@ -132,7 +134,7 @@ def _joined(parts: Sequence[_Sparse]) -> _Sparse:
 
 
 class Sweep:
-    """A pass forwards and backwards through a program.
+    """One forward and one backward pass through a program.
 
     Parameters
     ----------
@@ -141,11 +143,11 @@ class Sweep:
     blocks : mapping of str to ndarray
         Values of the blocks, with the batch axis last: `algebra.programs.arrays.placed`.
     names : collection of str, optional
-        The weights that derivatives are wanted of; all of them by default.
+        The weights by which to differentiate; all of them by default.
     target : int, optional
         The node that is differentiated; the labels by default.
     entries : ndarray of int, optional
-        Which entries of its value, numbered row by row, are differentiated; all by default.
+        The entries of its value to differentiate, numbered row by row; all by default.
     """
 
     def __init__(
@@ -163,7 +165,7 @@ class Sweep:
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
         self.values = evaluate(program, arithmetic, blocks, needed)
         wanted = set(program.weights if names is None else names)
-        # The nodes that depend on a weight whose derivatives are wanted.
+        # The nodes that depend on a weight by which to differentiate.
         self.moving: set[int] = set()
         for number in sorted(needed):
             node = nodes[number]
@@ -172,7 +174,7 @@ class Sweep:
             ):
                 self.moving.add(number)
         self.pairs: dict[int, list[Pair]] = {}
-        # Adjoints of shared values that enter batched ones otherwise than in a product.
+        # Adjoints of shared values that enter batched ones in another way than in a product.
         self.dense: dict[int, Array] = {}
         self._backwards()
 
@@ -218,7 +220,7 @@ class Sweep:
         return Pair(split[position], result, adjoint, others)
 
     def _pulled(self, number: int, position: int, adjoint: Array) -> Array:
-        """What the adjoint of a node adds to that of its input at a position."""
+        """The contribution of a node's adjoint to that of its input at a position."""
         node, arithmetic = self.program.nodes[number], self.arithmetic
         inputs = [self.values[k] for k in node.inputs]
         match node.op:
@@ -254,7 +256,7 @@ class Sweep:
         ]
         if len(set(own)) < len(own):
             return self._spread(node, position, parts)
-        # Letters that stand in this factor alone are summed: their derivative is the same.
+        # Letters that occur only in this factor are summed: their derivative is constant.
         known = set("".join(group for group, _ in parts))
         alone = [letter for letter in own if letter not in known]
         sizes = dict(zip(own, self.program.nodes[node.inputs[position]].shape, strict=True))
@@ -262,7 +264,7 @@ class Sweep:
         return self.arithmetic.sum_of_products(parts, _OUT + own)
 
     def _spread(self, node: Node, position: int, parts: list[tuple[str, Array]]) -> Array:
-        """Of a factor whose diagonal is taken: zero off the diagonal."""
+        """For a factor whose diagonal is taken: zero off the diagonal."""
         groups, _, result = node.letters.partition("->")
         shape = self.program.nodes[node.inputs[position]].shape
         pair = Pair(groups.split(",")[position], result, parts[0][1], tuple(parts[1:]))
@@ -270,7 +272,7 @@ class Sweep:
         return np.moveaxis(columns.reshape(*shape, *columns.shape[1:]), len(shape), 0)
 
     def _gathered(self, node: Node, position: int, adjoint: Array) -> Array:
-        """The adjoint of a part whose entries were put somewhere, perhaps at several places."""
+        """The adjoint of a part whose entries were moved, perhaps to several places."""
         assert node.where is not None
         nodes = self.program.nodes
         start = sum(nodes[k].size for k in node.inputs[:position])
@@ -285,7 +287,7 @@ class Sweep:
     # -- columns -----------------------------------------------------------------------------
 
     def jacobian(self, cells: Sequence[ProgramCell]) -> Array:
-        """Columns of the Jacobian, rows (output, sample): the module's text."""
+        """Columns of the Jacobian, rows (output, sample): see the module."""
         batch = self.batch
         output = self.program.nodes[self.target]
         rows = output.size
@@ -299,7 +301,7 @@ class Sweep:
         return out.reshape(len(cells), rows * out.shape[2]).T
 
     def _columns_of(self, number: int) -> Iterator[Columns]:
-        """What takes places of a shared value to derivatives, for each place where it stands."""
+        """Maps from places of a shared value to derivatives, one for each place where it occurs."""
         for pair in self.pairs.get(number, ()):
             yield partial(pair.columns, arithmetic=self.arithmetic)
         if number in self.dense:
@@ -309,7 +311,7 @@ class Sweep:
     def _collect(
         self, out: Array, sparse: _Sparse, columns: Columns, shape: tuple[int, ...]
     ) -> None:
-        """Add to the columns what the entries of one value bring, a block at a time."""
+        """Add to the columns the contributions of the entries of one value, block by block."""
         step = max(1, _BLOCK // max(1, out.shape[1] * out.shape[2]))
         for start in range(0, len(sparse.entries), step):
             check_time()
@@ -326,7 +328,7 @@ class Sweep:
                     out[target] = self.arithmetic.reduced(out[target] + found[k])
 
     def _tangents(self, cells: Sequence[ProgramCell]) -> dict[int, _Sparse]:
-        """How the cells move the values that all samples share, forwards."""
+        """Derivatives by the cells of the values that all samples share, in forward mode."""
         by_name: dict[str, list[int]] = {}
         for k, cell in enumerate(cells):
             by_name.setdefault(cell[0], []).append(k)
@@ -353,7 +355,7 @@ class Sweep:
         return moved
 
     def _pushed(self, number: int, position: int, moved: _Sparse) -> _Sparse:
-        """How the entries of a shared value move with those of its input at a position."""
+        """Derivatives of a shared value, given those of its input at a position."""
         node, arithmetic = self.program.nodes[number], self.arithmetic
         inputs = [self.values[k] for k in node.inputs]
         match node.op:
@@ -412,7 +414,7 @@ class Sweep:
 
 
 def _followed(moved: _Sparse, where: np.ndarray, size: int) -> _Sparse:
-    """Entries at the places where they are put: each at none, one or several."""
+    """Entries at the places to which they are moved: none, one or several for each."""
     places = np.flatnonzero((where >= 0) & (where < size))
     order = places[np.argsort(where[places], kind="stable")]
     counts = np.bincount(where[places], minlength=size)

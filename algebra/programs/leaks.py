@@ -1,35 +1,36 @@
-r"""Leaks of recurrent networks: how they are written, and when ranks with them are exact.
+r"""Leaks of recurrent networks: their format, and when ranks with them are exact.
 
-A unit i with the leak α_i keeps a part of its state, h_t = (1 − α) h_{t-1} + α φ(a_t), h_0 = 0,
-where 0 < α ≤ 1; α = 1 keeps nothing.  A leak is one number, one for each unit, or a weight (a
+A unit i with the leak α_i keeps a share of its state, h_t = (1 − α) h_{t-1} + α φ(a_t), h_0 = 0,
+where 0 < α ≤ 1; for α = 1 nothing is kept.  A leak is one number, one for each unit, or a weight (a
 column of weights, drawn between 0 and 1).
 
-**Ranks with formal values.**  What `algebra.activations.formal` proves of tanh, the sigmoid and
-softplus rests on one property of the sums a_t that a unit receives: the different ones that are not
-always 0 are linearly independent over Q modulo constants, the values z at earlier sums being
-independent unknowns.  With leaks a_t = Σ_j M_ij (h_(t−1),j + Σ_l B_jl x_l) + c_i, where
-h_t,j = Σ_(s ≤ t) α_j (1 − α_j)^(t−s) z_s,j.
+**Ranks with formal values.**  The proof in `algebra.activations.formal` for tanh, the sigmoid and
+softplus uses one property of the pre-activations a_t of a unit: the different ones that are not
+identically 0 are linearly independent over Q modulo constants, the values z at earlier
+pre-activations being independent unknowns.  With leaks a_t = Σ_j M_ij (h_(t−1),j + Σ_l B_jl x_l) +
+c_i, where h_t,j = Σ_(s ≤ t) α_j (1 − α_j)^(t−s) z_s,j.
 
-*Sums that samples reach*, of a unit s steps from the inputs: for s = 1 the sum holds M_ij B_jl x
-with a sample x of its own stage and column, else M_ij α_j z with a value z at such a sum of its own
-column and latest stage.  Neither stands in an earlier sum, and α_j ≠ 0: they are
-independent, of one another and of the sums that none reaches.
+*Pre-activations that samples reach*, of a unit s steps from the inputs: for s = 1 they contain M_ij
+B_jl x with a sample x of their own stage and column, otherwise M_ij α_j z with a value z at such a
+pre-activation of their own column and latest stage.  Neither occurs in an earlier one, and α_j ≠ 0:
+they are independent, of one another and of those that no sample reaches.
 
-*Sums that none reaches* are the same for all columns.  **Where the leaks are weights**, let s_j be
-the first step at which z_s,j is not 0.  As a polynomial in the variable α_j, h_t,j has the degree
-t − s_j + 1 for t ≥ s_j (that of the part of z at s_j, and of all that equals it).  So from the
-first step on at which some h_j of a unit's inputs is not 0 each sum has a power of an α that no
-earlier one has; the sums before are 0 or c_i, all equal.  They are independent.
+*Pre-activations that no sample reaches* are the same for all columns.  **If the leaks are
+weights**, let s_j be the first step at which z_s,j is not 0.  As a polynomial in the variable α_j,
+h_t,j has the degree t − s_j + 1 for t ≥ s_j (that of the part of z at s_j, and of all that equals
+it).  So from the first step on at which some h_j of a unit's inputs is not 0 each pre-activation
+contains a power of an α that no earlier one contains; the earlier ones are 0 or c_i, all equal.
+They are independent.
 
-**Where the leaks are given numbers** they need not be.  A unit j whose only input is its own
-bias has h_t,j = (1 − (1 − α)^t) φ(c_j), so a unit that only such units reach receives
-a_t = c_i + (1 − (1 − α)^(t−1)) S: with α = 1/2 a relation a_4 − a_3 = (a_3 − a_2)/2, and values at
-such sums satisfy algebraic relations (e^(a_4) e^(a_2/2) = e^(3 a_3/2)).  But coefficients of a sum
-are known rationals: of c_i, and for each weight M_ij of the different values of unit j.
-`sums_are_independent` computes them step by step, calls sums with the same coefficients equal, and
-checks for each unit that the different ones have full rank (modulo a prime, which proves it over
-Q).  Sums of different units have no monomial in common.  Where the check fails formal ranks are
-upper bounds, as for erf.  All units that inputs reach directly pass at once.
+**If the leaks are given numbers**, they may be dependent.  A unit j whose only input is its own
+bias has h_t,j = (1 − (1 − α)^t) φ(c_j), so a unit that receives input only from such units has a_t
+= c_i + (1 − (1 − α)^(t−1)) S: with α = 1/2 a relation a_4 − a_3 = (a_3 − a_2)/2, and values at such
+pre-activations satisfy algebraic relations (e^(a_4) e^(a_2/2) = e^(3 a_3/2)).  The coefficients of
+a pre-activation are known rationals: of c_i, and for each weight M_ij of the different values of
+unit j.  `sums_are_independent` computes them step by step, identifies pre-activations with the same
+coefficients, and checks for each unit that the different ones have full rank (modulo a prime, which
+proves it over Q).  Pre-activations of different units have no monomial in common.  If the check
+fails, formal ranks are upper bounds, as for erf.  Units that inputs reach directly always pass.
 """
 
 from __future__ import annotations
@@ -46,21 +47,21 @@ from algebra.linalg.modular import rank
 from algebra.linalg.rational import exact_number
 from algebra.programs.program import Builder, Value
 
-# What a leak may be instead of numbers: a weight; and the number at which nothing is kept.
+# Words for learnable leaks, and the number for no leak.
 LEARNABLE, NO_LEAK = "learnable", 1
-# The column of leaks that are weights.
+# The column of learnable leaks.
 LEAK = "leak"
-# A prime that no denominator of a leak is a multiple of is taken: the first of these that fits.
+# The first of these primes that divides no denominator of a leak is used.
 _PRIMES = (2**31 - 1, 2**61 - 1)
 
 
 def read_leak(value: Any, units: int) -> Any:
-    """The leak that a problem file names.
+    """The leak in a problem file.
 
     Parameters
     ----------
     value : number, text, sequence or "learnable"
-        Numbers as `algebra.linalg.rational.exact_number` reads them, a decimal as its digits say.
+        Numbers as `algebra.linalg.rational.exact_number` reads them; decimals are exact.
     units : int
 
     Returns
@@ -71,7 +72,7 @@ def read_leak(value: Any, units: int) -> Any:
     Raises
     ------
     InputError
-        Where a number is not above 0 and at most 1, or there are not as many as units.
+        If a number is not above 0 and at most 1, or there is not one for each unit.
 
     Examples
     --------
@@ -93,9 +94,9 @@ def read_leak(value: Any, units: int) -> Any:
 
 
 def _rate(value: Any, place: str) -> Fraction:
-    rates = value if isinstance(value, bool | int | str | Fraction) else str(value)
+    number = value if isinstance(value, bool | int | str | Fraction) else str(value)
     try:
-        rate = exact_number(rates, "leak")
+        rate = exact_number(number, "leak")
     except InputError:
         raise InputError(
             f"`{place}` ({shown(value)}) must be a number above 0 and at most 1"
@@ -107,7 +108,7 @@ def _rate(value: Any, place: str) -> Fraction:
 
 
 def plain_leak(leak: Any) -> Any:
-    """A leak as it stands in a problem file."""
+    """A leak as it is written in a problem file."""
     if leak in (LEARNABLE, NO_LEAK):
         return leak
     rates = [str(rate) if rate != 1 else 1 for rate in leak]
@@ -123,9 +124,9 @@ def leaked(
     ----------
     build : Builder
     leak : Any
-        What `read_leak` gives.
+        A result of `read_leak`.
     column : Value or None
-        The leaks that are weights.
+        The learnable leaks.
     before : Value or None
         The state h before; None at the first step.
     z : Value
@@ -156,7 +157,7 @@ def sums_are_independent(
     Parameters
     ----------
     leak : Any
-        What `read_leak` gives.
+        A result of `read_leak`.
     steps : int
     inner : ndarray of bool, units × units
         The recurrent weights that exist: unit j reaches unit i in row i, column j.
@@ -170,8 +171,8 @@ def sums_are_independent(
     inputs = [np.flatnonzero(row).tolist() for row in inner]
     alpha = leak if len(leak) > 1 else leak * len(inputs)
     reached = np.zeros(len(inputs), bool)
-    # Of each unit: the number of a value among its different ones, by the sum's coefficients, and
-    # the state's coefficients by these numbers.  The value 0 has none.
+    # For each unit: the numbers of its different values, by the coefficients of the pre-activation,
+    # and the state's coefficients by these numbers.  The value 0 has no number.
     known: list[dict[tuple[Any, ...], int]] = [{} for _ in inputs]
     states: list[dict[int, Fraction]] = [{} for _ in inputs]
     for _ in range(steps):
@@ -194,7 +195,7 @@ def sums_are_independent(
 
 
 def _full_rank(sums: Mapping[tuple[Any, ...], int], biased: bool) -> bool:
-    """Whether different sums of one unit, those that are 0 aside, are linearly independent."""
+    """Whether the different nonzero pre-activations of one unit are linearly independent."""
     rows = [terms for terms in sums if terms or biased]
     if len(rows) < 2:
         return True

@@ -1,8 +1,8 @@
 r"""Values of a program that are positive for all real weights and samples.
 
-Where every square root is taken of such a value, and every quotient by one, the labels are analytic
-functions of all real weights and samples: norms with ε, softmax.  What is not recognized is *any*
-number; nothing is computed but signs.
+If every square root and every divisor is such a value, the labels are analytic functions of all
+real weights and samples: norms with ε, softmax.  A value that is not recognized may have any sign;
+only signs are computed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from algebra.programs.program import Node, Program
 
 
 class Sign(IntEnum):
-    """What is known of all entries of a value."""
+    """The known sign of all entries of a value."""
 
     ANY = 0
     NONNEGATIVE = 1
@@ -25,7 +25,7 @@ class Sign(IntEnum):
 
 
 class SignArithmetic:
-    """Signs of real values, as far as they follow from the operations."""
+    """Signs of real values, as far as the operations determine them."""
 
     def constant(self, table: np.ndarray, denominator: int) -> Sign:
         least = min(table.ravel().tolist(), default=1)
@@ -75,11 +75,11 @@ class SignArithmetic:
 
 
 def is_analytic(program: Program) -> bool:
-    """Whether roots are of positive values only, and quotients, too, if there are roots.
+    """Whether all roots are of positive values, and all divisors are positive if there are roots.
 
     Without roots and softplus (a logarithm) the labels are single-valued on the complex numbers
-    less a hypersurface, which is connected: then quotients may be by any value that is not always
-    0.  Programs that choose by signs are not analytic.
+    minus a hypersurface, which is connected: then divisors may be any values that are not
+    identically 0.  Programs that choose by signs are not analytic.
 
     Examples
     --------

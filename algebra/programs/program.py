@@ -1,10 +1,10 @@
 r"""A network as a program: a list of operations on blocks, in the order of evaluation.
 
-A program computes the labels of *one* sample.  Its blocks are weights, which are the same for
-all samples, and samples.  A value that depends on a sample is *batched*: an arithmetic holds it
-with one more axis, the last, of size m.  No operation mixes two samples.  This holds for every
-network whose samples are labelled one by one, and it is what makes Jacobians cheap: a label
-depends on the weights through its own sample only.
+A program computes the labels of *one* sample.  Its blocks are weights, which are the same for all
+samples, and samples.  A value that depends on a sample is *batched*: an arithmetic stores it with a
+further axis, the last, of size m.  No operation mixes two samples.  This holds for every network
+that labels samples one by one, and it makes Jacobians cheap: a label depends on the weights through
+its own sample only.
 
 Operations
 ----------
@@ -27,13 +27,13 @@ choose     by the sign of the first value: the        one shape
            third
 =========  =========================================  ============================================
 
-`index` does all that moves entries and computes nothing (slices, transposes, reshapes, repeats,
+`index` does all that moves entries without computation (slices, transposes, reshapes, repeats,
 concatenation, padding, the patches of a convolution).  The entries of its inputs, one input after
-another and each in row-major order, are numbered 0, 1, …; `where`, of the shape of the value, names
-the entry at each place, or −1 for the number 0.
+another and each in row-major order, are numbered 0, 1, …; `where`, of the shape of the value, gives
+the number of the entry at each place, or −1 for the number 0.
 
-In `contract` a letter that stands in an input and not in the result is summed; a letter that
-stands twice in one input takes the diagonal.  The batch axis has no letter.
+In `contract` a letter that occurs in an input and not in the result is summed; a letter that occurs
+twice in one input takes the diagonal.  The batch axis has no letter.
 
 Examples
 --------
@@ -84,13 +84,13 @@ OPERATIONS = (
 
 @dataclass(frozen=True)
 class Block:
-    """A named array that a program starts from.
+    """A named input array of a program.
 
     Attributes
     ----------
     name : str
     shape : tuple of int
-        Of a sample: that of one sample, without the batch axis.
+        For a sample: the shape of one sample, without the batch axis.
     role : {"weight", "sample"}
     """
 
@@ -101,7 +101,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One operation of a program; the module's text says what each does.
+    """One operation of a program; the module describes each.
 
     Attributes
     ----------
@@ -110,21 +110,21 @@ class Node:
     inputs : tuple of int
         Numbers of earlier nodes.
     shape : tuple of int
-        Of the value, without the batch axis.
+        Shape of the value, without the batch axis.
     batched : bool
         Whether the value depends on the sample.
     name : str
-        Of a block, or of an applied function.
+        Name of a block, or of an applied function.
     letters : str
-        Of a contraction.
+        Letters of a contraction.
     number : Fraction or None
         The factor of `scale`, the exponent of `power`, the denominator of `constant`.
     where : ndarray of int64, or None
-        Of `index`.
+        Places of `index`.
     table : ndarray of int64 or of Python integers, or None
         Numerators of `constant`.
     label : str
-        What the value is called in messages: the node's name in a file, for example.
+        The name of the value in messages: the node's name in a file, for example.
     """
 
     op: str
@@ -140,7 +140,7 @@ class Node:
 
     @property
     def size(self) -> int:
-        """Number of entries of the value, of one sample."""
+        """Number of entries of the value for one sample."""
         return math.prod(self.shape)
 
     def __str__(self) -> str:
@@ -174,7 +174,7 @@ class Program:
     output : int
         The node whose value is the labels of one sample.
     named : mapping of str to int
-        Other values that can be asked for, such as states of hidden units.
+        Other values that can be requested, such as states of hidden units.
     """
 
     nodes: tuple[Node, ...]
@@ -183,7 +183,7 @@ class Program:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks, in the order in which they were made."""
+        """The blocks, in the order of their creation."""
         return tuple(
             Block(node.name, node.shape, "sample" if node.batched else "weight")
             for node in self.nodes
@@ -197,15 +197,15 @@ class Program:
 
     @property
     def samples(self) -> dict[str, Shape]:
-        """Shapes of the samples by name, of one sample each."""
+        """Shapes of the samples by name, for one sample each."""
         return {block.name: block.shape for block in self.blocks if block.role == "sample"}
 
     def last_uses(self, among: Collection[int]) -> dict[int, int]:
-        """For each input of some nodes the last of them that takes it."""
+        """For each input of some nodes the last of them that uses it."""
         return {k: number for number in sorted(among) for k in self.nodes[number].inputs}
 
     def needed(self, wanted: Iterable[int]) -> set[int]:
-        """The nodes that some nodes depend on, these included."""
+        """The nodes on which the given nodes depend, including themselves."""
         found = set(wanted)
         for number in range(len(self.nodes) - 1, -1, -1):
             if number in found:
@@ -222,13 +222,13 @@ class Program:
 
 
 class Builder:
-    """Makes a program, one value after another; shapes are checked as values are made.
+    """Builds a program, one value after another; shapes are checked at once.
 
-    Every method returns a `Value`, which the others take.  A wrong shape is a mistake of the
-    program that calls, and raises `ValueError`; readers of files check before they build.
+    Every method returns a `Value`, which the others take.  A wrong shape is an error of the calling
+    code, and raises `ValueError`; readers of files check before they build.
 
-    Equal weights, samples, constants and operations are made once: asking again gives the value
-    that is there.
+    Equal weights, samples, constants and operations are created once: a repeated request returns
+    the existing value.
     """
 
     def __init__(self) -> None:
@@ -253,7 +253,7 @@ class Builder:
         Parameters
         ----------
         numerators : array of integers
-            Of any shape; Python's integers where 64 bits do not hold them.
+            Of any shape; Python integers if 64 bits are not enough.
         denominator : int, optional
             1 or more.
         """
@@ -273,7 +273,7 @@ class Builder:
     # -- operations ------------------------------------------------------------------------
 
     def add(self, *terms: Value) -> Value:
-        """The sum of values of one shape; `repeated` brings them to one."""
+        """The sum of values of one shape; `repeated` gives them one shape."""
         self._same_shape("add", terms)
         if len(terms) == 1:
             return terms[0]
@@ -295,7 +295,7 @@ class Builder:
         return self._operation("scale", (a,), a.shape, number=Fraction(factor))
 
     def contract(self, letters: str, *factors: Value, label: str = "") -> Value:
-        """The Einstein sum of values; see the module's text.
+        """The Einstein sum of values; see the module.
 
         Parameters
         ----------
@@ -323,12 +323,12 @@ class Builder:
         return self._operation("contract", factors, shape, letters=letters, label=label)
 
     def index(self, where: Any, *parts: Value, label: str = "") -> Value:
-        """Entries of values, put together; see the module's text.
+        """Entries of values, gathered; see the module.
 
         Parameters
         ----------
         where : array of int
-            For each place of the result the number of the entry that stands there, or −1 for 0.
+            For each place of the result the number of its entry, or −1 for 0.
         *parts : Value
         """
         places = np.array(where, dtype=np.int64)
@@ -376,13 +376,13 @@ class Builder:
         return self._operation("choose", (sign, positive, other), sign.shape, label=label)
 
     def rectified(self, a: Value, label: str = "") -> Value:
-        """The entries that are positive, and 0 else: ReLU."""
+        """Positive entries, and 0 in place of the others: ReLU."""
         return self.choose(a, a, self.scale(a, 0), label)
 
     # -- moves -----------------------------------------------------------------------------
 
     def places(self, a: Value) -> np.ndarray:
-        """The numbers of a value's entries, in its shape: what `index` takes, to be rearranged."""
+        """The numbers of a value's entries, in its shape, for use in `index`."""
         return np.arange(math.prod(a.shape), dtype=np.int64).reshape(a.shape)
 
     def reshaped(self, a: Value, shape: Sequence[int]) -> Value:
@@ -408,13 +408,13 @@ class Builder:
     # -- the program -------------------------------------------------------------------------
 
     def name(self, name: str, value: Value) -> Value:
-        """Give a value a name under which it can be asked for."""
+        """Give a value a name by which it can be requested."""
         if self._named.setdefault(name, value.number) != value.number:
             raise ValueError(f"two values are named {name!r}")
         return value
 
     def program(self, output: Value) -> Program:
-        """The program whose labels are a value; blocks that it does not need are kept."""
+        """The program whose labels are a value; unused blocks are kept."""
         return Program(tuple(self._nodes), output.number, MappingProxyType(dict(self._named)))
 
     # -- inside ------------------------------------------------------------------------------
@@ -439,7 +439,7 @@ class Builder:
         return self._add(node, (op, numbers, name, letters, number))
 
     def _add(self, node: Node, key: Any) -> Value:
-        """Enter a node, or find the one that was entered under the same key."""
+        """Add a node, or find the one that was added under the same key."""
         if key is not None:
             key = (node.op, node.number, key)
             if key in self._known:

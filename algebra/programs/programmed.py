@@ -1,4 +1,4 @@
-"""What is given by a program: values and derivatives in any ring."""
+"""Base class of networks given by a program: values and derivatives in any ring."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def _program(owner: Programmed) -> Program:
 
 
 class Programmed(ABC):
-    """A network that says which program it is; hashable, for the program is kept."""
+    """A network given by a program; hashable, since the program is cached."""
 
     def program(self) -> Program:
-        """The program; made once."""
+        """The program; built once."""
         return _program(self)
 
     @abstractmethod
     def build(self) -> Program:
-        """The program, what drives the network called X: for `program`."""
+        """The program, in which the network's input is named X: for `program`."""
 
     def function(self, node: Node) -> Function:
         """The function that a node of the program applies."""
@@ -43,7 +43,7 @@ class Programmed(ABC):
     def entries(
         self, matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq
     ) -> EntryArithmetic:
-        """The arithmetic of entries that know their own ring, as `EntryArithmetic` takes them."""
+        """The arithmetic of entries that know their own ring: arguments of `EntryArithmetic`."""
         return EntryArithmetic(self.function, matmul, number)
 
     def jacobian(
@@ -52,7 +52,7 @@ class Programmed(ABC):
     ) -> np.ndarray:  # fmt: skip
         """The derivatives of the labels by some weights, (d·columns)×(cells), in the entries' ring.
 
-        A rectified unit whose input is 0 counts as silent.
+        A rectified unit whose input is 0 counts as inactive.
         """
         program, arithmetic = self.program(), self.entries(matmul, number)
         blocks = placed(program, weights, {"X": self.drive(X)})
@@ -68,7 +68,7 @@ class Programmed(ABC):
         weights : mapping of str to matrix
             One matrix for each of the program's weights.
         X : matrix
-            Samples, one a column.
+            Samples, one in each column.
         matmul : callable, optional
             Product of two matrices; `operator.matmul` by default.
 
@@ -80,9 +80,9 @@ class Programmed(ABC):
         program = self.program()
         blocks = placed(program, weights, {"X": self.drive(X)})
         labels = evaluate(program, self.entries(matmul, number_in(X)), blocks)[program.output]
-        # Outputs of several steps stand side by side.
+        # Outputs of several steps are columns side by side.
         return np.reshape(labels, (len(labels), -1))
 
     def drive(self, X: Matrix) -> Matrix:
-        """What the equations are driven by: the samples, or a linear function of them."""
+        """The input of the equations: the samples, or a linear function of them."""
         return X

@@ -13,7 +13,7 @@ from algebra.linalg.modular import Residues, added, inverses, matmul, times
 from algebra.programs.arrays import ArrayArithmetic, Signs
 from algebra.programs.program import Node
 
-# Takes a node and the values that come in to values and slopes of its function
+# Maps a node and its input values to values and slopes of its function
 # (`algebra.networks.activation.formal_functions`, for example).
 Functions = Callable[[Node, Residues], tuple[Residues, Residues]]
 
@@ -40,7 +40,7 @@ class ModularArithmetic(ArrayArithmetic):
     functions : callable
         Values and slopes of functions.
     signs : callable, optional
-        The activation pattern; without it programs that choose are refused.
+        The activation pattern; without it, programs that choose are refused.
     """
 
     p: int

@@ -1,7 +1,7 @@
 """Problems in which matrices learn by updates: low rank, gains, ties.
 
-equivalent  Updates that reach what some cells reach, and cells whose reach lies in an update's
-certify     The verdict
-verify      Its check
+equivalent  Updates that reach the same labels as a set of cells; cells whose values an update takes
+certify     Certification
+verify      Verification
 inspect     The structure report: sizes, dimensions, budgets, ranks
 """

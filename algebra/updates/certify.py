@@ -1,18 +1,18 @@
 """Verdicts where matrices learn by updates: low rank, gains, ties.
 
-* Where all updates are as good as cells (`algebra.updates.equivalent`) the verdict is that on the
+* If all updates are equivalent to cells (`algebra.updates.equivalent`) the verdict is that on the
   cells.
-* **minimal**: the generic rank of what learns is smaller than the network's
+* **minimal**: the generic rank of the learnable parameters is smaller than the network's
   (`algebra.ranks.updates`, with the theorem).
-* **maximal**: the labels are affine in all that learns, of full rank: the students' labels are then
-  an affine space that, near a generic point, fills the labels of all networks, and "lies in it" are
-  equations that are analytic in the teacher's weights, so they hold for all teachers
-  (`algebra.activations.reach`, "only the read-out learns", where the proof uses no more).  Or some
-  cells within the reach of the updates are maximal.  Or the number N of complex solutions is odd
-  (`algebra.systems.update_roots`).
-* **intermediate**: not minimal, and an output that cannot follow (`algebra.activations.reach`; that
-  argument does not ask how hidden weights learn).
-* **undecided** else: what was tried is listed.
+* **maximal**: the labels are affine in all learnable parameters, of full rank: the students' labels
+  are then an affine space that, near a generic point, contains the labels of all networks, and
+  "lies in it" is a system of equations analytic in the teacher's weights, so it holds for all
+  teachers (`algebra.activations.reach`, "only the read-out learns", whose proof uses no more).  Or
+  some cells within the reach of the updates are maximal.  Or the number N of complex solutions is
+  odd (`algebra.systems.update_roots`).
+* **intermediate**: not minimal, and an output cannot reach some labels
+  (`algebra.activations.reach`; that argument does not depend on how hidden weights learn).
+* **undecided** otherwise, with a list of what was tried.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CellVerdict = Callable[[Problem, Effort], Certificate]
 
 
 def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict) -> Certificate:
-    """Decide what can be decided where matrices learn by updates; `certify_cells` knows cells."""
+    """Decide a problem with updates if possible; `certify_cells` certifies problems of cells."""
     start = time.monotonic()
     need_jacobian(problem.network)
     plain = as_plain(problem)
@@ -77,7 +77,7 @@ def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict
 
 
 def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
-    """Which updates are as good as cells, in words."""
+    """The updates that are equivalent to cells, in words."""
     out = []
     for name, update in problem.updates.items():
         if name in masks:
@@ -89,7 +89,7 @@ def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
 
 
 class _UpdateCertifier(OnRanks):
-    """One verdict, from the ranks on."""
+    """Certifies one problem, given its ranks."""
 
     def __init__(self, problem: Problem, effort: Effort, certify_cells: CellVerdict) -> None:
         self.certify_cells, self.learning = certify_cells, problem.learning
@@ -157,7 +157,7 @@ class _UpdateCertifier(OnRanks):
         return stuck_output(self.problem, self.learning.moving, self.effort.seed)
 
     def _part(self) -> tuple[Certificate | None, tuple[str, ...]]:
-        """Cells within reach that are maximal, and what was tried."""
+        """Maximal cells within reach, and a list of what was tried."""
         limits = self.effort.limits
         count = reached = 0
         for part in parts(self.problem):

@@ -1,13 +1,13 @@
-r"""Updates that reach what some cells reach, and cells whose reach lies in an update's.
+r"""Updates that reach the same labels as a set of cells, and cells whose values an update takes.
 
-**As good as cells.**  A low-rank update of rank k reaches the labels that the whole matrix reaches
-where k is enough (`Network.enough_rank`, with the proof); gains of lines with one weight each, and
-ties of which no two are equal, *are* single cells.  A problem in which all updates are such is
-one of cells, and has its match probability, its verdict and its evidence.
+**Equivalent to cells.**  A low-rank update of rank k reaches all labels that the whole matrix
+reaches if k is enough (`Network.enough_rank`, with the proof); gains of lines with one weight each,
+and ties without equal numbers, *are* single cells.  A problem in which all updates are of these
+types is a problem of cells, with the same match probability, verdict and evidence.
 
-**Within reach.**  W + U Vᵀ takes all values of the cells in any a rows and k − a columns: they add
-a matrix of rank at most k.  Ties take all values of cells whose number no other has, gains those of
-weights that stand alone in their line.  If such a part has MP = 1, so has the problem.
+**Within reach.**  W + U Vᵀ takes all values of the cells in any a rows and k − a columns, since
+these change by a matrix of rank at most k.  Ties take all values of cells whose number occurs once,
+gains those of weights that are alone in their line.  If such cells have MP = 1, so has the problem.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from algebra.networks.base import Network, NotKnown
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank, Update
 
-# Of so many low-rank updates rows and columns are tried in all combinations.
+# For this many low-rank updates rows and columns are tried in all combinations.
 _COMBINED = 3
 
 
 def need_jacobian(network: Network) -> None:
-    """Refuse networks whose labels are no analytic function of the weights.
+    """Refuse networks whose labels are not analytic functions of the weights.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def need_jacobian(network: Network) -> None:
         try:
             bound = network.label_dimension_bound
         except NotKnown:
-            # It is solved as another kind, and has a Jacobian there only.
+            # A lowered network has a Jacobian only as the other kind.
             bound = -1
         if bound >= 0:
             return
@@ -46,7 +46,7 @@ def need_jacobian(network: Network) -> None:
 
 
 def as_plain(problem: Problem) -> Problem:
-    """The problem of the linear network that a network with a linear activation is."""
+    """For a network with linear activation the problem of the equivalent linear network."""
     lowering = problem.network.lower()
     if lowering is None or lowering.network.shapes != problem.network.shapes:
         return problem
@@ -59,7 +59,7 @@ def with_cells(problem: Problem, masks: Mapping[str, np.ndarray]) -> Problem:
 
 
 def cells_instead(problem: Problem) -> dict[str, np.ndarray]:
-    """The updates that reach what some cells reach: their masks."""
+    """Masks of the updates that are equivalent to cells."""
     network, support = problem.network, problem.support
     found = {}
     for name, update in problem.updates.items():
@@ -71,7 +71,7 @@ def cells_instead(problem: Problem) -> dict[str, np.ndarray]:
 
 
 def parts(problem: Problem) -> Iterator[Problem]:
-    """Problems of cells within the reach of all updates: see the module."""
+    """Problems of cells whose values the updates take: see the module."""
     network, support = problem.network, problem.support
     low = [name for name, update in problem.updates.items() if isinstance(update, LowRank)]
     orders = list(product((0, 1), repeat=min(len(low), _COMBINED)))
@@ -91,10 +91,10 @@ def parts(problem: Problem) -> Iterator[Problem]:
 
 
 def within_reach(update: Update, mask: np.ndarray, support: np.ndarray | None) -> bool:
-    """Whether an update takes all values of these cells, and leaves the others as they are.
+    """Whether an update takes all values of these cells while the other cells do not change.
 
-    For a low rank: whether k rows and columns cover the cells, by König's theorem as many as a
-    largest matching of rows to columns has.
+    For a low rank: whether k rows and columns cover the cells; by König's theorem the smallest
+    number is the size of a largest matching of rows to columns.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-r"""Inspection of problems with updates: sizes, dimensions, budgets that hold, ranks.
+r"""Inspection of problems with updates: sizes, dimensions, budgets, ranks.
 
-**Budget of a low rank.**  Let all that W receives have rank r_R and all that follows it rank r_L at
-a generic point (L_s and R_s of the Jacobian, stacked over their places s).  A change dW moves the
-labels by a linear function of 𝐋 dW 𝐑, and dW lies in the tangent of the matrices of rank k, so
-𝐋 dW 𝐑 lies in that of the r_L×r_R matrices of rank k: the update takes part in at most
-k (r_L + r_R − k) equations, for k up to the smaller of the two.
+**Budget of a low rank.**  Let the inputs of W have rank r_R and the maps after it rank r_L at a
+generic point (L_s and R_s of the Jacobian, stacked over their places s).  A change dW changes the
+labels by a linear function of 𝐋 dW 𝐑, and dW lies in the tangent space of the matrices of rank k,
+so 𝐋 dW 𝐑 lies in that of the r_L×r_R matrices of rank k: the update takes part in at most k (r_L +
+r_R − k) equations, for k up to the smaller of the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from algebra.updates.equivalent import as_plain, need_jacobian
 
 
 def inspect_updates(problem: Problem, seed: int = 0) -> Inspection:
-    """Structure report without forms: `updates` say what each update is, `skipped` the ranks."""
+    """Structure report without forms: `updates` describes each update, `skipped` the ranks."""
     need_jacobian(problem.network)
     plain = as_plain(problem)
     network, support, learning = plain.network, plain.support, plain.learning

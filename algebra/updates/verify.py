@@ -1,14 +1,13 @@
-"""Certificates of problems with updates, checked again.
+"""Verification of certificates of problems with updates.
 
-* That updates are as good as cells is found again: the counts of `Network.enough_rank`, and, where
-  a low rank is not the whole matrix, the ranks of all that the matrix receives and of all that
-  follows it, at a point of its own.  Then the certificate is that of the cells, and is checked as
-  such.
-* J_θ is compared with forward-mode derivatives: the updates' own maps and the network's, run on
-  dual numbers in random directions of θ.  Ranks are found by our own elimination, deficits looked
-  for at new primes and points.
-* N is counted again modulo another prime, in the other chart of low ranks.
-* Cells within reach: that the updates take all their values, and their own certificate.
+* The equivalence of updates to cells is proved again by the counts of `Network.enough_rank` and, if
+  a low rank is smaller than the whole matrix, by the ranks of the matrix's inputs and of the maps
+  after it, at a new point.  The certificate is then that of the cells, and is verified as such.
+* J_θ is compared with forward-mode derivatives: the updates' own maps and the network's, evaluated
+  with dual numbers in random directions of θ.  Ranks are computed by the verifier's own
+  elimination; for deficits new primes and points are used.
+* N is counted again modulo another prime, in the other chart of low-rank matrices.
+* Cells within reach: the updates must take all their values; their certificate is verified too.
 """
 
 from __future__ import annotations
@@ -55,14 +54,14 @@ from algebra.updates.equivalent import (
     within_reach,
 )
 
-# Checks the certificate of a problem of cells.
+# Verifies the certificate of a problem of cells.
 CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
 
 
 def verify_updates(
     data: Mapping[str, Any], effort: Effort, verify_cells: CellCheck
 ) -> Verification:
-    """Check the certificate of a problem with updates; `verify_cells` checks those of cells."""
+    """Verify the certificate of a problem with updates; `verify_cells` verifies those of cells."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         need_jacobian(claim.problem.network)
@@ -79,7 +78,7 @@ def verify_updates(
                 _check_equivalences(plain, masks, effort.seed, checklist)
             inner = {**data, "problem": simpler.to_dict(), "learnable": simpler.allocation.size}
             nested(inner, effort, verify_cells, checklist, "")
-            # They were checked there; what they say is said of the cells.
+            # They were checked there; the results hold for the cells.
             return claim.theorems
         _check_equivalences(plain, masks, effort.seed, checklist)
         _UpdateChecker(claim, simpler, checklist, effort, verify_cells).run()
@@ -95,7 +94,7 @@ def nested(
     checklist: Checklist,
     place: str,
 ) -> str:
-    """The checks of another certificate, under its place; the status of its verdict."""
+    """Add the checks of another certificate under its place; return the status of its verdict."""
     found = verify_cells(data, effort)
     status = UNFINISHED
     for check in found.checks:
@@ -112,7 +111,7 @@ def nested(
 def _check_equivalences(
     problem: Problem, masks: Mapping[str, np.ndarray], seed: int, checklist: Checklist
 ) -> None:
-    """Updates that reach what cells reach: the ranks that counts bound are no larger at a point."""
+    """Updates equivalent to cells: ranks at a point must not exceed the counting bounds."""
     network, updates = problem.network, problem.updates
     point = random_point(network, *next(random_points(f"equivalent/{seed}")), problem.support)
     for name in masks:
@@ -131,7 +130,7 @@ def _check_equivalences(
 
 
 def _ranks_around(problem: Problem, point: Point, name: str) -> tuple[int, int]:
-    """Ranks of all that a matrix receives and of all that follows it, at a point."""
+    """Ranks of a matrix's inputs and of the maps after it, at a point."""
     L, R = tangent_factors(problem.network, point, [name])[name]
     received = np.hstack(list(R))
     followed = L.reshape(-1, L.shape[-1])
@@ -145,7 +144,7 @@ def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.
     ----------
     learning : Learning
     point : Point
-        Its weights are the updated ones.
+        Its weights are those after the update.
     step : ndarray of int64
         One residue for each parameter.
 
@@ -161,7 +160,7 @@ def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.
 
 
 class _UpdateChecker(ClaimChecker):
-    """The checks of one claim about a problem that is no problem of cells."""
+    """The checks of one claim on a problem that is not equivalent to one of cells."""
 
     def __init__(
         self,
@@ -200,7 +199,7 @@ class _UpdateChecker(ClaimChecker):
         return self._covers(known)
 
     def _allowed(self) -> tuple[str, ...]:
-        """A number of solutions only where there is one: the labels are polynomials."""
+        """Root counts are allowed only if the labels are polynomials."""
         counted = self.problem.network.equations_are != "analytic"
         return ("root_count",) if counted and self.claim.verdict in (MAXIMAL, UNDECIDED) else ()
 
@@ -216,7 +215,7 @@ class _UpdateChecker(ClaimChecker):
                 raise CheckFailed(f"evidence.{name}", text)
 
     def _exact(self) -> bool:
-        """Whether ranks at formal points tend to the generic ranks."""
+        """Whether ranks at formal points are the generic ranks with high probability."""
         network = self.problem.network
         exact = network.ranks_are_exact(self.problem.support)
         if exact and isinstance(network, ActivatedNetwork) and why_exact(network.activation) == AX:
@@ -224,7 +223,7 @@ class _UpdateChecker(ClaimChecker):
         return exact
 
     def _learning_rank(self) -> str:
-        """The claimed rank is the generic rank of J_θ; probable where it is below its bounds."""
+        """The claimed rank is the generic rank of J_θ; "probable" if it is below its bounds."""
         claim, evidence, learning = self.claim, self.evidence.allocation_rank, self.learning
         assert evidence is not None
         self._reached(evidence)
@@ -250,7 +249,7 @@ class _UpdateChecker(ClaimChecker):
         self.say(place, PROVED, f"rank {found} at the witness point modulo {p}")
 
     def _covers(self, known: str) -> str:
-        """From an affine map of full rank, or from cells within reach, follows MP = 1."""
+        """An affine map of full rank, or maximal cells within reach, imply MP = 1."""
         roots = self.evidence.root_count
         if roots is not None:
             if self.part is not None:
@@ -288,7 +287,7 @@ class _UpdateChecker(ClaimChecker):
         return weakest(status)
 
     def _undecided(self, roots: RootEvidence | None) -> str:
-        """Nothing is claimed but ranks and, where it was counted, N."""
+        """Only ranks and, if it was counted, N are claimed."""
         if roots is not None:
             self._parameter_count(self.problem, roots)
         return super()._undecided(None)

@@ -1,9 +1,9 @@
 """Programs from PyTorch modules, through `torch.export`.
 
-call        One node of the exported graph: its arguments by name, ONNX's operators applied to them
+call        One node of the exported graph: its arguments by name; it applies operators of ONNX
 moves       Operators that move entries or repeat numbers
-operators   The table of all, each by operators of ONNX: `ATEN`
-reader      A module exported and its nodes read one after another: `read_torch`
+operators   The table of all operators, each in terms of operators of ONNX: `ATEN`
+reader      Export of a module, and the reading of its nodes in order: `read_torch`
 """
 
 from algebra.programs.aten.operators import ATEN

@@ -1,7 +1,7 @@
-"""The node of an exported graph that is being read: its arguments by their names.
+"""The node of an exported graph that is being read, with its arguments by name.
 
-An operator of PyTorch is computed by the table of ONNX's operators (`algebra.programs.onnx`):
-`AtenCall.run` applies one of them.
+An operator of PyTorch is computed by operators of ONNX (`algebra.programs.onnx`); `AtenCall.run`
+applies one of them.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from algebra.programs.onnx.scope import Call, Known
 from algebra.programs.onnx.values import Item, Moves, Tokens
 from algebra.programs.onnx.weights import Parameter, Weights
 
-# The operator set whose rules the entries use.
+# The ONNX operator set that the entries of the table use.
 _OPSET = 23
 
 
 @dataclass(frozen=True)
 class Merged:
-    """A value whose first axes, that of the samples not the first of them, are one axis.
+    """A value in which the axis of the samples is merged with axes before it.
 
-    The entries of a sample are no neighbours along it, so only what leaves it alone is known of it.
+    The entries of a sample are not contiguous along the merged axis, so only some operators apply.
 
     Attributes
     ----------
     item : Item
-        With its axes apart.
+        The value with separate axes.
     count : int
         How many are one.
     """
@@ -45,17 +45,17 @@ Operand = Known | Parameter | Merged
 
 
 class AtenCall:
-    """One node: its arguments, and what makes values of the program.
+    """One node: its arguments, and the methods that add values to the program.
 
     Parameters
     ----------
     moves : Moves
     arguments : mapping of str to object
-        By the names of the operator's schema, those left out by their defaults; tensors as what
-        stands for them.
+        By the names of the operator's schema, with defaults for omitted ones; a tensor is given by
+        the object that represents it.
     weights : Weights
     buffers : mapping of str to str
-        For arguments that are buffers of the module: their names.
+        The names of arguments that are buffers of the module.
     """
 
     def __init__(
@@ -66,16 +66,16 @@ class AtenCall:
         self.buffers = buffers
 
     def has(self, name: str) -> bool:
-        """Whether an argument is there and is not None."""
+        """Whether an argument is given and not None."""
         return self.arguments.get(name) is not None
 
     def option(self, name: str, default: Any = None) -> Any:
-        """An argument that is no tensor."""
+        """An argument that is not a tensor."""
         value = self.arguments.get(name)
         return default if value is None else value
 
     def number(self, name: str, default: float) -> float:
-        """A number, which a tensor of constants may say."""
+        """A number; it may be given as a tensor of constants."""
         value = self.option(name, default)
         if isinstance(value, np.ndarray) and value.size == 1:
             value = value.item()
@@ -84,11 +84,11 @@ class AtenCall:
         return value
 
     def __getitem__(self, name: str) -> Operand | None:
-        """A tensor, or a number as one; None where it is left out."""
+        """A tensor; a number is converted to one; None if it is omitted."""
         return self.operand(self.arguments.get(name), name)
 
     def operand(self, value: Any, name: str) -> Operand | None:
-        """What stands for a tensor; a number becomes one."""
+        """The object that represents a tensor; a number is converted."""
         if value is None or isinstance(value, np.ndarray | Item | Tokens | Parameter | Merged):
             return value
         if isinstance(value, int | float):
@@ -105,7 +105,7 @@ class AtenCall:
         return OPERATORS[op](self._call(op, list(inputs), attributes, outputs))
 
     def item(self, value: Operand | None, op: str = "Identity") -> Item:
-        """A value of the program; a parameter becomes a weight of an operator of ONNX."""
+        """A value of the program; a parameter becomes a weight of the given ONNX operator."""
         return self._call(op, [value], {}, 1).item(0)
 
     def _call(
@@ -134,7 +134,7 @@ class AtenCall:
         return self.moves.shape(self.item(value))
 
     def axes(self, name: str = "dim", of: str = "self") -> list[int]:
-        """Axes counted from 0; all of them where none are said."""
+        """Axes counted from 0; all of them if none are given."""
         ndim = len(self.shape(self[of]))
         given = self.arguments.get(name)
         if given is None or given == []:
@@ -143,11 +143,11 @@ class AtenCall:
         return [int(axis) % max(ndim, 1) for axis in listed]
 
     def filled(self, value: float, shape: Sequence[int]) -> np.ndarray | Item:
-        """One number everywhere, over the batch axis too."""
+        """A constant tensor filled with one number, over the batch axis too."""
         return filled(self.moves, np.array(value), shape)
 
     def statistic(self, name: str) -> Operand | None:
-        """A tensor that batch normalization takes as a statistic: a buffer by its name."""
+        """A tensor that batch normalization uses as a statistic: a buffer, with its name."""
         value = self[name]
         if isinstance(value, np.ndarray) and name in self.buffers:
             return Parameter(self.buffers[name], value)
@@ -163,11 +163,11 @@ def filled(moves: Moves, array: np.ndarray, shape: Sequence[int]) -> np.ndarray 
     return np.broadcast_to(array, tuple(shape)).copy()
 
 
-# Entries of a constant beyond this are not made.
+# Largest number of entries of a constant.
 MOST_CONSTANTS = 1 << 26
 AtenOperator = Callable[[AtenCall], Any]
 
 
 def whole(*values: int) -> np.ndarray:
-    """Whole numbers as ONNX's operators take them."""
+    """Integers as the operators of ONNX take them."""
     return np.array(values, np.int64)

@@ -1,4 +1,4 @@
-"""ATen operators that move entries or repeat numbers, and compute nothing."""
+"""ATen operators that move entries or repeat numbers, without computation."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _index_select(call: AtenCall) -> Any:
 
 
 def _index(call: AtenCall) -> Any:
-    """Entries by tables of places, one for each of some axes, by the rules of NumPy."""
+    """Entries at tables of indices, one for each of some axes, by the rules of NumPy."""
     tables: list[Any] = call.option("indices")
     given = [table for table in tables if table is not None]
     if len(tables) == 1 and isinstance(tables[0], Tokens):
@@ -95,7 +95,7 @@ def _index(call: AtenCall) -> Any:
     if batch is not None:
         if not isinstance(at[batch], slice):
             raise InputError("it takes samples from the batch")
-        # NumPy puts the places' axes where the tables stand side by side, else before all others.
+        # NumPy puts the new axes at the tables' position if these are adjacent, otherwise first.
         put = [k for k, table in enumerate(tables) if table is not None]
         ahead = put != list(range(put[0], put[-1] + 1)) or put[0] < batch
         more = len(np.broadcast_shapes(*(table.shape for table in given)))
@@ -139,7 +139,7 @@ def _tiled(call: AtenCall) -> Any:
 
 
 def _padded(call: AtenCall) -> Any:
-    """Pairs of pads, those of the last axis first."""
+    """Pairs of pads, the last axis first."""
     ndim, pairs = len(call.shape(call["self"])), call.option("pad")
     before, after = [0] * ndim, [0] * ndim
     for k in range(len(pairs) // 2):
@@ -157,7 +157,7 @@ def _like(value: float | None) -> AtenOperator:
 
 
 def _scattered(select: bool) -> AtenOperator:
-    """A value with other entries at some places of an axis."""
+    """A value with other entries at some places along an axis."""
 
     def run(call: AtenCall) -> Any:
         item, axis = call.item(call["self"]), call.axes()[0]

@@ -1,8 +1,8 @@
-"""The core ATen operators, by the names that exported graphs have for them, without overloads.
+"""The core ATen operators, by their names in exported graphs, without overloads.
 
-Each is an operator of ONNX with arguments in another order, or a move of entries.  What PyTorch
-computes by a condition on values (softplus beyond a threshold, for example) is the function that it
-stands for.
+Each is an operator of ONNX with its arguments in another order, or a move of entries.  Where
+PyTorch computes by a condition on values (softplus beyond a threshold, for example), the function
+that it approximates is used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from algebra.programs.onnx.values import Tokens, letters_of
 
 
 def _same(op: str, **attributes: Any) -> AtenOperator:
-    """The operator of ONNX that takes the one tensor."""
+    """The operator of ONNX with a single tensor as argument."""
     return lambda call: call.run(op, call["self"], **attributes)
 
 
@@ -68,7 +68,7 @@ def _log_sigmoid(call: AtenCall) -> Any:
 
 
 def _elu(call: AtenCall) -> Any:
-    """scale·x above 0, scale·α(e^(βx) − 1) below, β the scale of what comes in."""
+    """scale·x for x > 0, scale·α(e^(βx) − 1) otherwise, β being the scale of the input."""
     alpha, scale, inner = (call.number(k, 1) for k in ("alpha", "scale", "input_scale"))
     x = call["self"]
     if inner != 1:
@@ -112,7 +112,7 @@ def _softmax(call: AtenCall) -> Any:
 
 
 def _identity(call: AtenCall) -> Any:
-    """The same values; other types of numbers are refused where they round."""
+    """The same values; conversion to a type that rounds is refused."""
     value, kind = call["self"], str(call.option("dtype", ""))
     rounded = kind and not kind.endswith(("float32", "float64"))
     if rounded and not isinstance(value, Tokens | np.ndarray):
@@ -138,7 +138,7 @@ def _reduced(op: str) -> AtenOperator:
 
 
 def _largest(op: str, pair: str) -> AtenOperator:
-    """The largest entries along an axis, the larger of two values, or of all entries."""
+    """Largest entries along an axis, the larger of two values, or the largest of all."""
 
     def run(call: AtenCall) -> Any:
         if call.has("other"):
@@ -196,7 +196,7 @@ def _added_product(left: str, right: str) -> AtenOperator:
 
 
 def _every(values: Sequence[int], rank: int) -> list[int]:
-    """One number for each axis, where one alone may stand for all."""
+    """One number for each axis; a single number is repeated."""
     return list(values) * rank if len(values) == 1 else list(values)
 
 
@@ -302,7 +302,7 @@ def _attention(call: AtenCall) -> Any:
     q, k, v = (call.item(call[name]) for name in ("query", "key", "value"))
     lacking = 4 - q.ndim
     if lacking:
-        # The heads are missing: one of them.
+        # The axis of heads is missing: there is one head.
         q, k, v = (call.run("Unsqueeze", x, whole(1)) for x in (q, k, v))
     if call.option("enable_gqa", False):
         each = np.repeat(np.arange(k.shape[1]), q.shape[1] // k.shape[1])

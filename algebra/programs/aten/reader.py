@@ -1,15 +1,15 @@
-"""A program from a PyTorch module: exported by `torch.export`, its nodes read one after another.
+"""A program from a PyTorch module: `torch.export` exports it, and its nodes are read in order.
 
-The graph is that of the core ATen operators [1]_; some operators beyond the core are kept whole
-where their decomposition compares values (softplus, attention) or merges axes (linear).
+The graph is that of the core ATen operators [1]_; some operators beyond the core are not
+decomposed, if their decomposition compares values (softplus, attention) or merges axes (linear).
 
-Parameters are *weights*, by their names in ``module.named_parameters()``; a parameter that stands
-at several places is one.  Statistics of batch normalization are weights that never learn; other
-buffers, and what is computed from them and from sizes alone, are numbers, which torch itself
+Parameters are *weights*, by their names in ``module.named_parameters()``; a parameter that is used
+at several places is one weight.  Statistics of batch normalization are weights that never learn;
+other buffers, and values computed from them and from sizes alone, are constants, which torch itself
 computes.
 
-The graph is exported for a number of samples that is no size in any graph
-(`algebra.programs.onnx.values.BATCH`): torch computes with shapes only, so nothing is that large.
+The graph is exported for a number of samples that occurs as a size in no graph
+(`algebra.programs.onnx.values.BATCH`): torch computes only shapes, so no memory is needed for it.
 
 References
 ----------
@@ -35,7 +35,7 @@ from algebra.programs.onnx.weights import Parameter, Read, Weights
 from algebra.programs.program import Builder
 from algebra.time_limits import check_time
 
-# Kept whole: what they decompose into compares values, takes logarithms, or merges axes.
+# Not decomposed: the decomposition compares values, takes logarithms, or merges axes.
 _WHOLE = (
     "_prelu_kernel.default", "bilinear.default", "celu.default", "elu.default",
     "hardsigmoid.default", "hardswish.default", "instance_norm.default", "linear.default",
@@ -51,7 +51,7 @@ def need_torch() -> Any:
     Raises
     ------
     InputError
-        Where it is not there, or too old.
+        If it is not installed, or too old.
     """
     try:
         import torch
@@ -63,18 +63,18 @@ def need_torch() -> Any:
 
 
 def read_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int = 0) -> Read:
-    """Read a PyTorch module, as it computes in evaluation mode.
+    """Read a PyTorch module, in evaluation mode.
 
     Parameters
     ----------
     module : torch.nn.Module
     example_inputs : tensor, sequence or mapping
-        What its `forward` takes: one tensor, arguments in their order, or arguments by name.  Only
-        shapes and types of tensors count, and of these not the number of samples.
+        Arguments of its `forward`: one tensor, arguments in their order, or arguments by name.
+        Only shapes and types of tensors are used, and not the number of samples.
     axis : int, optional
         The axis of the samples in every input: 1 for a recurrent layer without `batch_first`.
     output : int, optional
-        Which of its outputs is the labels.
+        The index of the output that gives the labels.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def read_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int =
     Raises
     ------
     InputError
-        In one line, for every module that cannot be read.
+        If the module cannot be read; the message has one line.
     """
     torch = need_torch()
     if not isinstance(module, torch.nn.Module):
@@ -100,7 +100,7 @@ def read_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int =
 
 
 def _many_samples(torch: Any, inputs: Any, axis: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The inputs with their first sample repeated `BATCH` times, in no memory."""
+    """The inputs with their first sample repeated `BATCH` times, without allocating memory."""
 
     def repeated(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
@@ -131,7 +131,7 @@ def _exported(torch: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, 
             found = torch.export.export(module, args, kwargs, strict=False)
             return found.run_decompositions(table)
     except Exception as error:
-        # Whatever a module's own forward, or the tracing of it, raises.
+        # A module's own forward, or its tracing, may raise any exception.
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise InputError(
             f"`module` ({one_line(type(module).__name__)}): torch.export cannot follow its "
@@ -141,7 +141,7 @@ def _exported(torch: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 @contextmanager
 def _evaluating(torch: Any, module: Any) -> Iterator[None]:
-    """The module in evaluation mode, without the fused layers that no decomposition knows."""
+    """The module in evaluation mode, without the fused layers that have no decomposition."""
     modes = [(part, part.training) for part in module.modules()]
     fused = torch.backends.mha.get_fastpath_enabled()
     module.eval()
@@ -297,7 +297,7 @@ class _GraphReader:
         return value
 
     def _computed(self, node: Any) -> Any:
-        """Numbers computed from numbers, by torch; those of the batch's size by what repeats."""
+        """Constants computed from constants, by torch; those of the batch's size by repetition."""
         torch = self.torch
         made = node.meta.get("val")
         shapes = [tuple(v.shape) for v in _flat(made) if isinstance(v, torch.Tensor)]

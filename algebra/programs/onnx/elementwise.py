@@ -1,4 +1,4 @@
-"""Operators that treat each entry by itself, and softmax."""
+"""Elementwise operators, and softmax."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _elu(call: Call) -> Item:
 
 
 def _hard(default: float, times: bool) -> Operator:
-    """Clipped straight lines: HardSigmoid, and x times it, HardSwish."""
+    """Clipped linear functions: HardSigmoid, and x times it, HardSwish."""
 
     def run(call: Call) -> Item:
         slope = Fraction(1, 6) if times else fraction(call.option("alpha", default))
@@ -125,7 +125,7 @@ def _subtract(call: Call) -> Item:
 
 
 def _single(call: Call, k: int) -> Fraction | None:
-    """Input k, where it is one number of the file."""
+    """Input k, if it is one number of the file."""
     if call.is_constant(k):
         array = call.array(k, "")
         if array.size == 1 and array.ndim <= 1 and np.isfinite(array).all():
@@ -204,7 +204,7 @@ def _softmax(call: Call) -> Item:
 
 
 def softmax(call: Call, item: Item, axis: int) -> Item:
-    """Exponentials over their sum along an axis; entries that are −∞ become 0."""
+    """Exponentials divided by their sum along an axis; entries that are −∞ become 0."""
     axis, build = call.along(item, axis, "adds along"), call.build
     powers = build.apply("exp", item.value)
     if item.absent is not None:

@@ -105,15 +105,15 @@ def _einsum(call: Call) -> Item:
 
 @dataclass(frozen=True)
 class Windows:
-    """Where a kernel stands.
+    """The positions of a kernel.
 
     Attributes
     ----------
     places : ndarray
-        One row for each entry of the kernel, one column for each position: the number of a place
-        of one channel, or −1 outside.
+        One row for each entry of the kernel, one column for each position: the index of a place in
+        one channel, or −1 outside.
     counts : ndarray of int
-        Of each position: the entries that a mean is taken over, where padding counts.
+        For each position: the number of entries in a mean, padding included if it counts.
     outputs : tuple of int
         Shape of the positions.
     """
@@ -124,7 +124,7 @@ class Windows:
 
 
 def windows(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> Windows:
-    """The windows of a convolution or a pool, by its attributes."""
+    """The windows of a convolution or a pool, from its attributes."""
     rank = len(sizes)
     strides = call.option("strides", [1] * rank)
     dilations = call.option("dilations", [1] * rank)
@@ -140,10 +140,10 @@ def windows(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> Windows:
     rounding = bool(call.option("ceil_mode", 0))
     lines, inside, outputs = [], [], []
     for k in range(rank):
-        room = sizes[k] + pads[k] + pads[k + rank] - reach[k]
-        if room < 0:
+        slack = sizes[k] + pads[k] + pads[k + rank] - reach[k]
+        if slack < 0:
             raise InputError(f"a kernel of {reach[k]} does not fit into {sizes[k]} with its pads")
-        count = (-(-room // strides[k]) if rounding else room // strides[k]) + 1
+        count = (-(-slack // strides[k]) if rounding else slack // strides[k]) + 1
         if rounding and (count - 1) * strides[k] >= sizes[k] + pads[k]:
             count -= 1
         at = np.arange(count)[None] * strides[k] - pads[k]
@@ -164,7 +164,7 @@ def windows(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> Windows:
 
 
 def _patches(call: Call, item: Item, found: Windows) -> np.ndarray:
-    """Places of one sample: (n, channels, kernel, positions)."""
+    """Places in one sample: (n, channels, kernel, positions)."""
     n, channels = item.shape[:2]
     inner = math.prod(item.shape[2:])
     starts = np.arange(n * channels, dtype=np.int64).reshape(n, channels, 1, 1) * inner
@@ -196,7 +196,7 @@ def _convolve(call: Call) -> Item:
 
 
 def _per_channel(call: Call, item: Item, ndim: int) -> Item:
-    """A number for each channel, over the other axes."""
+    """One number for each channel, repeated over the other axes."""
     return call.move(item, call.places(item).reshape(1, -1, *[1] * (ndim - 2)), None)
 
 
@@ -212,7 +212,7 @@ def _pool(mean: bool) -> Operator:
             if call.option("count_include_pad", 0):
                 counts = found.counts
             return _means(call, item, patches, counts, shape)
-        # A maximum does not change where an entry stands twice in it.
+        # A maximum does not change if an entry is repeated.
         first = patches.max(axis=2, keepdims=True)
         filled = np.where(patches < 0, first, patches)
         parts = [
@@ -284,7 +284,7 @@ def _reduce(kind: str) -> Operator:
 def normalized(
     call: Call, item: Item, axes: Sequence[int], epsilon: Fraction, center: bool
 ) -> Item:
-    """Entries less their mean, over the root of their mean square plus ε."""
+    """Entries minus their mean, divided by the root of their mean square plus ε."""
     build = call.build
     if center:
         item = call.total(item, call.scaled(call.mean(item, axes, True), Fraction(-1)))
@@ -350,7 +350,7 @@ def _batch_norm(call: Call) -> Item:
 
 
 def _attention(call: Call) -> Item:
-    """Softmax attention of four axes (samples, heads, steps, features), as one operator."""
+    """Softmax attention with four axes (samples, heads, steps, features), as one operator."""
     from algebra.programs.onnx.elementwise import softmax
 
     q, k, v = (call.item(j) for j in range(3))

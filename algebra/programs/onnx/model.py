@@ -1,4 +1,4 @@
-"""An ONNX file opened: its size, its version, its inputs; what cannot be read is refused here."""
+"""Opening an ONNX file: its size, version and inputs; unreadable files are refused here."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from algebra.errors import InputError, one_line, shown
 
-# Files beyond this cannot be asked anything on one machine.
+# Larger files exceed the memory of one machine.
 LARGEST_FILE = 1 << 30
 MOST_NODES = 50_000
-# What the axis of the samples is called where the file has no name for it.
+# The name of the axis of the samples if the file has none.
 BATCH_NAME = "batch"
 INSTALL = "pip install 'matchprob[onnx]'"
 
@@ -23,7 +23,7 @@ def need_onnx() -> Any:
     Raises
     ------
     InputError
-        Where it is not there, with the command that installs it.
+        If it is not installed; the message names the command that installs it.
     """
     try:
         import onnx
@@ -58,7 +58,7 @@ class Opened:
     ----------
     graph : onnx.GraphProto
     opset : int
-        Of the standard operators.
+        Version of the standard operators.
     inputs : tuple of Input
     """
 
@@ -74,14 +74,14 @@ def open_model(path: Path, sizes: Mapping[str, int], data: bytes | None = None) 
     ----------
     path : Path
     sizes : mapping of str to int
-        Numbers for sizes that the file gives a name only.
+        Values of the sizes for which the file gives only a name.
     data : bytes, optional
-        The file's content, where it is at hand; the path is then a name only.
+        The file's content, if it is in memory; the path is then only a name.
 
     Raises
     ------
     InputError
-        Naming the file and what is wrong with it.
+        If the file cannot be read; the message names it and the reason.
     """
     onnx = need_onnx()
     if data is None:
@@ -89,7 +89,7 @@ def open_model(path: Path, sizes: Mapping[str, int], data: bytes | None = None) 
     try:
         model = onnx.load(str(path)) if data is None else onnx.load_model_from_string(data)
     except Exception as error:
-        # The decoder raises a class of its own for damaged data, others for missing parts.
+        # The decoder raises its own exception for damaged data, others for missing parts.
         reason = one_line(error) or type(error).__name__
         raise InputError(
             f"{path}: cannot be read as an ONNX model; is it whole? ({reason})"
@@ -98,7 +98,7 @@ def open_model(path: Path, sizes: Mapping[str, int], data: bytes | None = None) 
 
 
 def check_length(path: Path) -> None:
-    """Refuse a file that is not there or too long.
+    """Refuse a file that is missing or too long.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def _checked(model: Any, path: Path, sizes: Mapping[str, int]) -> Opened:
     inputs: list[Input] = []
     for value in model.graph.input:
         if value.name not in given:
-            # The axis of the samples is the first of the first input.
+            # The axis of the samples is the first axis of the first input.
             start = inputs[0].sizes[0] if inputs and inputs[0].sizes else ""
             inputs.append(_input(value, path, sizes, start if isinstance(start, str) else ""))
     if not inputs:
@@ -146,7 +146,7 @@ def _checked(model: Any, path: Path, sizes: Mapping[str, int]) -> Opened:
 
 
 def _named(name: str, axis: int, size: str, sizes: Mapping[str, int]) -> int | None:
-    """The number said for an axis: by its name, or by the input and the number of the axis."""
+    """The number given for an axis: by its name, or by the input and the index of the axis."""
     return sizes.get(f"{name}.{axis}", sizes.get(size) if size else None)
 
 
@@ -201,5 +201,5 @@ def attributes(node: Any) -> dict[str, Any]:
 
 
 def names_of(nodes: Sequence[Any]) -> set[str]:
-    """Names of the values that nodes take."""
+    """Names of the values that are inputs of nodes."""
     return {name for node in nodes for name in node.input}

@@ -1,9 +1,9 @@
-"""A program from an ONNX file: its nodes read one after another.
+"""A program from an ONNX file: its nodes are read in order.
 
-Floating-point tensors of the file that operators take as factors or summands are *weights*, by
-their names; statistics of batch normalization are weights that never learn.  What is computed from
-numbers of the file alone (shapes, masks, 1/√d) is computed as ONNX's own reference implementation
-does, in the file's types, and its result is taken exactly.
+Floating-point tensors of the file that operators use as factors or summands are *weights*, by their
+names; statistics of batch normalization are weights that never learn.  Values computed from
+constants of the file alone (shapes, masks, 1/√d) are computed by ONNX's own reference
+implementation, in the file's types, and the results are taken exactly.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from algebra.time_limits import check_time
 
 OPERATORS: dict[str, Operator] = {**ELEMENTWISE, **LAYERS, **RECURRENT, **SHAPES}
 STANDARD = ("", "ai.onnx")
-# Constants beyond this many entries are not computed.
+# Largest number of entries of a computed constant.
 _LARGEST_CONSTANT = 1 << 26
 _BINARY32, _BINARY64 = 1, 11
 _WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
@@ -51,14 +51,14 @@ def read_onnx(
     ----------
     path : str or Path
     sizes : mapping of str to int, optional
-        Numbers for sizes of inputs that the file gives a name only (``"seq"``), or not even that
-        (``"x.2"``: axis 2 of the input x); and for inputs that are one number.
+        Values of the sizes of inputs for which the file gives only a name (``"seq"``), or not even
+        that (``"x.2"``: axis 2 of the input x); and values of inputs that are one number.
     constants : sequence of str, optional
-        Names, or patterns of names, of tensors that are numbers and no weights.
+        Names, or patterns of names, of tensors that are constants instead of weights.
     output : str, optional
-        The output that is the labels; the first by default.
+        The output that gives the labels; the first by default.
     data : bytes, optional
-        The file's content, where it is at hand; the path is then a name only, and tensors in other
+        The file's content, if it is in memory; the path is then only a name, and tensors in other
         files are refused.
 
     Returns
@@ -68,7 +68,7 @@ def read_onnx(
     Raises
     ------
     InputError
-        In one line, for every file that cannot be read.
+        If the file cannot be read; the message has one line.
     """
     path = Path(path)
     opened = open_model(path, dict(sizes or {}), data)
@@ -115,16 +115,16 @@ class _Reader:
         sampled = [g for g in self.opened.inputs if g.sizes or g.name not in self.sizes]
         first = sampled[0].sizes[0] if sampled and sampled[0].sizes else 0
         self.first = first
-        # Where it is 1 then all that comes in belongs to one sample.
+        # If it is 1, all inputs belong to one sample.
         if first != 1 and not all(given.sizes.count(first) == 1 for given in sampled):
-            told = ", ".join(
+            inputs = ", ".join(
                 f"{one_line(given.name)} ({', '.join(map(str, given.sizes)) or 'a number'})"
                 for given in self.opened.inputs
             )
             raise InputError(
                 f"{self.path}: every input must have the axis of the samples, the first of the "
                 f"first input, and single numbers be given (--size NAME=NUMBER); the inputs are "
-                f"{told}"
+                f"{inputs}"
             )
         return BATCH if isinstance(first, str) else first
 
@@ -226,7 +226,7 @@ class _Reader:
         return found if isinstance(found, tuple) else (found,)
 
     def _computed(self, node: Any, inputs: list[Any]) -> Sequence[np.ndarray]:
-        """Numbers computed from numbers of the file, by ONNX's reference implementation."""
+        """Constants computed from constants of the file, by ONNX's reference implementation."""
         onnx = need_onnx()
         from onnx.reference import ReferenceEvaluator
 
@@ -234,7 +234,7 @@ class _Reader:
             [(name, value)] = attributes(node).items()
             if name == "value":
                 array = self._array(value, node.output[0])
-                # Some exporters write weights as nodes, and no tensors at all.
+                # Some exporters write weights as nodes instead of tensors.
                 bare = not len(self.opened.graph.initializer)
                 if (
                     bare

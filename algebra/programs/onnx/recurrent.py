@@ -1,4 +1,4 @@
-"""GRU, LSTM and simple recurrent layers, one node for all steps, unrolled."""
+"""GRU, LSTM and simple recurrent layers (one node for all steps), unrolled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from algebra.programs.onnx.layers import multiply_matrices
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import Item
 
-# Gates in the order of the file; how many matrices the weights of one direction hold.
+# Gates in the order of the file; number of matrices in the weights of one direction.
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _PLAIN = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 Step = Callable[[list[Item], list[Item], list[Item], Item, Item], tuple[Item, Item]]

@@ -1,4 +1,4 @@
-"""The node of a graph that is being read: what its operator takes, by position and by attribute."""
+"""The node of a graph that is being read: its operator's inputs and attributes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from algebra.programs.onnx.values import Item, Moves, Tokens
 from algebra.programs.onnx.weights import Parameter, Weights
 
 _RECURRENT = ("RNN", "GRU", "LSTM")
-# What a name of the graph stands for.
+# The object that a name of the graph represents.
 Known = np.ndarray | Item | Tokens
 
 
 class Call(Moves):
-    """One node: its operator's inputs and attributes, and what makes values of the program.
+    """One node: its operator's inputs and attributes, and methods that add to the program.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ class Call(Moves):
     op : str
     opset : int
     inputs : list
-        Values of the names that the node takes; None for those left out.
+        Values of the node's inputs; None for omitted ones.
     attributes : mapping
     weights : Weights
-        Makes weights of parameters, and rows of tables that inputs of whole numbers choose.
+        Creates weights from parameters, and rows of tables that integer inputs choose.
     outputs : int
-        How many values are asked for.
+        Number of requested values.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Call(Moves):
         self.outputs = outputs
 
     def has(self, k: int) -> bool:
-        """Whether input k is there."""
+        """Whether input k is given."""
         return k < len(self.inputs) and self.inputs[k] is not None
 
     def is_constant(self, k: int) -> bool:
@@ -67,7 +67,7 @@ class Call(Moves):
         return found
 
     def _role(self, k: int, array: np.ndarray) -> str:
-        """What a parameter is at input k: "norm", "bias", "matrix" or ""."""
+        """The role of a parameter at input k: "norm", "bias", "matrix" or ""."""
         line = max(array.shape, default=1) == array.size
         if self.op.endswith("Normalization"):
             return "norm bias" if k == 2 else "norm"
@@ -77,7 +77,7 @@ class Call(Moves):
             return "bias"
         if line and self.op == "Mul":
             return "norm"
-        # A weight that is moved before it is used says by its shape what it may be.
+        # A weight that is moved before it is used: its shape determines its role.
         moved = self.op in ("Transpose", "Unsqueeze", "Reshape", "Concat", "Slice", "Split")
         if moved and array.ndim == 1:
             return "bias"
@@ -89,7 +89,7 @@ class Call(Moves):
         return [self.item(k) for k in range(len(self.inputs)) if self.has(k)]
 
     def array(self, k: int, what: str) -> np.ndarray:
-        """Input k as numbers of the file."""
+        """Input k as constants of the file."""
         found = self.inputs[k] if self.has(k) else None
         if isinstance(found, Parameter):
             return found.array
@@ -100,7 +100,7 @@ class Call(Moves):
         raise InputError(f"{what} (input {k}) depends on samples or weights")
 
     def whole(self, k: int, what: str) -> list[int]:
-        """Input k as whole numbers."""
+        """Input k as integers."""
         return [int(v) for v in self.array(k, what).ravel()]
 
     def option(self, name: str, default: Any) -> Any:
@@ -109,7 +109,7 @@ class Call(Moves):
         return value.decode() if isinstance(value, bytes) else value
 
     def axes(self, k: int, ndim: int, name: str = "axes") -> list[int] | None:
-        """Axes, an attribute before and input k after some operator set; None where not said."""
+        """Axes: an attribute before some operator set, input k from then on; None if not given."""
         if name in self.attributes:
             return [int(v) % ndim for v in self.attributes[name]]
         if self.has(k):

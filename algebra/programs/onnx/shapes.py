@@ -1,4 +1,4 @@
-"""Operators that move entries or read sizes, and compute nothing."""
+"""Operators that move entries or return sizes, without computation."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def _concat(call: Call) -> Item:
     try:
         table = np.concatenate(tables, axis=axis)
     except ValueError:
-        told = " and ".join(str(call.shape(item)) for item in items)
-        raise InputError(f"the shapes {told} do not fit along axis {axis}") from None
+        shapes = " and ".join(str(call.shape(item)) for item in items)
+        raise InputError(f"the shapes {shapes} do not fit along axis {axis}") from None
     gone = np.concatenate(absent, axis=axis)
     value = call.build.index(table, *(item.value for item in items))
     return Item(value, batch, gone if gone.any() else None)

@@ -1,13 +1,13 @@
-r"""What the operators of a graph work on: constants, and values of a program with their batch axis.
+r"""The operands of graph operators: constants, and values of a program with their batch axis.
 
 **One sample at a time.**  A program computes one sample; a graph computes a batch.  A value of the
-graph whose shape has a batch axis is kept as the value of one sample, with the place of that axis.
-The axis may be merged with others by a reshape, (N, S, D) to (N·S, D): then it has, in the value of
-one sample, the size S.  In other words: a shape of the graph is the shape of one sample, times the
-size N at the batch axis, along which the entries of a sample are neighbours.  Every operator says
-where the batch axis of its result is, and refuses where it would combine entries of two samples.
+graph whose shape has a batch axis is represented by the value of one sample, with the position of
+that axis.  A reshape may merge the axis with others, (N, S, D) to (N·S, D): in the value of one
+sample it then has the size S.  In other words: a shape of the graph is the shape of one sample,
+times the size N at the batch axis, along which the entries of a sample are contiguous.  Every
+operator determines the batch axis of its result, and refuses to combine entries of two samples.
 
-N is a prime that is no size in any graph, so that shapes that a graph computes show where it went.
+N is a prime that occurs as a size in no graph, so that N is visible in computed shapes.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.programs.program import Builder, Shape, Value
 
-# The size of a batch axis without a number.
+# The size of a batch axis without a given number.
 BATCH = 1_000_003
-# Added to something, these constants and those below it mean "leave out" (masks of attention).
+# In a sum, these constants and smaller ones mean "leave out" (masks of attention).
 MASKED = -10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """A value of a program, and where the batch axis of the graph's value is.
+    """A value of a program, with the position of the graph value's batch axis.
 
     Attributes
     ----------
     value : Value
-        Of one sample.
+        The value of one sample.
     batch : int or None
         The axis.
     absent : ndarray of bool, or None
-        Entries that are −∞, of the shape of one sample: what a mask leaves out of a softmax.
+        Entries that are −∞, of the shape of one sample: those that a mask removes from a softmax.
     """
 
     value: Value
@@ -48,26 +48,26 @@ class Item:
 
     @property
     def shape(self) -> Shape:
-        """That of one sample."""
+        """The shape of one sample."""
         return self.value.shape
 
     @property
     def ndim(self) -> int:
-        """The number of axes, of one sample as of the batch."""
+        """The number of axes, for one sample and for the batch."""
         return len(self.value.shape)
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """An input of whole numbers that choose rows of a table: of tokens, for example.
+    """An input of integers that choose rows of a table: of tokens, for example.
 
     Attributes
     ----------
     name : str
     shape : tuple of int
-        Of one sample, with the batch axis.
+        Shape of one sample, with the batch axis.
     block : tuple of int
-        That of the input, without the batch axis.
+        Shape of the input, without the batch axis.
     """
 
     name: str
@@ -81,7 +81,7 @@ def rationals(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
     Raises
     ------
     InputError
-        Where an entry is no number.
+        If an entry is not a number.
     """
     if array.dtype.kind in "biu":
         return array.astype(np.int64), 1
@@ -105,7 +105,7 @@ def rationals(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
 
 
 def _narrow(table: np.ndarray) -> np.ndarray:
-    """As integers of 64 bits, where these hold it."""
+    """As 64-bit integers, if possible."""
     if all(abs(v) < 1 << 62 for v in table.ravel().tolist()):
         return table.astype(np.int64)
     return table
@@ -117,7 +117,7 @@ def fraction(number: float | int) -> Fraction:
 
 
 class Moves:
-    """Values of graphs made from values of graphs; `build` holds the program.
+    """Operations on values of graphs; `build` holds the program.
 
     Parameters
     ----------
@@ -137,11 +137,11 @@ class Moves:
         )
 
     def shape_of(self, tokens: Tokens) -> Shape:
-        """The shape in the graph of whole numbers."""
+        """The shape in the graph of integers."""
         return (self.batch, *tokens.shape[1:])
 
     def constant(self, array: np.ndarray, what: str = "a constant") -> Item:
-        """Numbers of the graph; −∞ and what stands for it are absent."""
+        """Constants of the graph; −∞ and the numbers that mean it are absent."""
         absent = None
         if array.dtype.kind == "f" and array.size:
             absent = array <= MASKED
@@ -162,7 +162,7 @@ class Moves:
         return self.build.places(item.value)
 
     def plain(self, item: Item) -> Item:
-        """A value without entries that are −∞."""
+        """A value without entries −∞; refused if it has some."""
         if item.absent is not None:
             raise InputError(
                 f"entries that are −∞ (or {MASKED} and less) stand where no softmax takes them out"
@@ -189,8 +189,8 @@ class Moves:
         try:
             shape = np.broadcast_shapes(*(item.shape for item in lifted))
         except ValueError:
-            told = " and ".join(str(self.shape(item)) for item in items)
-            raise InputError(f"the shapes {told} do not fit") from None
+            shapes = " and ".join(str(self.shape(item)) for item in items)
+            raise InputError(f"the shapes {shapes} do not fit") from None
         if batch is not None and any(
             item.batch == batch and item.shape[batch] != shape[batch] for item in lifted
         ):
@@ -203,7 +203,7 @@ class Moves:
         ]
 
     def lifted(self, item: Item, ndim: int) -> Item:
-        """The value with axes of size 1 before its own."""
+        """The value with axes of size 1 added before its own."""
         more = ndim - item.ndim
         if not more:
             return item
@@ -233,7 +233,7 @@ class Moves:
         return self.move(item, self.places(item).transpose(axes), batch)
 
     def expanded(self, item: Item, shape: Sequence[int]) -> Item:
-        """Repeated to a shape of the graph, whose batch axis the value may lack."""
+        """Repeated to a shape of the graph; the value may lack its batch axis."""
         ndim = max(item.ndim, len(shape))
         wanted = [1] * (ndim - len(shape)) + list(shape)
         lifted = self.lifted(item, ndim)
@@ -254,11 +254,11 @@ class Moves:
             full = np.broadcast_shapes(lifted.shape, tuple(own))
             return self.move(lifted, np.broadcast_to(self.places(lifted), full), batch)
         except ValueError:
-            told = f"the shape {self.shape(item)} cannot become {tuple(shape)}"
-            raise InputError(told) from None
+            message = f"the shape {self.shape(item)} cannot become {tuple(shape)}"
+            raise InputError(message) from None
 
     def without_axes(self, item: Item, axes: Sequence[int]) -> Item:
-        """Axes of size 1 taken away; the batch axis stays."""
+        """Remove axes of size 1; the batch axis is kept."""
         kept = [k for k in range(item.ndim) if k not in axes]
         if item.batch in axes and self.batch > 1:
             raise InputError("it takes the batch axis away")
@@ -266,7 +266,7 @@ class Moves:
         return self.move(item, self.places(item).reshape([item.shape[k] for k in kept]), batch)
 
     def along(self, item: Item, axis: int, what: str) -> int:
-        """An axis counted from 0, which is not that of the batch."""
+        """The index of an axis from 0; the batch axis is refused."""
         if not -item.ndim <= axis < max(item.ndim, 1):
             raise InputError(f"it has no axis {axis}: its shape is {self.shape(item)}")
         axis %= max(item.ndim, 1)
@@ -295,7 +295,7 @@ class Moves:
         return Item(self.build.scale(total.value, Fraction(1, count)), total.batch)
 
     def largest(self, parts: Sequence[Item]) -> Item:
-        """The entrywise maximum of values of one shape, by comparisons two at a time."""
+        """The entrywise maximum of values of one shape, by pairwise comparisons."""
         left = [self.plain(part) for part in parts]
         while len(left) > 1:
             paired = [self._larger(a, b) for a, b in zip(left[::2], left[1::2], strict=False)]
@@ -313,7 +313,7 @@ class Moves:
         return Item(self.build.multiply(left.value, right.value), left.batch)
 
     def total(self, *items: Item) -> Item:
-        """The sum, broadcast; what is absent in one is absent in it."""
+        """The sum, broadcast; entries that are absent in one term are absent in it."""
         parts = self.broadcast(*items)
         absent = None
         for part in parts:
@@ -327,5 +327,5 @@ class Moves:
 
 
 def letters_of(count: int, start: int = 0) -> str:
-    """So many letters for the axes of a contraction."""
+    """As many letters as a contraction has axes."""
     return "".join(chr(ord("a") + k) for k in range(start, start + count))

@@ -1,4 +1,4 @@
-"""The weights that the nodes of a graph take, with what is known of them: what a reader gives."""
+"""The weights that the nodes of a graph use and their known properties; the result of a reader."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from algebra.programs.program import Program, Shape
 
 @dataclass(frozen=True)
 class Parameter:
-    """A floating-point tensor of a model, as long as it is not known how it is used.
+    """A floating-point tensor of a model whose use is not known yet.
 
     Attributes
     ----------
@@ -30,26 +30,25 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What a file or a module says.
+    """The content of a file or a module.
 
     Attributes
     ----------
     program : Program
-        Labels of one sample, in one row.
+        It computes the labels of one sample, in one row.
     values : mapping of str to (ndarray of int, int)
         The weights' values, exactly: integers over a denominator.  A variance v of batch
-        normalization stands for 1/√(v + ε), rounded to binary64.
+        normalization is represented by 1/√(v + ε), rounded to binary64.
     buffers : frozenset of str
         Weights that never learn: statistics of batch normalization.
     tokens : mapping of str to int
-        Samples that choose rows of a table, as 0 and 1: the size of the table.
+        Samples that choose rows of a table, as 0 and 1, with the number of rows.
     roles : mapping of str to str
-        What each weight is for: words of "norm", "bias", "matrix".
+        The role of each weight: words of "norm", "bias", "matrix".
     trainable : frozenset of str, or None
-        Parameters that a module says learn (they require a gradient); None of a file, which does
-        not say.
+        Parameters that learn according to the module (they require a gradient); None for a file.
     squares : mapping of str to (ndarray of int, int)
-        Of buffers that stand for 1/√(v + ε): v + ε, exactly.
+        For buffers that represent 1/√(v + ε): v + ε, exactly.
     """
 
     program: Program
@@ -68,16 +67,16 @@ class Read:
 
 @dataclass(eq=False)
 class Weights:
-    """What is known of weights and of inputs of whole numbers, while nodes are read.
+    """Properties of weights and of integer inputs, collected while nodes are read.
 
     Attributes
     ----------
     moves : Moves
-        Makes the values of the program.
+        Creates the values of the program.
     values, buffers, roles, squares
-        As of `Read`.
+        As in `Read`.
     token_sizes : dict of str to int
-        Rows of the tables that inputs of whole numbers choose from.
+        Numbers of rows of the tables from which integer inputs choose.
     """
 
     moves: Moves
@@ -90,8 +89,8 @@ class Weights:
     def weight(self, parameter: Parameter, role: str, epsilon: float | None = None) -> Item:
         """The weight of a parameter.
 
-        With ε it is a statistic of batch normalization: a mean (ε = 0), or 1/√(v + ε) of a
-        variance v.
+        With ε the parameter is a statistic of batch normalization: a mean (ε = 0), or a variance v,
+        represented by 1/√(v + ε).
         """
         array = parameter.array
         if epsilon is not None:
@@ -110,7 +109,7 @@ class Weights:
         return Item(self.moves.build.weight(parameter.name, array.shape))
 
     def rows(self, tokens: Tokens, table: Item) -> Item:
-        """Rows of a table: the product with a matrix of 0 and 1, one 1 in each row."""
+        """Rows of a table: the product with a one-hot matrix."""
         build, (size, *rest) = self.moves.build, table.shape
         if self.token_sizes.setdefault(tokens.name, size) != size:
             raise InputError(f"`{one_line(tokens.name)}` chooses rows of tables of different sizes")
@@ -128,7 +127,7 @@ class Weights:
         Parameters
         ----------
         labels : object
-            What stands for the output.
+            The object that represents the output.
         what : str
             The output, for messages.
         trainable : frozenset of str, optional
@@ -136,7 +135,7 @@ class Weights:
         Raises
         ------
         InputError
-            Where it is no value that depends on samples.
+            If it is not a value that depends on samples.
         """
         moves = self.moves
         if not isinstance(labels, Item) or not labels.value.batched:

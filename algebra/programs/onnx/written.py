@@ -1,9 +1,9 @@
-"""Programs as text: what a certificate holds of a program that was not read from a file.
+"""Programs as text: the form in which a certificate holds a program without a file.
 
-A JSON object: the nodes in their order, each with what its operation takes (`algebra.programs.
-program`), the number of the output, the statistics that never learn and the inputs that choose rows
-of a table.  It is read by building the program again, so shapes are checked as they are for any
-program; values of weights are not held.
+A JSON object: the nodes in their order, each with the attributes of its operation
+(`algebra.programs.program`), the number of the output, the statistics that never learn and the
+inputs that choose rows of a table.  It is read by building the program again, so shapes are checked
+as for any program; values of weights are not stored.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ def write_program(read: Read) -> bytes:
 
 
 def _written(node: Node) -> dict[str, Any]:
-    told: dict[str, Any] = {"op": node.op}
+    attributes: dict[str, Any] = {"op": node.op}
     if node.inputs:
-        told["inputs"] = list(node.inputs)
+        attributes["inputs"] = list(node.inputs)
     if node.op == "block":
-        told |= {"name": node.name, "shape": list(node.shape), "sample": node.batched}
+        attributes |= {"name": node.name, "shape": list(node.shape), "sample": node.batched}
     elif node.op == "apply":
-        told["name"] = node.name
+        attributes["name"] = node.name
     if node.letters:
-        told["letters"] = node.letters
+        attributes["letters"] = node.letters
     if node.number is not None:
-        told["number"] = str(node.number)
+        attributes["number"] = str(node.number)
     for key, table in (("where", node.where), ("table", node.table)):
         if table is not None:
-            told |= {key: table.ravel().tolist(), "shape": list(node.shape)}
-    return told
+            attributes |= {key: table.ravel().tolist(), "shape": list(node.shape)}
+    return attributes
 
 
 def read_program(content: bytes) -> Read:
@@ -67,7 +67,7 @@ def read_program(content: bytes) -> Read:
     Raises
     ------
     InputError
-        Where it is none.
+        If it is not a program.
     """
     try:
         data = json.loads(content)
