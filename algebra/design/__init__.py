@@ -1,19 +1,19 @@
-r"""Allocations chosen for a purpose, with proofs that nothing is better.
+r"""Designs: allocations that are optimal for a goal, with proofs of optimality.
 
-goals       The goals a design may have: the registry that the verb, its help and its page use
-demand      What is asked of a design: which weights may learn, which must, costs, caps, how many
-result      A chosen allocation, how good it is, and how far that is proved
+goals       The goals of a design: the registry used by the verb, its help and its page
+demand      The demand on a design: which weights may and must learn, costs, caps, number
+result      A design, its value, and the bound that is proved
 cheapest    Goals "cheapest" and "rank", the largest within a cost budget: matroid intersection, or
             branch and bound
 spread      Goal "spread": the least cap that a design can keep
-neurons     Goal "neurons": a branch and bound over rows (or columns), with a bound under caps
-maximal     Goal "maximal": root counts in the order of cost
-odd_counts  Many allocations, quickly: certified maximal, or not, by an odd root count
-ranked      Bases in the order of their cost, the cheapest first, until there are no more
-reasons     Why a design is impossible, in words with numbers that can be checked
-evidence    What proves a design's bounds: frozen, of exact types, written to a file and read
-proof       The proof file: what each goal claims
-verify      The proof of a design checked, from the file alone
+neurons     Goal "neurons": branch and bound over rows (or columns), with a bound that respects caps
+maximal     Goal "maximal": root counts in order of cost
+odd_counts  Root counts of many allocations: certified maximal, or not, by an odd count
+ranked      Bases in order of cost, the cheapest first
+reasons     Reasons why a design is impossible, with numbers that can be checked
+evidence    Evidence for a design's bounds: frozen, of exact types, written to a file and read
+proof       The proof file: the claims of each goal
+verify      Verification of the proof of a design, from the file alone
 repair      The fewest weights to move so that MP > 0, or that MP = 1 is certified
-robustness  How many learnable weights may be lost before the match probability drops to 0
+robustness  The number of learnable weights that may be lost before MP becomes 0
 """

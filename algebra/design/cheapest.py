@@ -1,26 +1,25 @@
-r"""The cheapest allocation that is not minimal; or of the largest rank that a cost budget allows.
+r"""The cheapest non-minimal allocation, or one of the largest rank within a cost budget.
 
-An allocation is not minimal exactly where its columns of the generic Jacobian have the rank ρ of
+An allocation is not minimal if and only if its columns of the generic Jacobian have the rank ρ of
 the whole network's (`algebra.ranks.jacobian`): the non-minimal allocations of ρ weights are the
-bases of a linear matroid.  Without caps a greedy choice is cheapest; with caps on the rows, or
-the columns, or the matrices, weighted matroid intersection is
-(`algebra.matroids.intersection`); with several kinds of caps at once a branch and bound is
-(`algebra.matroids.branch_and_bound`).
+bases of a linear matroid.  Without caps a greedy choice is cheapest; with caps on the rows, or the
+columns, or the matrices, weighted matroid intersection is used (`algebra.matroids.intersection`);
+with several kinds of caps at once branch and bound (`algebra.matroids.branch_and_bound`).
 
-What is proved.  The matroid is computed at random points over GF(p).  Sets that are independent
-there are independent generically, so the design is *surely* not minimal.  That nothing cheaper
-exists: let B be a cheapest basis generically, a set that does not depend on the random point.
-Unless B is dependent there, which happens with a probability below `deficit_error`, the design
-found at this point costs no more than B.  With k independent points, of which the cheapest
-design is taken, the bound is its k-th power.  At the second point nothing is searched anew where
-the first one's dual solution (a weight splitting, or the leaves of a tree) holds there too.
+Proof.  The matroid is computed at random points over GF(p).  Sets that are independent there are
+independent generically, so the design is *certainly* not minimal.  That nothing cheaper exists: let
+B be a cheapest generic basis, a set that does not depend on the random point.  Unless B is
+dependent there, which happens with a probability below `deficit_error`, the design found at this
+point costs no more than B.  With k independent points, of which the cheapest design is taken, the
+bound is the k-th power.  At later points there is no new search if the first point's dual solution
+(a weight splitting, or the leaves of a tree) holds there too.
 
-**A cost budget.**  A design of rank k is k independent weights (and the ones that must learn but
-depend on each other).  The cheapest of them, of cost f(k), is found in the same way, for sets of k
-columns in the place of bases: intersection and dual solutions bound sets of every size.  f grows
-with k, for a part of an independent set keeps the caps and costs no more (costs are not negative).
-So the largest k with f(k) within the budget is found by bisection; f(k + 1) above the budget, or no
-k + 1 under the caps, proves it.  With the rank of the whole network MP > 0; with less, MP = 0.
+**A cost budget.**  A design of rank k consists of k independent weights (and those that must learn
+but are dependent).  The cheapest, of cost f(k), is computed in the same way, with sets of k columns
+in place of bases: intersection and dual solutions bound sets of every size.  f is non-decreasing,
+since a part of an independent set keeps the caps and costs no more (costs are not negative). So the
+largest k with f(k) within the budget is found by bisection; f(k + 1) above the budget, or no k + 1
+under the caps, proves it.  With the rank of the whole network MP > 0; with less, MP = 0.
 """
 
 from __future__ import annotations
@@ -53,19 +52,19 @@ def cheapest(
     ----------
     asked : Demand
     relaxation : callable, optional
-        Makes the relaxation that guides the search where there are several kinds of caps
-        (`numeric.cap_relaxation.linear_relaxation`); what it says is checked exactly.
+        Makes the relaxation that guides the search if there are several kinds of caps
+        (`numeric.cap_relaxation.linear_relaxation`); its results are checked exactly.
     seconds : float, optional
-        Time for that search; the bound of the result says what was reached.
+        Time for the search; the result's bound says what was proved.
     goal : str, optional
         Name of the result.
 
     Raises
     ------
     NoDesign
-        Where no such allocation exists, with the reason.
+        If no such allocation exists, with the reason.
     SearchUnfinished
-        Where none was found in time, nor shown that there is none.
+        If none was found in time, and its absence was not proved either.
 
     Examples
     --------
@@ -99,7 +98,7 @@ def cheapest(
 
 
 def of_rank(asked: Demand, rank: int) -> Demand:
-    """The demand for a design of this rank in the place of the network's."""
+    """The demand with this rank in place of the network's."""
     return replace(asked, size=rank + asked.extra, equations=rank)
 
 
@@ -115,12 +114,12 @@ def largest_rank(
     asked : Demand
         With a cost budget, and as many weights as equations.
     relaxation, seconds
-        As for `algebra.design.cheapest.cheapest`; `seconds` for each rank tried.
+        As for `cheapest`; `seconds` is for each rank that is tried.
 
     Raises
     ------
     NoDesign
-        Where not even one more than what must learn is within the budget.
+        If not a single weight beyond those that must learn fits the budget.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def largest_rank(
         raise NoDesign(f"what must learn costs {spent}, more than the cost budget of {budget}")
 
     def within_budget(rank: int) -> tuple[Design | None, Dual | None, bool]:
-        """A design of this rank, what refutes one, and whether it does."""
+        """A design of this rank, the refutation if there is none, and whether it is refuted."""
         try:
             found = cheapest(of_rank(asked, rank), relaxation, seconds, goal="rank")
         except NoDesign as none:
@@ -170,7 +169,7 @@ def largest_rank(
             f"within the cost budget of {budget} no weight more than what must learn (cost "
             f"{spent}) adds to the rank"
         )
-    # Ranks that no search refuted may still be reached.
+    # Ranks that no search refuted may still be possible.
     bound = min(refutations) - 1
     proof = f"a rank of {low + 1} costs more than {budget}, or breaks a cap"
     # Each refutation is wrong with a probability below the target.

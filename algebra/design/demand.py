@@ -1,13 +1,13 @@
-r"""What is asked of a design: which weights may learn, which must, costs, caps, how many.
+r"""The demand on a design: which weights may learn, which must, costs, caps, their number.
 
-Weights that must learn are *contracted*: their Jacobian columns are projected away, so the
-rest of the design is a question about the weights that are free, in a smaller matroid.
+Weights that must learn are *contracted*: their Jacobian columns are projected away, so the rest of
+the design is a problem on the free weights, in a smaller matroid.
 
-Where more weights are asked for than there are independent equations, `extra` rows of random
-residues are put under the Jacobian.  Sets of ρ + extra columns are then independent exactly
-where, without these rows, they have rank ρ (the *elongation* of the matroid [1]_; for generic
-rows).  Independence at one random point still proves a rank of ρ: taking the extra rows away
-lowers the rank by at most their number.
+If more weights are requested than there are independent equations, `extra` rows of random residues
+are added to the Jacobian.  Sets of ρ + extra columns are then independent if and only if they have
+rank ρ without these rows (the *elongation* of the matroid [1]_; for generic rows).  Independence at
+one random point still proves a rank of ρ: removing the extra rows lowers the rank by at most their
+number.
 
 References
 ----------
@@ -43,16 +43,16 @@ LINES = ("row", "column", "matrix")
 
 
 class SearchUnfinished(Unfinished):
-    """A search ended at its time limit without an answer; the message says what is known."""
+    """A search reached its time limit without an answer; the message says what is known."""
 
 
 class NoDesign(InputError):
-    """No allocation meets a demand; the message says why.
+    """No allocation meets a demand; the message gives the reason.
 
     Attributes
     ----------
     dual : Dual or None
-        What proves it.
+        Its proof.
     """
 
     def __init__(self, message: str, dual: Dual | None = None) -> None:
@@ -61,7 +61,7 @@ class NoDesign(InputError):
 
 
 def line_of(cell: Cell, line: str) -> Line:
-    """The row, column or matrix that a weight lies in."""
+    """The row, column or matrix that contains a weight."""
     name, i, j = cell
     return {"row": (name, i), "column": (name, j), "matrix": (name, 0)}[line]
 
@@ -84,27 +84,27 @@ def exact_price(value: object) -> Fraction:
 
 @dataclass(frozen=True)
 class Demand:
-    """A checked demand; make it with `demand`.
+    """A checked demand; created by `demand`.
 
     Attributes
     ----------
     network : Network
     cells : tuple of cells
-        All that may learn, in the network's order.
+        All weights that may learn, in the network's order.
     prices : mapping of cell to Fraction
-        Of each of them.
+        The price of each.
     must : frozenset of cells
-        Those that learn in any case.
+        Weights that must learn.
     caps : tuple of (str, int)
-        At most so many in each "row", "column", "matrix".
+        Largest number of weights in each "row", "column", "matrix".
     size : int
-        Number of weights of the design.
+        Number of weights in the design.
     equations : int
         Generic rank ρ of the whole network's Jacobian.
     support : mapping of str to mask
     seed : int
     cost_budget : Fraction or None
-        What all weights may cost together, of goal "rank".
+        Largest cost of all weights together, for goal "rank".
     """
 
     network: Network
@@ -120,12 +120,12 @@ class Demand:
 
     @cached_property
     def free(self) -> tuple[Cell, ...]:
-        """The weights to choose among."""
+        """The weights among which to choose."""
         return tuple(cell for cell in self.cells if cell not in self.must)
 
     @property
     def wanted(self) -> int:
-        """How many of the free weights are to be chosen."""
+        """Number of free weights to choose."""
         return self.size - len(self.must)
 
     @property
@@ -148,11 +148,11 @@ class Demand:
         return sum((self.prices[cell] for cell in cells), Fraction(0))
 
     def groups(self, line: str, number: int) -> tuple[list[int], list[int]]:
-        """The line each free weight lies in, and what the cap leaves in each line."""
+        """The line of each free weight, and the remaining capacity of each line."""
         keys = [line_of(cell, line) for cell in self.free]
         index = {key: k for k, key in enumerate(dict.fromkeys(keys))}
         used = Counter(line_of(cell, line) for cell in self.must)
-        # A cap beyond the number of weights is none.
+        # A cap above the number of weights has no effect.
         number = min(number, len(self.cells))
         return [index[key] for key in keys], [number - used[key] for key in index]
 
@@ -161,22 +161,22 @@ class Demand:
         return list(dict.fromkeys(line_of(cell, line) for cell in self.free))
 
     def all_groups(self) -> list[System]:
-        """`groups` of every kind of cap; one group of all where there is none."""
+        """`groups` for every kind of cap; one group of all weights if there is none."""
         if not self.caps:
             return [([0] * len(self.free), [len(self.free)])]
         return [self.groups(line, number) for line, number in self.caps]
 
     def points(self) -> Iterator[tuple[int, int]]:
-        """Random primes and point numbers, without end."""
+        """Random primes and point numbers, an infinite sequence."""
         return random_points(f"design/{self.seed}", prime_bits(self.network, self.size))
 
     @cached_property
     def point_error(self) -> Fraction:
-        """Bound on the probability that a given design of this size is missed at a point."""
+        """Bound on the probability that a given design of this size is dependent at a point."""
         return deficit_error(self.network, self.size)
 
     def columns(self, p: int, number: int) -> np.ndarray:
-        """Columns of the free weights at a point: elongated, the `must` contracted."""
+        """Columns of the free weights at a point: elongated, `must` contracted."""
         point = random_point(self.network, p, number, self.support)
         order = [*self.free, *(cell for cell in self.cells if cell in self.must)]
         table = columns_at(self.network, point, order)
@@ -194,7 +194,7 @@ class Demand:
         return matroid.columns[:, :free]
 
     def problem(self, p: int, number: int) -> CappedProblem:
-        """The choice among the free weights at a point."""
+        """The problem on the free weights at a point."""
         columns = self.columns(p, number)
         return CappedProblem(columns, p, self.all_groups(), self.costs, self.wanted)
 
@@ -219,27 +219,27 @@ def demand(
     network : Network
         Linear.
     allowed : sequence of cells, optional
-        Weights that may learn; all by default.
+        Weights that may learn; by default all.
     forbidden : sequence of cells, optional
         Weights that must not learn.
     must : sequence of cells, optional
-        Weights that learn in any case.
+        Weights that must learn.
     costs : mapping of cell to number, optional
-        Exact (see `exact_price`); 1 for those not named.
+        Exact (see `exact_price`); 1 for weights that are not named.
     caps : mapping, optional
-        At most so many in each "row", "column", "matrix".
+        Largest number of weights in each "row", "column", "matrix".
     budget : int, optional
-        Number of weights.  By default the number ρ of independent equations, and one more for
-        each weight that must learn and depends on others of them.
+        Number of weights.  By default the number ρ of independent equations, plus one for each
+        weight that must learn and depends on others that must.
     cost_budget : number, optional
-        Exact, as a price: what all weights may cost together (goal "rank").
+        Exact, as a price: largest cost of all weights together (goal "rank").
     support : mapping of str to mask, optional
     seed : int, optional
 
     Raises
     ------
     InputError
-        Where the demand contradicts itself.
+        If the demand is contradictory.
     """
     cells, fixed = _cells(network, allowed, forbidden, must, support)
     for cell in costs or {}:

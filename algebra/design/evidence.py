@@ -1,8 +1,8 @@
-"""What proves a design's bounds: frozen, of exact types, written to a file and read from it.
+"""Evidence for a design's bounds: frozen, of exact types, written to a file and read from it.
 
-Reading refuses whatever is not of the form written here, with its place
-(`algebra.certificates.fields`).  What is read is well formed, no more; `algebra.design.verify`
-checks what it proves.
+Reading refuses data in any other form than the one written here, with its place
+(`algebra.certificates.fields`).  Data that were read are only well formed; `algebra.design.verify`
+checks what they prove.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from algebra.problems.allocation import Cell
 
 @dataclass(frozen=True)
 class CostEvidence(Evidence):
-    """Goal "cheapest": nothing costs less.
+    """Goal "cheapest": no design costs less.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ def _optional_dual(place: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class RankEvidence(Evidence):
-    """Goal "rank": nothing of this rank costs less, and no larger rank is within the budget.
+    """Goal "rank": no design of this rank costs less, and no larger rank is within the budget.
 
     Attributes
     ----------
     dual : Splitting or Tree
-        Of the cost, for this rank.
+        For the cost, at this rank.
     refutation : Shortage, Splitting, Tree or None
-        A rank of one more costs more than the budget, or breaks a cap; None for the network's own.
+        A larger rank costs more than the budget, or breaks a cap; None for the network's own rank.
     """
 
     dual: Dual = field(repr=False, metadata=written("cost", dual_to_dict, dual_from_dict))
@@ -65,14 +65,14 @@ class RankEvidence(Evidence):
 
 @dataclass(frozen=True)
 class SpreadEvidence(Evidence):
-    """Goal "spread": nothing as spread costs less, and nothing is more spread.
+    """Goal "spread": no design that is as spread costs less, and none is more spread.
 
     Attributes
     ----------
     dual : Splitting or Tree
-        Of the cost, under the cap found.
+        For the cost, under the cap found.
     refutation : Shortage, Splitting, Tree or None
-        No design keeps a cap of one less; None where no line can hold fewer anyway.
+        No design keeps a cap smaller by one; None if no smaller cap is possible.
     """
 
     dual: Dual = field(repr=False, metadata=written("cost", dual_to_dict, dual_from_dict))
@@ -81,7 +81,7 @@ class SpreadEvidence(Evidence):
 
 @dataclass(frozen=True)
 class NeuronEvidence(Evidence):
-    """Goal "neurons": the leaves of the search; every set of neurons is in one of them.
+    """Goal "neurons": the leaves of the search, which together contain every set of neurons.
 
     Attributes
     ----------
@@ -106,14 +106,14 @@ def _counts_from_list(data: object, place: str) -> tuple[tuple[tuple[Cell, ...],
 
 @dataclass(frozen=True)
 class CountedRoots(Evidence):
-    """An allocation's generic root count N; of parts of it where it is over-complete.
+    """An allocation's generic root count N, or those of parts of it if it is over-complete.
 
     Attributes
     ----------
     cells : tuple of cells
         The allocation.
     parts : tuple of (cells, int)
-        Weights as many as there are equations, and their N.
+        Sets of as many weights as there are equations, with their N.
     """
 
     cells: tuple[Cell, ...] = field(metadata=written("cells", cells_to_list, cells))
@@ -124,7 +124,7 @@ class CountedRoots(Evidence):
 
 @dataclass(frozen=True)
 class MaximalEvidence(Evidence):
-    """Goal "maximal": the design's odd root count, and the even ones of all that is cheaper.
+    """Goal "maximal": the design's odd root count, and the even ones of all cheaper designs.
 
     Attributes
     ----------

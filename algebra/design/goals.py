@@ -1,7 +1,7 @@
-"""The goals a design may have, each in one place: its search, its proof, a line of help.
+"""The goals of a design: the search, the proof and the help text of each.
 
-The command line's help, the table in ``docs/designs.md`` and the verb itself are made from
-`GOALS`.  A goal's code is loaded when it is used, so that help costs nothing.
+The command line's help, the table in ``docs/designs.md`` and the verb itself use `GOALS`.  The code
+of a goal is imported when it is used, so that help is fast.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What a search may use.
+    """Options of a search.
 
     Attributes
     ----------
     line : {"row", "column"}
-        Of goals that speak of lines.
+        For goals that refer to lines.
     seconds : float
-        For the search.
+        Time of the search.
     timeout : float
-        For one root count.
+        Time of one root count.
     relaxation, fallback : callable, optional
         See `algebra.design.cheapest.cheapest`, `algebra.systems.root_count.generic_root_count`.
     """
@@ -44,22 +44,22 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a design is to be best at.
+    """The goal of a design.
 
     Attributes
     ----------
     help : str
-        What is best, in a few words.
+        The optimized quantity, in a few words.
     module : str
         Its function ``search(asked, options)`` returns the `Design`.
     proof : str
-        What its proof file shows; empty where there is none.  `algebra.design.verify` checks it.
+        The statement that its proof file proves, which `algebra.design.verify` checks; or empty.
     evidence : str
-        What the proof rests on: a class of `algebra.design.evidence`.
+        The class of the proof's evidence in `algebra.design.evidence`.
     lines : tuple of str
-        Lines that the goal may speak of; empty where it speaks of none.
+        Kinds of lines to which the goal may refer; empty if it refers to none.
     needs_cost_budget : bool
-        Whether it is about what a cost budget allows; others have no use for one.
+        Whether it needs a cost budget; other goals refuse one.
     """
 
     help: str

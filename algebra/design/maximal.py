@@ -1,22 +1,21 @@
 r"""The cheapest allocation that is certified maximal.
 
-An allocation is certified maximal where its generic root count N is odd, in particular 1
-(`algebra.certificates.certificate`); where more weights learn than there are equations, where a
-part of it has an odd N.  Three searches work together:
+An allocation is certified maximal if its generic root count N is odd, in particular 1
+(`algebra.certificates.certificate`), or, with more weights than equations, if a part of it has an
+odd N.  Three searches are combined:
 
-* *Theorem 3.5's form*: as many full rows as the equations need, each with min(Tb, Tm) weights
-  (or columns of min(Td, Tm)), and the allocations inside one single matrix.  Sets of rows are
-  gone through in the order of a bound on their cost.  This gives a good design early, also
-  for large nets.
-* *A few rows (columns) more than that*, and exchange moves, one weight for a cheaper one: fewer
-  constraints, lower cost, and still few roots, so that counting them is quick.
-* *All designs in the order of their cost* (`algebra.design.ranked`): the first that is certified
-  is the cheapest of all, and that is the proof of optimality.  The search ends where the next
-  design is no cheaper than the one in hand.
+* *Theorem 3.5's form*: as many full rows as the equations need, each with min(Tb, Tm) weights (or
+  columns of min(Td, Tm)), and allocations inside one single matrix.  Sets of rows are enumerated in
+  the order of a bound on their cost.  This gives a good design early, also for large nets.
+* *A few rows (columns) more*, and exchange moves, one weight for a cheaper one: fewer constraints,
+  lower cost, and still few roots, so that counting them is fast.
+* *All designs in order of cost* (`algebra.design.ranked`): the first certified one is the cheapest,
+  which proves optimality.  The search ends when the next design is no cheaper than the best one
+  found.
 
 The bound is the cost up to which every design was counted.  A design whose roots could not be
-counted in time counts as one that might be maximal.  Verdicts are the same for allocations that
-differ by renaming units, so on small nets each orbit is counted once.
+counted in time may be maximal.  Verdicts are the same for allocations that differ by renaming
+units, so on small nets each orbit is counted once.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ from algebra.time_limits import OutOfTime, end_of_part, has_passed, seconds_unti
 
 _FORM_TRIES = 60
 _WIDER, _WIDE_SETS, _WIDE_RANKS = 3, 20, 8
-# Parts of the time after which the three quick searches end.
+# Shares of the time after which the three quick searches end.
 _SHARES = (0.15, 0.4, 0.6)
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How the designs that come before are spoken of.
+    """Names for the designs that precede the best one.
 
     Attributes
     ----------
@@ -67,7 +66,7 @@ class Wording:
 
 
 BY_COST = Wording("design that costs less", "cheaper designs")
-# Where the price counts moves (`algebra.design.repair`).
+# For prices that count moves (`algebra.design.repair`).
 BY_MOVES = Wording("allocation that is nearer", "nearer or as near allocations")
 
 
@@ -80,11 +79,11 @@ class _BestMaximal:
     cost: Fraction | None = None
     allocation: Allocation | None = None
     known: Parity | None = None
-    # Even root counts of designs met on the way, and what the cheapest of the orbit costs.
+    # Even root counts of designs found so far, with the least cost of their orbit.
     even: dict[tuple[Cell, ...], tuple[Fraction, CountedRoots]] = field(default_factory=dict)
 
     def keep(self, cost: Fraction, allocation: Allocation, known: Parity) -> None:
-        """Keep what is cheaper than the best so far."""
+        """Keep a design that is cheaper than the best one so far."""
         if self.cost is None or cost < self.cost:
             self.cost, self.allocation, self.known = cost, allocation, known
 
@@ -107,15 +106,15 @@ def cheapest_maximal(
     relaxation : callable, optional
         As for `algebra.design.cheapest.least_cost`.
     seconds : float, optional
-        Time in all.
+        Total time.
     timeout : float, optional
-        Seconds for one root count.
+        Time for one root count.
     fallback : callable, optional
-        Counts roots where msolve is missing or too slow.
+        Counts roots if msolve is missing or too slow.
     parity : callable, optional
         Finds whether an allocation's root count is odd; a `ParityCounter` by default.
     wording : Wording, optional
-        Of the text of the proof.
+        Used in the text of the proof.
 
     Returns
     -------
@@ -125,9 +124,9 @@ def cheapest_maximal(
     Raises
     ------
     NoneMaximal
-        Where no design under these demands is certified maximal, all having been counted.
+        If all designs under these demands were counted, and none is certified maximal.
     SearchUnfinished
-        Where none was found in the time given.
+        If none was found in the given time.
 
     Examples
     --------
@@ -138,7 +137,7 @@ def cheapest_maximal(
     True
     """
     parity = parity or ParityCounter(asked, timeout, fallback)
-    # Refuses, with a reason, what is impossible.
+    # Refuses impossible demands, with a reason.
     free = cheapest(asked, relaxation, seconds, goal="maximal")
     form_ends, wide_ends, exchange_ends, ends = (end_of_part(s * seconds) for s in (*_SHARES, 1.0))
     best = _BestMaximal()
@@ -163,7 +162,7 @@ def cheapest_maximal(
             reached = _in_order(asked, parity, best, p, number, ends)
             bound = reached.cost if bound is None else min(bound, reached.cost)
     except OutOfTime:
-        # Nothing that is not minimal costs less than the first one.
+        # No non-minimal design costs less than the first one.
         points, error, bound = list(free.points), free.error, free.bound
         reached = _CountedInOrder(bound, len(getattr(parity, "known", ())), 0, is_late=True)
     assert bound is not None
@@ -203,7 +202,7 @@ class _CountedInOrder:
     cost : Fraction
         Every design that costs less has an even root count.
     counted, unknown : int
-        Designs gone through, and those of them whose roots could not be counted in time.
+        Number of designs enumerated, and of those among them that could not be counted in time.
     is_late : bool
         Whether the search was stopped before the best design, or the last one, was reached.
     """
@@ -229,10 +228,10 @@ def _in_order(
     asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, p: int, number: int,
     ends: float,
 ) -> _CountedInOrder:  # fmt: skip
-    """Count designs in the order of their cost, as far as the best one known or the time goes."""
+    """Count designs in order of cost, up to the best one known or the time limit."""
     fixed = asked.cost(sorted(asked.must))
     problem = asked.problem(p, number)
-    # What is reached where nothing is in the way: the cost of the last design gone through.
+    # The bound if nothing remains open: the cost of the last design enumerated.
     cost = Fraction(problem.floor, asked.unit) + fixed
     first_unknown: Fraction | None = None
     unknown = counted = 0
@@ -262,12 +261,12 @@ def _in_order(
                 first_unknown = cost if first_unknown is None else first_unknown
     except SearchUnfinished:
         return reached(cost, late=True)
-    # No more designs: a bound that nothing can reach.
+    # No more designs: the bound is above any cost.
     return reached(cost + 1 if best.cost is None else best.cost)
 
 
 def _forms(asked: Demand, relaxation: RelaxationMaker | None, ends: float) -> Iterator[Design]:
-    """Designs in one matrix, and in full rows or columns, cheap ones first."""
+    """Designs inside one matrix, and of full rows or columns, cheap ones first."""
     network = asked.network
     names = [n for n in network.shapes if any(c[0] == n for c in asked.cells)]
     for name in names:
@@ -291,7 +290,7 @@ def _inside(
     asked: Demand, cells: Sequence[Cell], caps: Mapping[str, int],
     relaxation: RelaxationMaker | None,
 ) -> Design | None:  # fmt: skip
-    """The cheapest design inside some weights; more weights than equations from anywhere."""
+    """The cheapest design inside some weights; surplus weights may be elsewhere."""
     if not asked.must <= set(cells) or asked.extra:
         return None
     both = {**dict(asked.caps), **caps}
@@ -303,13 +302,13 @@ def _inside(
 
 
 def _recurrent(network: Network) -> str | None:
-    """The matrix that acts at every step, where there is one."""
+    """The matrix that acts at every step, if there is one."""
     chain = network.chain()
     return None if chain is None else chain.recurrent
 
 
 def _lines(network: Network) -> Iterator[tuple[str, int]]:
-    """Rows and columns of the recurrent matrix, and how many weights count in one."""
+    """Rows and columns of the recurrent matrix, and the number of weights that count in one."""
     chain = network.chain()
     if chain is not None and chain.recurrent is not None:
         T, b = len(chain.steps), network.shapes[chain.names[-1]][1]
@@ -320,7 +319,7 @@ def _lines(network: Network) -> Iterator[tuple[str, int]]:
 def _wider(
     asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, ends: float
 ) -> None:
-    """A few more rows (or columns) than the form has: cheaper, and few roots."""
+    """Designs with a few more rows (or columns) than the form: cheaper, and with few roots."""
     if asked.extra:
         return
     name = _recurrent(asked.network)
@@ -365,7 +364,7 @@ def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[froze
     priced.sort(key=lambda entry: (entry[1] not in needed, entry[0]))
     if want > len(priced):
         return
-    # Subsets of a sorted list in the order of their sums: move one place on at a time.
+    # Subsets of a sorted list in the order of their sums: one index moves by one at a time.
     first = tuple(range(want))
     heap = [(sum((priced[k][0] for k in first), Fraction(0)), first)]
     seen = {first}
@@ -385,7 +384,7 @@ def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[froze
 
 
 def _late(parity: Callable[[Allocation], Parity], ends: float) -> bool:
-    """Whether there is no time for another count, as long as the slowest so far."""
+    """Whether the time left is less than that of the slowest count so far."""
     return seconds_until(ends) < getattr(parity, "slowest", 0.0) or has_passed(ends)
 
 
@@ -393,7 +392,7 @@ def _exchange(
     asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, start: Allocation,
     ends: float,
 ) -> None:  # fmt: skip
-    """One weight for a cheaper one, as long as the allocation stays certified."""
+    """Exchange one weight for a cheaper one, as long as the allocation stays certified."""
     p, number = next(asked.points())
     columns = asked.columns(p, number)
     systems = asked.all_groups()

@@ -1,18 +1,17 @@
-r"""The fewest neurons that need to learn: a branch and bound over rows (or columns).
+r"""The fewest neurons that must learn: branch and bound over rows (or columns).
 
-A neuron learns where one of the weights *onto* it does: a row of a weight matrix.  Synaptic
-change is the business of the receiving cell (its dendrites hold the synapse's machinery), and a
-row is also what Theorem 3.5 counts.  With ``line="column"`` the weights *from* a neuron are
-counted instead.  In a recurrent net row i of W and row i of B are the same neuron, and so are
-column j of W and column j of D.
+A neuron learns if one of the weights *onto* it does: a row of a weight matrix.  Synaptic change
+takes place in the receiving cell (its dendrites hold the synapse's machinery), and Theorem 3.5
+counts rows, too.  With ``line="column"`` the weights *from* a neuron are counted instead.  In a
+recurrent net row i of W and row i of B are the same neuron, and so are column j of W and column j
+of D.
 
 The bound.  Let a *group* be the weights of one line of one matrix, and c_g its cap (its number of
-weights where there is none).  In place of a group of more than c_g columns take c_g random
-combinations of them over GF(p): the *compressed* columns, and let f(U) be the rank of those of
-the neurons U.
+weights if it has none).  Replace a group of more than c_g columns by c_g random combinations of
+them over GF(p): the *compressed* columns.  Let f(U) be their rank for a set U of neurons.
 
-*Theorem.*  Let B be a design, independent at the random point, with neurons U.  Then
-f(U) ≥ |B| except with a probability of at most |B|/p, whatever else is asked of designs.
+*Theorem.*  Let B be a design, independent at the random point, with neurons U.  Then f(U) ≥ |B|
+except with a probability of at most |B|/p, whatever the other demands are.
 
 *Proof.*  B has at most c_g weights of each group g, so some choice of the combinations has B's
 columns among the compressed ones of U, and then some minor of |B| rows and columns of these is
@@ -21,20 +20,21 @@ at uniformly random coefficients it vanishes with a probability of at most |B|/p
 (Schwartz and Zippel).  ∎
 
 (For generic coefficients f is the polymatroid of the groups' ranks reduced by the vector of caps,
-f(U) = min_S r(S) + c(U - S); see [1]_, Section 48.3.  With caps it is wrong to cut the rank of the
-chosen lines alone: what the others add is then more than what they add to the chosen lines' whole
-span.)
+f(U) = min_S r(S) + c(U - S); see [1]_, Section 48.3.  With caps it would be wrong to truncate only
+the rank of the chosen lines: the increase by the others may exceed that over the chosen lines'
+whole span.)
 
-f is the rank function of columns, so what a neuron adds never grows with U.  With C chosen and
-no other neuron adding more than g_1 ≥ g_2 ≥ … , a set U ⊇ C with f(U) ≥ wanted has at least k
-more, k the first number with g_1 + … + g_k ≥ wanted - f(C).  Take for B the best design of all,
-which does not depend on the random point: the search never excludes its neurons unless B is
-missed at this point or by these combinations.
+f is the rank function of columns, so the increase by a neuron is non-increasing in U.  With C
+chosen and the increases of the other neurons g_1 ≥ g_2 ≥ … , a set U ⊇ C with f(U) ≥ wanted has at
+least k more neurons, k the smallest number with g_1 + … + g_k ≥ wanted - f(C).  Take for B an
+optimal design, which does not depend on the random point: the search never excludes its neurons
+unless B is dependent at this point or for these combinations.
 
-Among as many neurons the cheaper allocation wins; its cost is at least that of the cheapest
-weights, so many in all, from so many neurons, each neuron's own dependences and cap kept and
-those between neurons forgotten (a small knapsack).  The search is exact; stopped early it says
-what is proved.  Its leaves are its proof: `neuron_bound` finds their bounds again.
+With equal numbers of neurons the cheaper allocation is better; its cost is at least that of the
+cheapest weights of this number from this number of neurons, subject to each neuron's own
+dependences and cap but not to those between neurons (a small knapsack problem).  The search is
+exact; if it is stopped early it returns what is proved.  Its leaves are the proof: `neuron_bound`
+recomputes their bounds.
 
 References
 ----------
@@ -68,11 +68,11 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.time_limits import end_of_part, has_passed, seconds_until
 
-# Rounds of the heuristic, and the price of a line that was not used.
+# Rounds of the heuristic, and the price of an unused line.
 _REWEIGHTINGS, _SHARP = 12, 720_720
-# This part of the time is for settling the cost once the number of lines is.
+# The share of the time for minimizing the cost once the number of lines is fixed.
 _COST_SHARE = 5
-# Costs whose sums are below this are added up in 64 bits, larger ones in Python's integers.
+# Sums of costs below this are computed in 64 bits, larger ones with Python integers.
 _WORD = 1 << 61
 
 # Number of neurons, then cost in units of the demand.
@@ -105,7 +105,7 @@ def neuron_of(network: Network, cell: Cell, line: str = "row") -> tuple[str, int
 
 
 class Neurons:
-    """The neurons of a demand at one random point, and bounds on how many have to learn.
+    """The neurons of a demand at one random point, and lower bounds on how many must learn.
 
     Parameters
     ----------
@@ -117,11 +117,11 @@ class Neurons:
     Attributes
     ----------
     names : list of (str, int)
-        The neurons in which a free weight may learn, in the order of the free weights.
+        The neurons with free weights, in the order of the free weights.
     start : frozenset of int
-        Those in which something must learn.
+        Those with weights that must learn.
     base : int
-        Neurons in which something must learn and nothing else may.
+        Number of neurons with weights that must learn and no free ones.
     """
 
     def __init__(self, asked: Demand, line: str, p: int, number: int) -> None:
@@ -165,12 +165,12 @@ class Neurons:
 
     @property
     def miss(self) -> Fraction:
-        """Bound on the probability that the best design is missed at this point."""
+        """Bound on the probability that the optimal design is dependent at this point."""
         return self.asked.point_error + Fraction(self.asked.wanted, self.problem.p)
 
     @cached_property
     def prefixes(self) -> list[list[int]]:
-        """Cost of the cheapest 0, 1, 2, … independent weights of each neuron, its caps kept."""
+        """Cost of the cheapest 0, 1, 2, … independent weights of each neuron under its caps."""
         costs = self.asked.costs
         found = []
         for members, size in zip(self.members, self.groups.sizes, strict=True):
@@ -184,11 +184,11 @@ class Neurons:
 
     @cached_property
     def far(self) -> int:
-        """More than any weights cost together."""
+        """More than the cost of all weights."""
         return sum(abs(cost) for cost in self.asked.costs) + 1
 
     def count(self, chosen: frozenset[int]) -> int:
-        """Neurons that learn where all of these do."""
+        """Number of neurons that learn if all of these do."""
         return self.base + len(chosen)
 
     def elements(self, chosen: frozenset[int]) -> list[int]:
@@ -196,14 +196,14 @@ class Neurons:
         return sorted(e for k in chosen for e in self.members[k])
 
     def gains(self, leaf: GroupLeaf) -> tuple[int, dict[int, int]]:
-        """f of the chosen neurons, and what each open one would add to it."""
+        """f of the chosen neurons, and its increase by each open neuron."""
         return self.groups.gains(frozenset(leaf.chosen), self.groups.open(leaf))
 
     def bound(self, leaf: GroupLeaf) -> Rating | None:
-        """A lower bound for (neurons, cost) of the leaf's designs; None where it has none.
+        """A lower bound on (neurons, cost) of the leaf's designs; None if it has no designs.
 
-        A leaf with a dual solution says that the chosen neurons may do alone: designs that
-        touch just these cost what the dual solution proves, all others touch more.
+        In a leaf with a dual solution the chosen neurons may suffice: designs with just these
+        neurons have the cost bound of the dual solution, and all others have more neurons.
         """
         chosen = frozenset(leaf.chosen)
         if leaf.dual is not None:
@@ -228,7 +228,7 @@ class Neurons:
     def least(self, chosen: frozenset[int], more: int, others: list[int]) -> int | None:
         """Least cost of enough weights of the chosen neurons and at most `more` others.
 
-        None where there are not enough.
+        None if there are not enough.
         """
         wanted, far = self.asked.wanted, self.far
         table = np.full((more + 1, wanted + 1), far, np.int64 if far < _WORD else object)
@@ -250,7 +250,7 @@ class Neurons:
 def neuron_bound(
     asked: Demand, line: str, p: int, number: int, leaves: Sequence[GroupLeaf]
 ) -> tuple[Rating | None, Fraction]:
-    """The (neurons, cost) that no design falls below, from the leaves alone.
+    """A lower bound on (neurons, cost) of all designs, from the leaves alone.
 
     Parameters
     ----------
@@ -263,21 +263,21 @@ def neuron_bound(
     Returns
     -------
     rating : (int, int) or None
-        Neurons, and cost of the free weights in units of the demand: no design has fewer
-        neurons, and none of as many costs less.  None where there is no design at all.
+        Number of neurons, and cost of the free weights in units of the demand: no design has fewer
+        neurons, and none with this number costs less.  None if there is no design.
     error : Fraction
-        Bound on the probability that this is wrong.
+        Bound on the probability that this is false.
 
     Raises
     ------
     DualError
-        Where the leaves do not cover all sets of neurons.
+        If the leaves do not cover all sets of neurons.
     """
     return _least(Neurons(asked, line, p, number), leaves)
 
 
 def _least(neurons: Neurons, leaves: Sequence[GroupLeaf]) -> tuple[Rating | None, Fraction]:
-    # Every set of neurons that learn has those in which something must.
+    # Every set of learning neurons contains those with weights that must learn.
     found: Rating | None = least_rating(neurons.groups, neurons.start, leaves, neurons.bound)
     return found, neurons.miss
 
@@ -294,7 +294,7 @@ class _NeuronSearch:
         self.found: _FewestNeurons
 
     def touched(self, elements: Sequence[int]) -> list[int]:
-        """How many of some elements lie in each neuron."""
+        """Number of some elements in each neuron."""
         inside = set(elements)
         return [sum(e in inside for e in members) for members in self.neurons.members]
 
@@ -310,7 +310,7 @@ class _NeuronSearch:
     def solve(self, chosen: frozenset[int], prices: Sequence[int] | None = None) -> Optimum:
         """The cheapest design inside some neurons, by cost or by a price of each neuron.
 
-        Its elements are numbered as all free weights are.
+        Its elements are numbered like the free weights.
         """
         if prices is None and chosen in self.solved:
             return self.solved[chosen]
@@ -328,9 +328,9 @@ class _NeuronSearch:
         return found
 
     def concentrate(self, best: _FewestNeurons, ends: float) -> _FewestNeurons:
-        """Fewer neurons by repeated solution, each one the cheaper the more it was used.
+        """Fewer neurons by repeated solution, in which a neuron is cheaper the more it was used.
 
-        Then neurons are closed one by one, the emptiest first, where a design is left.
+        Then neurons are closed one by one, the emptiest first, as long as a design remains.
         """
         neurons = self.neurons
         everything = frozenset(range(len(neurons.names)))
@@ -359,7 +359,7 @@ class _NeuronSearch:
         return best
 
     def search(self, best: _FewestNeurons) -> tuple[_FewestNeurons, list[GroupLeaf]]:
-        """The best design of this point, and leaves that cover all others."""
+        """The best design at this point, and leaves that cover all others."""
         self.found = best
         leaves, _, interrupt = branch(self)
         if interrupt:
@@ -368,12 +368,12 @@ class _NeuronSearch:
 
     @property
     def start(self) -> frozenset[int]:
-        """Neurons in which something must learn."""
+        """Neurons with weights that must learn."""
         return self.neurons.start
 
     @property
     def best(self) -> Rating:
-        """Of the best design so far."""
+        """The rating of the best design so far."""
         return self.found.rating
 
     def bound(self, leaf: GroupLeaf) -> Rating | None:
@@ -381,12 +381,12 @@ class _NeuronSearch:
         return self.neurons.bound(leaf)
 
     def is_late(self, bound: Rating) -> bool:
-        """Fewer neurons may take all the time, less cost a part of it."""
+        """Fewer neurons may use all the time, lower cost only a part of it."""
         fewer = bound[0] < self.found.neurons
         return has_passed(self.ends if fewer else min(self.ends, self.cost_ends))
 
     def settle(self, leaf: GroupLeaf) -> GroupLeaf | None:
-        """The leaf, closed, where the chosen neurons are enough: all other designs touch more."""
+        """The leaf, closed, if the chosen neurons suffice: all other designs have more neurons."""
         found = self.solve(frozenset(leaf.chosen))
         if found.elements is not None:
             self.found = min(self.found, self.rated(found.elements))
@@ -395,7 +395,7 @@ class _NeuronSearch:
         return replace(leaf, dual=found.dual)
 
     def next_group(self, leaf: GroupLeaf) -> int:
-        """The most useful neuron; among those the one that is cheap for what it adds."""
+        """The neuron with the largest increase; among equals the cheapest for it."""
         _, adds = self.neurons.gains(leaf)
         return max(adds, key=lambda k: (adds[k], -self.neurons.prefixes[k][-1], -k))
 
@@ -406,13 +406,13 @@ def fewest_neurons(
     relaxation: RelaxationMaker | None = None,
     seconds: float = 60.0,
 ) -> Design:
-    """The allocation, not minimal, whose weights lie in the fewest rows; then at least cost.
+    """The cheapest of the non-minimal allocations whose weights lie in the fewest rows.
 
     Parameters
     ----------
     asked : Demand
     line : {"row", "column"}
-        Neurons that receive or that send.
+        Count receiving or sending neurons.
     relaxation : callable, optional
         As for `algebra.design.cheapest.cheapest`.
     seconds : float, optional
@@ -421,12 +421,12 @@ def fewest_neurons(
     Returns
     -------
     Design
-        `value` is the number of neurons; `bound` and `cost_bound` what is proved.
+        `value` is the number of neurons; `bound` and `cost_bound` are what is proved.
 
     Raises
     ------
     NoDesign
-        Where there is no design at all.
+        If there is no design.
 
     Examples
     --------
@@ -437,7 +437,7 @@ def fewest_neurons(
     """
     if line not in ("row", "column"):
         raise InputError(f"`line` ({line!r}) must be row or column")
-    # Refuses, with a reason, what is impossible; and is a first solution.
+    # Refuses impossible demands, with a reason; otherwise it is a first solution.
     first = cheapest(asked, relaxation, seconds, goal="neurons")
     place = {cell: k for k, cell in enumerate(asked.free)}
     elements = tuple(place[cell] for cell in first.allocation.cells if cell in place)

@@ -1,8 +1,7 @@
-"""Many allocations, quickly: certified maximal, or not, by an odd root count.
+"""Root counts of many allocations: certified maximal, or not, by an odd count.
 
-A full certificate (`algebra.linear.certify`) also looks for instances without real solutions; a
-search among hundreds of allocations only asks for N, and asks once for each orbit of the renamings
-of units.
+A full certificate (`algebra.linear.certify`) also searches instances without real solutions; a
+search over hundreds of allocations only needs N, once for each orbit of the renamings of units.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import RootCounter, RootCountError, generic_root_count
 
 _LARGEST_GROUP, _PARTS = 2_000, 12
-# Parts of an over-complete allocation that are all counted: that none is odd is known then.
+# If an over-complete allocation has at most this many parts, all are counted.
 _ALL_PARTS = 500
 
 
 @dataclass(frozen=True)
 class Parity:
-    """What is known of one allocation.
+    """The known parity of one allocation's root count.
 
     Attributes
     ----------
     odd : bool or None
-        Whether an odd root count certifies it as maximal; None where counting failed, or not all
-        parts of more weights than equations were counted.
+        Whether an odd root count certifies it as maximal; None if counting failed, or if more
+        weights than equations learn and not all parts were counted.
     text : str
         In words.
     roots : CountedRoots
-        What was counted; of an odd one the odd count alone.
+        The counts; only the odd one if there is one.
     """
 
     odd: bool | None
@@ -49,7 +48,7 @@ class Parity:
 
 
 def renamings(asked: Demand) -> SymmetryGroup | None:
-    """The renamings of units, which change no root count; None where they are too many."""
+    """The renamings of units, which change no root count; None if there are too many."""
     names = [n for n in asked.network.shapes if any(c[0] == n for c in asked.cells)]
     try:
         group = SymmetryGroup(asked.network, names, asked.support)
@@ -59,27 +58,28 @@ def renamings(asked: Demand) -> SymmetryGroup | None:
 
 
 class ParityCounter:
-    """Finds whether root counts are odd, once for each orbit of allocations.
+    """Determines whether root counts are odd, once for each orbit of allocations.
 
     Parameters
     ----------
     asked : Demand
     timeout : float
-        Seconds for one root count.
+        Time for one root count.
     fallback : callable, optional
-        As for `algebra.systems.root_count.generic_root_count`; used where msolve is not installed.
+        As for `algebra.systems.root_count.generic_root_count`; used if msolve is not installed.
     """
 
     def __init__(self, asked: Demand, timeout: float, fallback: RootCounter | None = None) -> None:
         self.asked, self.timeout = asked, timeout
         try:
             find_msolve()
-            # What msolve cannot count in time is passed over: the search has other candidates.
+            # Counts that msolve does not finish in time are skipped: the search has other
+            # candidates.
             self.fallback = None
         except MsolveMissing:
             self.fallback = fallback
         self.known: dict[tuple[Cell, ...], Parity] = {}
-        # Seconds of the slowest count so far: on large nets one may outlast a search.
+        # Duration of the slowest count so far: on large nets one may exceed the search's time.
         self.slowest = 0.0
         self.group = renamings(asked)
 
@@ -94,7 +94,7 @@ class ParityCounter:
         return self.known[allocation.cells]
 
     def _parts(self, allocation: Allocation) -> Iterator[tuple[Cell, ...]]:
-        """As many weights as equations, of full rank: likely ones first, then all, where few."""
+        """Full-rank parts with as many weights as equations: likely ones first, or all if few."""
         asked = self.asked
         equations, support = asked.equations, asked.support
         if allocation.size == equations:

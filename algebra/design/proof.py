@@ -1,7 +1,7 @@
-r"""The proof of a design as plain data: a file that somebody else can check.
+r"""The proof of a design as plain data, for a file that can be checked independently.
 
-It holds the demand, the weights chosen, what is claimed of them, and the evidence from which
-`algebra.design.verify` proves the claim.  What is claimed:
+It holds the demand, the chosen weights, the claims on them, and the evidence from which
+`algebra.design.verify` proves the claims:
 
 ========  =======================================================================================
 cheapest  no allocation that is not minimal costs less than `cost`
@@ -15,10 +15,11 @@ maximal   the design has an odd root count, so that its MP = 1; none that costs 
           has an odd root count
 ========  =======================================================================================
 
-Each among the allocations of `size` weights of `problem` that contain `must` and keep `caps`.
+Each claim is about the allocations of `size` weights of `problem` that contain `must` and keep
+`caps`.
 
-Version 1 had the goals "cheapest" and "spread" alone, and no evidence that nothing is more
-spread, which is then searched anew.  It is still read.
+Version 1 had only the goals "cheapest" and "spread", and no evidence that nothing is more spread,
+for which verification searches anew.  It can still be read.
 """
 
 from __future__ import annotations
@@ -58,23 +59,23 @@ class DesignProof:
     Attributes
     ----------
     problem : Problem
-        What learns there is everything that may: cells, and parameters of updates, which are the
-        cells of `algebra.ranks.parametrized.parameter_allocation`.
+        Its learnable weights are all that may learn: cells, and parameters of updates, which are
+        the cells of `algebra.ranks.parametrized.parameter_allocation`.
     must : tuple of cells
     prices : tuple of Fraction
-        Of the problem's cells, in their order.
+        Prices of the problem's cells, in their order.
     caps : tuple of (str, int)
     size : int
     goal : str
     line : str
-        Of goals "spread" and "neurons".
+        For goals "spread" and "neurons".
     design : tuple of cells
     cost, value, cost_bound : Fraction
     evidence : Evidence
     cost_budget : Fraction or None
-        Of goal "rank".
+        For goal "rank".
     searched_anew : bool
-        Of version 1: that nothing is more spread has to be found without evidence.
+        For version 1: that nothing is more spread must be proved without evidence.
     """
 
     problem: Problem
@@ -93,7 +94,7 @@ class DesignProof:
     searched_anew: bool = False
 
     def demand(self, seed: int) -> Demand:
-        """The demand, its caps in the order of the file (that of the evidence)."""
+        """The demand, its caps in the order of the file (which is that of the evidence)."""
         choice = parameter_allocation(self.problem)
         names = choice.cells
         asked = demand(
@@ -123,14 +124,14 @@ def proof_of(asked: Demand, found: Design) -> DesignProof:
     Parameters
     ----------
     asked : Demand
-        Without the cap that goal "spread" found itself.
+        Without the cap that goal "spread" added itself.
     found : Design
-        Of a goal whose optimum can be proved, and optimal.
+        An optimal design of a goal with a proof.
 
     Raises
     ------
     InputError
-        Where there is nothing to prove.
+        If there is nothing to prove.
     """
     with_proof = [name for name, goal in GOALS.items() if goal.proof]
     if found.evidence is None or found.goal not in with_proof:
@@ -158,14 +159,14 @@ def read_proof(data: object) -> DesignProof:
     Parameters
     ----------
     data : mapping
-        What `DesignProof.to_dict` makes, of version 1 or 2.
+        A result of `DesignProof.to_dict`, of version 1 or 2.
 
     Raises
     ------
     InputError
-        Where it is no proof of this format at all.
+        If it is not a proof of this format.
     CheckFailed
-        Where a field is not of its form, with its place.
+        If a field does not have its form; the message gives its place.
     """
     cost_budget = None
     version = read_version(data, FORMAT, (1, VERSION), "the proof of a design")

@@ -1,10 +1,10 @@
-r"""Bases in the order of their cost, the cheapest first, without end until there are no more.
+r"""Bases in order of cost, the cheapest first.
 
-After the cheapest basis of a family come the cheapest of its parts: those without the first
-element, those with the first but without the second, and so on (Lawler's partition [1]_).
-Without caps the cheapest basis that lacks an element is one exchange away, so a step costs one
-reduced echelon form.  With caps each part is solved by matroid intersection, or by branch and
-bound where caps cross, and only when its turn comes.
+The cheapest basis of a family is followed by the cheapest of its parts: the bases without its first
+element, those with the first but without the second, and so on (Lawler's partition [1]_). Without
+caps the cheapest basis that lacks an element differs by one exchange, so a step needs one reduced
+echelon form.  With caps each part is solved by matroid intersection, or by branch and bound if caps
+cross, and only when it is next in order.
 
 References
 ----------
@@ -54,14 +54,14 @@ def ranked_bases(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]
     Yields
     ------
     cost : int
-        Of the free weights, in units of the demand.
+        Cost of the free weights, in units of the demand.
     elements : tuple of int
         Positions among the free weights.
 
     Raises
     ------
     SearchUnfinished
-        Where several kinds of caps make one step too long a search.
+        If several kinds of caps make the search of one step too long.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Why a design is impossible, in words with numbers that can be checked."""
+"""Reasons why a design is impossible, with numbers that can be checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from algebra.networks.limits import plural
 
 
 def shortage_text(found: Shortage, asked: Demand) -> str:
-    """The reason of Edmonds' theorem in words."""
+    """The reason given by Edmonds' theorem, in words."""
     inside, free = len(found.elements), len(asked.free)
     after = f" beyond those of the {len(asked.must)} that must learn" if asked.must else ""
     if not asked.caps or inside == free:
@@ -38,7 +38,7 @@ def shortage_text(found: Shortage, asked: Demand) -> str:
 
 
 def crossing_text(asked: Demand, found: Optimum) -> str:
-    """Why no allocation keeps several kinds of caps: one kind alone, or how they count."""
+    """Why no allocation keeps several kinds of caps: one kind alone, or their multipliers."""
     p, number = next(asked.points())
     for cap in asked.caps:
         alone = replace(asked, caps=(cap,))

@@ -1,15 +1,15 @@
 r"""The fewest weights to move so that an allocation is not minimal, or is certified maximal.
 
-Let A have r weights of rank k < ρ.  A set of max(r, ρ) weights that is not minimal has rank ρ,
-and its part in A at most rank k: at least ρ - k of its weights are new.  As many are enough: a
-maximal independent part of A is extended to a basis, and of the rest of A any r - ρ stay.  With
-caps, weights that must or must not learn, more may have to move.  Both cases are least-cost
-designs in which a weight of A costs nothing to speak of and any other one a large sum
-(`algebra.design.cheapest`), so the number of moves has the same proof of optimality; prices
-decide among as few moves.
+Let A have r weights of rank k < ρ.  A set of max(r, ρ) weights that is not minimal has rank ρ, and
+its part in A has rank at most k: at least ρ - k of its weights are new.  This many suffice: a
+maximal independent part of A is extended to a basis, and any r - ρ of the other weights of A stay.
+With caps, or weights that must or must not learn, more may have to move.  In all cases the result
+is a least-cost design in which a weight of A costs almost nothing and any other one a large sum
+(`algebra.design.cheapest`), so the number of moves has the same proof of optimality; prices decide
+between equal numbers of moves.
 
-An allocation that is not minimal is moved to the nearest one that is certified maximal in the
-same way (`algebra.design.maximal`): all allocations one move away, then two, and so on.
+The nearest certified maximal allocation is found in the same way (`algebra.design.maximal`): all
+allocations one move away, then two, and so on.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ class Repair:
     goal : str
         "not minimal" or "maximal".
     moves : int
-        Weights that learn now and did not before.
+        Weights that learn afterwards and did not learn before.
     bound : int
         No repair to this goal moves fewer.
     cost : Fraction
         Price of the weights that learn afterwards.
     reason : str
-        Why so many have to move.
+        The reason for the number of moves.
     proof : str
-        What the design's proof says.
+        The text of the design's proof.
     error : Fraction
-        Bound on the probability that fewer moves would do.
+        Bound on the probability that fewer moves suffice.
     """
 
     before: Allocation
@@ -68,7 +68,7 @@ class Repair:
 
     @property
     def removed(self) -> tuple[Cell, ...]:
-        """Weights that no longer learn."""
+        """Weights that learned only before."""
         return self.before.without(self.after.cells).cells
 
     @property
@@ -106,17 +106,17 @@ def repair(
     ----------
     before : Allocation
     asked : Demand
-        On the same network: where weights may move to, what must learn, caps, prices.  Its
-        size is the number of weights afterwards: not fewer than before.
+        On the same network: where weights may move, what must learn, caps, prices.  Its size is the
+        number of weights afterwards, at least that before.
     goal : {"not minimal", "maximal"}
     options : SearchOptions, optional
 
     Raises
     ------
     InputError
-        Where no allocation meets the demand, with the reason.
+        If no allocation meets the demand, with the reason.
     SearchUnfinished
-        Where none that is certified maximal was found in time.
+        If no certified maximal one was found in time.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def repair(
         )
     old = set(before.cells)
     total = sum((abs(price) for price in asked.prices.values()), Fraction(0))
-    # One move outweighs all prices together.
+    # One move costs more than all prices together.
     move = 2 * total + 1
     prices = {c: asked.prices[c] + (0 if c in old else move) for c in asked.cells}
     moved = replace(asked, prices=prices)

@@ -1,4 +1,4 @@
-"""A chosen allocation, how good it is, and how far that is proved."""
+"""A design, its value, and the bound that is proved."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from algebra.results import named
 
 @dataclass(frozen=True)
 class Design:
-    """A chosen allocation.
+    """A design.
 
     Attributes
     ----------
     allocation : Allocation
     goal : str
     cost : Fraction
-        Of all its weights.
+        Cost of all its weights.
     rank : GenericRank
-        Of the allocation: it equals the network's, with a proof.
+        Generic rank of the allocation, proved; it is the network's.
     caps : tuple of (str, int)
-        The caps kept: kind of line and number.
+        The caps that were kept: kind of line and number.
     value, bound : Fraction
-        What the goal minimizes, and the value that no allocation falls below.
+        The quantity that the goal minimizes, and its proved lower bound.
     error : Fraction
         Bound on the probability that the bound is wrong.
     points : tuple of (int, int)
-        Prime and number of each random point used.
+        Prime and number of each random point that was used.
     proof : str
-        Why nothing is better, or how far that is known.
+        The proof of optimality in words, or what is known.
     measure : str
-        What `value` counts; empty for the cost.
+        The quantity that `value` counts; empty for the cost.
     certificate : str
-        Of goal "maximal": the odd root count.
+        For goal "maximal": the odd root count.
     line : str
-        The kind of line of goals "spread" and "neurons"; empty for the others.
+        The kind of line for goals "spread" and "neurons"; empty for the others.
     cost_bound : Fraction
-        No allocation of the same value costs less.
+        Lower bound on the cost of an allocation with the same value.
     evidence : Evidence or None
-        From it the bounds are proved again (`algebra.design.verify`).
+        `algebra.design.verify` proves the bounds from it.
     """
 
     allocation: Allocation
@@ -67,12 +67,12 @@ class Design:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether value and bound meet."""
+        """Whether value and bound are equal."""
         return self.value == self.bound
 
     @property
     def largest(self) -> dict[str, int]:
-        """Most learnable weights in one row and in one column."""
+        """Largest number of learnable weights in one row and in one column."""
         return {line: fullest(self.allocation, line) for line in ("row", "column")}
 
     def to_dict(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def design_of(
     points: Sequence[tuple[int, int]],
     **more: Any,
 ) -> Design:
-    """The design of an allocation, its rank proved; the cost is the value by default."""
+    """The design of an allocation, its rank proved; by default the value is the cost."""
     rank = allocation_rank(allocation, asked.support, asked.equations, asked.seed)
     if rank.rank != asked.equations:
         raise ArithmeticError("a design is minimal: a bug")
@@ -114,12 +114,12 @@ def design_of(
 
 
 def allocation_of(asked: Demand, elements: Sequence[int]) -> Allocation:
-    """What must learn and the chosen free weights."""
+    """The weights that must learn and the chosen free weights."""
     return Allocation.from_cells(asked.network, [*asked.must, *(asked.free[k] for k in elements)])
 
 
 def fullest(allocation: Allocation, line: str) -> int:
-    """Most learnable weights in one line."""
+    """Largest number of learnable weights in one line."""
     if line == "matrix":
         return max((sum(allocation.row_counts(name)) for name in allocation.matrices), default=0)
     count = allocation.row_counts if line == "row" else allocation.column_counts

@@ -1,27 +1,27 @@
-r"""How many learnable weights may be lost before the match probability drops to 0.
+r"""The number of learnable weights that may be lost before the match probability becomes 0.
 
-Losing weights (they stay at their random values) makes an allocation minimal where the rest has
-less than the rank ρ of the network.  In the matroid of the allocation the smallest fatal sets
-are its smallest *cocircuits*, the supports of the lightest rows that combinations of the
-Jacobian's rows can give; an allocation survives any loss of fewer weights.  A *coloop* is a fatal
-set of one weight.  With r weights no more than r - ρ losses can ever be survived.
+Losing weights (they stay at their random values) makes an allocation minimal if the others have
+less than the rank ρ of the network.  In the matroid of the allocation the smallest fatal sets are
+the smallest *cocircuits*, the supports of the combinations of the Jacobian's rows with the fewest
+non-zero entries; an allocation survives any loss of fewer weights.  A *coloop* is a fatal set of
+one weight.  With r weights at most r - ρ losses can be survived.
 
-To find a smallest cocircuit is to find the minimum distance of a linear code, NP-hard in
-general.  Every cocircuit meets every basis.  The search for one of at most k weights takes a
-basis b_1, b_2, … and, for each i, the cocircuits that have b_i but none before it: in the matroid
-with b_i deleted and the earlier ones contracted, one of at most k - 1.  In coordinates of the
-basis that is: drop the first i - 1 rows, exchange one pivot, drop one column.  The fundamental
-cocircuits seen on the way are upper bounds.
+Finding a smallest cocircuit is finding the minimum distance of a linear code, NP-hard in general
+[1]_.  Every cocircuit meets every basis.  The search for one of at most k weights takes a basis
+b_1, b_2, … and, for each i, the cocircuits that contain b_i but none before it: in the matroid with
+b_i deleted and the earlier ones contracted, one of at most k - 1.  In coordinates of the basis this
+means: drop the first i - 1 rows, exchange one pivot, drop one column.  The fundamental cocircuits
+found on the way are upper bounds.
 
-First of all, though, t disjoint bases are taken, one after the other, and for each of them all
-cocircuits that have one or two elements of it are gone through (single rows in its coordinates,
-and combinations of two rows in which as many entries as possible cancel).  A cocircuit of fewer
-than 3t elements has at most two elements of some basis, so from there on only larger ones are in
-question (Brouwer and Zimmermann's idea for codes [3]_).
+Before that, t disjoint bases are taken, one after the other, and for each of them all cocircuits
+that contain one or two of its elements are enumerated (single rows in its coordinates, and
+combinations of two rows in which as many entries as possible cancel).  A cocircuit of fewer than 3t
+elements contains at most two elements of some basis, so only larger ones remain (Brouwer and
+Zimmermann's idea for codes [3]_).
 
-What is proved.  Ranks at a random point over GF(p) are never above the generic ones: that an
-allocation survives k losses is *proved*.  That a set is fatal has the error bound of its generic
-rank (`algebra.ranks.jacobian`).
+Proof.  Ranks at a random point over GF(p) are never above the generic ones: that an allocation
+survives k losses is *proved*.  That a set is fatal has the error bound of its generic rank
+(`algebra.ranks.jacobian`).
 
 References
 ----------
@@ -60,13 +60,13 @@ from algebra.results import Result, named
 from algebra.time_limits import end_of_part, has_passed
 
 _ORDERS = 24
-# Points tried where a set turns out not to be fatal after all: bad luck at one of them.
+# Number of points tried if a set is not fatal at another point: the first was unlucky.
 _POINTS = 4
 
 
 @dataclass(frozen=True, repr=False)
 class Robustness(Result):
-    """How many weights may be lost.
+    """The number of weights that may be lost.
 
     Attributes
     ----------
@@ -74,15 +74,15 @@ class Robustness(Result):
     equations : int
         Rank ρ of the network, and of the allocation.
     survives : int
-        The allocation is not minimal after any loss of so many weights; a proof.
+        The allocation is not minimal after the loss of any this many weights; proved.
     fatal : tuple of cells
         A set whose loss makes MP = 0, the smallest known.
     coloops : tuple of cells
-        Weights each of which is fatal alone.
+        Weights whose single loss is fatal.
     lines : tuple of str
-        Rows and columns whose learnable weights, all lost together, are fatal.
+        Rows and columns whose learnable weights are fatal if all are lost.
     error : Fraction
-        Bound on the probability that `fatal` is not.
+        Bound on the probability that `fatal` is not fatal.
     """
 
     allocation: Allocation
@@ -112,7 +112,7 @@ class Robustness(Result):
     picture = "robustness"
 
     def facts(self) -> dict[str, Any]:
-        """What is survived, and what is fatal."""
+        """The number of survived losses, and the fatal sets."""
         return {
             "learnable": self.allocation.size,
             "equations": self.equations,
@@ -150,7 +150,7 @@ def robustness(
     seed: int = 0,
     seconds: float = 30.0,
 ) -> Robustness:
-    """How many weights an allocation may lose.
+    """The number of weights that an allocation may lose.
 
     Parameters
     ----------
@@ -159,12 +159,12 @@ def robustness(
     support : mapping of str to mask, optional
     seed : int, optional
     seconds : float, optional
-        Time for the search; bounds are given where it is not enough.
+        Time for the search; if it is not enough, bounds are returned.
 
     Raises
     ------
     InputError
-        Where the allocation is minimal before anything is lost.
+        If the allocation is minimal without any loss.
 
     Examples
     --------
@@ -218,10 +218,11 @@ def _coloops(
     allocation: Allocation, support: Mapping[str, np.ndarray] | None, whole: int,
     found: list[int], rng: random.Random,
 ) -> tuple[tuple[Cell, ...], Fraction]:  # fmt: skip
-    """The weights without which MP = 0, and a bound on the probability that one of them is none.
+    """The weights whose single loss makes MP = 0, and an error bound.
 
-    At a random point the coloops are those of the generic matroid and, rarely, some more: a
-    weight counts if it is one at every point.  Each point takes one elimination for all weights.
+    At a random point the coloops are those of the generic matroid and, rarely, some more: a weight
+    is returned if it is one at every point.  Each point needs one elimination for all weights. The
+    error bound is on the probability that a returned weight is not a coloop.
     """
     cells, network = allocation.cells, allocation.network
     if allocation.size == whole:
@@ -261,7 +262,7 @@ class _CocircuitSearch:
         self._keep(self.table)
 
     def _keep(self, table: np.ndarray, order: np.ndarray | None = None) -> None:
-        """Keep the lightest row's support, where it is the smallest so far."""
+        """Keep the support of the sparsest row if it is the smallest so far."""
         weights = (table != 0).sum(axis=1)
         if not len(weights) or weights.min() >= len(self.best):
             return
@@ -274,7 +275,7 @@ class _CocircuitSearch:
         return [self.pivots[k] for k in light]
 
     def look(self, cells: list[Cell], ends: float) -> None:
-        """Fundamental cocircuits of bases that avoid one line, and of random ones."""
+        """Fundamental cocircuits of bases that avoid one line, and of random bases."""
         size = len(cells)
         orders = []
         for line in ("row", "column"):
@@ -291,13 +292,14 @@ class _CocircuitSearch:
             self._keep(table, order)
 
     def prove(self, ends: float) -> int:
-        """The number of losses that are survived for sure."""
+        """A number of losses that are certainly survived."""
         basis = set(self.pivots)
         others = np.array([k for k in range(self.columns.shape[1]) if k not in basis], np.int64)
         names = np.array(self.pivots, np.int64)
         table = self.table[:, others] if len(others) else np.zeros((self.rank, 0), np.int64)
         survived = min(self._light(ends), len(self.best)) - 1
-        # Each size anew: a smaller answer found early ends the search, and a bound is always there.
+        # Each size is searched anew: a smaller answer ends the search early, and a bound always
+        # exists.
         while survived + 1 < len(self.best):
             k = survived + 1
             done = self._find(table, names, others, k, (), ends)
@@ -312,10 +314,10 @@ class _CocircuitSearch:
         self, table: np.ndarray, names: np.ndarray, others: np.ndarray, k: int,
         lost: tuple[int, ...], ends: float,
     ) -> bool | None:  # fmt: skip
-        """Whether there is a cocircuit of at most k elements; None where time is over.
+        """Whether there is a cocircuit of at most k elements; None if time is over.
 
-        `table` has a row for each basis element of `names`, a column for each of `others`; the
-        unit columns of the basis itself are left out.
+        `table` has a row for each basis element of `names`, a column for each of `others`; the unit
+        columns of the basis itself are omitted.
         """
         weights = (table != 0).sum(axis=1) + 1
         lightest = int(weights.argmin())
@@ -346,7 +348,7 @@ class _CocircuitSearch:
         return False
 
     def _light(self, ends: float) -> int:
-        """A size that all cocircuits not yet seen have at least, by disjoint bases."""
+        """A lower bound on the size of all cocircuits not yet found, by disjoint bases."""
         left = np.arange(self.columns.shape[1])
         bases = 0
         while len(left) >= self.rank and (not bases or not has_passed(ends)):
@@ -357,14 +359,15 @@ class _CocircuitSearch:
                 break
             self._keep(table, order)
             if not self._pairs(table, pivots, order, ends):
-                # Of this basis only single rows: two elements are still possible.
+                # For this basis only single rows are done: cocircuits with two elements are still
+                # possible.
                 return 3 * bases + 2
             bases += 1
             left = np.setdiff1d(left, order[pivots])
         return 3 * bases
 
     def _pairs(self, table: np.ndarray, pivots: list[int], order: np.ndarray, ends: float) -> bool:
-        """Lightest combinations of two rows; whether all were gone through."""
+        """Sparsest combinations of two rows; returns whether all were enumerated."""
         others = np.delete(table, pivots, axis=1)
         names = np.delete(order, pivots)
         inverse = inverses(others, self.p)
@@ -376,7 +379,7 @@ class _CocircuitSearch:
             quotient = times(others[i], inverse[i + 1 :], self.p)
             ratio = np.where((others[i] != 0) & (rows != 0), quotient, spoilt)
             ratio.sort(axis=1)
-            # Entries that cancel at once: the longest run of equal ratios.
+            # The largest number of entries that cancel at once: the longest run of equal ratios.
             either = ((others[i] != 0) | (rows != 0)).sum(axis=1)
             run = 1
             while (

@@ -1,4 +1,4 @@
-"""The most spread allocation: its fullest row (or column) is as empty as it can be."""
+"""The most spread allocation: its fullest row (or column) has the fewest learnable weights."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def most_spread(
     relaxation: RelaxationMaker | None = None,
     seconds: float | None = None,
 ) -> Design:
-    """The cheapest of the allocations whose fullest row (or column) is as empty as it can be.
+    """The cheapest of the allocations whose fullest row (or column) has the fewest weights.
 
     Parameters
     ----------
     asked : Demand
-        With caps on other lines than `line`, or none.
+        Without caps on the kind of `line`.
     line : {"row", "column", "matrix"}
     relaxation, seconds
         As for `algebra.design.cheapest.cheapest`.
 
     Notes
     -----
-    The smallest cap that admits a design, by bisection: a cap that admits none is refused with
-    a dual solution that proves it, so the next larger one is the least.
+    The smallest feasible cap is found by bisection: an infeasible cap is refused with a dual
+    solution that proves it, so the next larger one is the smallest.
 
     Examples
     --------
@@ -78,12 +78,12 @@ def most_spread(
 
 
 def least_cap(asked: Demand, line: str) -> int:
-    """The cap that what must learn needs at least: 1 where nothing must."""
+    """The least cap that the weights that must learn permit: 1 if none must."""
     return max(Counter(line_of(c, line) for c in asked.must).values(), default=1)
 
 
 def with_cap(asked: Demand, line: str, number: int) -> Demand:
-    """The demand with one cap more, in the order of `LINES`, in which every demand has them."""
+    """The demand with a further cap, in the order of `LINES`, as in every demand."""
     caps = {**dict(asked.caps), line: number}
     return replace(asked, caps=tuple((kind, caps[kind]) for kind in LINES if kind in caps))
 

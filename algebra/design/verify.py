@@ -1,34 +1,34 @@
-r"""The proof of a design checked, from the file alone.
+r"""Verification of the proof of a design, from the file alone.
 
-What each goal claims stands in `algebra.design.proof`.  Checked are, in this order:
+`algebra.design.proof` lists the claims of each goal.  The checks are, in this order:
 
 *demand*, *design*
-    The weights chosen meet the demand, cost and count for what the file says, and have the rank
-    ρ of the whole network, so that MP > 0.
+    The chosen weights meet the demand, have the cost and number in the file, and have the rank ρ of
+    the whole network, so that MP > 0.
 *cost*
-    At random points of the check's own, the dual solution gives a bound that is not below
-    `cost_bound`.  By Splitting.bound and Tree.bound any numbers whatever give a true lower bound
-    of what is independent at that point, so a forged dual solution proves less, never more.  A
-    better design that is a basis generically would have to be dependent at every one of the
-    points: `Demand.point_error` each.
+    At random points drawn by the verifier, the dual solution gives a bound that is not below
+    `cost_bound`.  By Splitting.bound and Tree.bound any numbers give a true lower bound for sets
+    that are independent at that point, so a forged dual solution can only prove less.  A better
+    design that is a generic basis would have to be dependent at every one of the points:
+    probability `Demand.point_error` each.
 *spread*
-    With a cap of one less there is no design: the same with a dual solution whose bound is
-    "none"; or what must learn, or a single weight, needs as much alone.
+    With a cap smaller by one there is no design: the same with a dual solution whose bound is
+    "none"; or the weights that must learn, or a single weight, exceed the smaller cap.
 *rank*
-    The design has the rank `value` and costs no more than `cost_budget`; a rank of one more has, by
-    its dual solution, a bound above the budget, or "none".
+    The design has the rank `value` and costs no more than `cost_budget`; for a rank larger by one
+    the dual solution gives a bound above the budget, or "none".
 *neurons*
-    The leaves of the search cover all sets of neurons, and the bound of each one, found again at
-    points of the check's own, is not below (value, cost_bound)
+    The leaves of the search cover all sets of neurons, and the bound of each one, recomputed at
+    points drawn by the verifier, is not below (value, cost_bound)
     (`algebra.design.neurons.neuron_bound`, with its theorem).
 *maximal*
-    The design, or a part of it that is no larger than the number of equations, has an odd root
-    count N: non-real solutions pair up, so that a real one is left.  All designs that cost less
-    are listed anew, at points of the check's own, and each one is, up to renaming of units, in
-    the file with an even N; nothing else is.  Each N is counted again modulo a new prime:
-    *probable*; where a count does not come to an end, the check is *unfinished*.  Of a design of
-    more weights than equations every part that has as many and full rank is counted.
-    An even N does not show that MP < 1: the claim is of odd root counts alone.
+    The design, or a part of it with at most as many weights as equations, has an odd root count N:
+    non-real solutions occur in pairs, so at least one is real.  All designs that cost less are
+    enumerated again, at points drawn by the verifier, and each one is, up to renaming of units, in
+    the file with an even N; the file has no others.  Each N is counted again modulo a new prime:
+    *probable*; if a count does not end, the check is *unfinished*.  For a design with more weights
+    than equations every part with as many and full rank is counted.  An even N does not show that
+    MP < 1: the claim is about odd root counts only.
 """
 
 from __future__ import annotations
@@ -83,19 +83,19 @@ def verify_design(
     timeout: float = 60.0,
     fallback: RootCounter | None = None,
 ) -> Verification:
-    """Check the proof of a design.
+    """Verify the proof of a design.
 
     Parameters
     ----------
     data : mapping
-        What `DesignProof.to_dict` makes.
+        A result of `DesignProof.to_dict`.
     seed : int, optional
-        The points follow from it.
+        It determines the points.
     timeout : float, optional
-        Seconds; a root count, and a search that version 1 leaves to the check, may take half of
-        what is left.
+        Seconds; a root count, and the search that version 1 requires, may use half of the remaining
+        time.
     fallback : callable, optional
-        Counts roots where msolve is missing or too slow.
+        Counts roots if msolve is missing or too slow.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def verify_design(
     Raises
     ------
     InputError
-        Where the data is no proof of this format at all.
+        If the data are not a proof of this format.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class _DesignChecker:
         self.counted: dict[tuple[Cell, ...], Recount] = {}
 
     def run(self) -> None:
-        """All checks of the goal, one after another."""
+        """All checks of the goal, in order."""
         proof = self.proof
         try:
             proof.problem.network.need_ranks("a design", proof.problem.support)
@@ -145,7 +145,7 @@ class _DesignChecker:
         if proof.cost_budget is not None:
             asked = self.within_budget(asked)
         self.meets(asked)
-        # The evidence was read as that of the goal.
+        # The evidence was read by the goal's own class.
         match proof.evidence:
             case CostEvidence(dual):
                 self.costs_least(asked, dual)
@@ -164,7 +164,7 @@ class _DesignChecker:
                 raise CheckFailed("evidence", f"is of no known kind: {type(evidence).__name__}")
 
     def within_budget(self, asked: Demand) -> Demand:
-        """The demand for the rank that goal "rank" claims, which must be possible."""
+        """The demand with the rank that goal "rank" claims; it must be possible."""
         rank, size = self.proof.value, self.proof.size
         if rank.denominator != 1 or not 0 < rank <= asked.equations:
             raise CheckFailed("value", f"a rank of {rank}, of {asked.equations}")
@@ -176,7 +176,7 @@ class _DesignChecker:
         return of_rank(asked, int(rank))
 
     def largest_rank(self, asked: Demand, refutation: Dual | None) -> None:
-        """A rank of one more is not within the budget."""
+        """A rank larger by one is not within the budget."""
         whole = network_rank(asked.network, asked.support, self.seed)
         if asked.equations == whole.rank:
             status = PROVED if whole.is_proved else PROBABLE
@@ -205,7 +205,7 @@ class _DesignChecker:
         )  # fmt: skip
 
     def meets(self, asked: Demand) -> None:
-        """The design meets the demand, and is what the file says."""
+        """The design meets the demand, with the cost, value and rank in the file."""
         proof = self.proof
         names = set(asked.cells)
         for cell in proof.design:
@@ -254,12 +254,12 @@ class _DesignChecker:
         )
 
     def over_points(self, asked: Demand, check: Callable[[int, int], Fraction]) -> tuple[str, int]:
-        """Run a check at as many points as the error bound needs; that bound, and how many."""
+        """Run a check at as many points as the error bound needs; return bound and number."""
         error, count = over_points(asked.points(), TARGET, check)
         return float_text(error), count
 
     def units(self, asked: Demand) -> Fraction:
-        """`cost_bound` of the free weights, in units of the demand."""
+        """`cost_bound` for the free weights, in units of the demand."""
         return (self.proof.cost_bound - asked.cost(sorted(asked.must))) * asked.unit
 
     def costs_least(self, asked: Demand, dual: Dual) -> None:
@@ -281,7 +281,7 @@ class _DesignChecker:
         self.say("evidence", PROBABLE, f"nothing{what}: {count} new points, error at most {error}")
 
     def most_spread(self, asked: Demand, refutation: Dual | None) -> None:
-        """With a cap of one less there is no design."""
+        """With a cap smaller by one there is no design."""
         line, number = self.proof.line, int(self.proof.value)
         if number <= least_cap(asked, line):
             why = f"{number} weights of one {line} must learn" if number > 1 else "each has one"
@@ -316,7 +316,7 @@ class _DesignChecker:
         )  # fmt: skip
 
     def fewest_neurons(self, asked: Demand, evidence: NeuronEvidence) -> None:
-        """No design touches fewer neurons, and none of as many costs less than `cost_bound`."""
+        """No design has fewer neurons, and none with as many costs less than `cost_bound`."""
         value, units = int(self.proof.value), self.units(asked)
 
         def check(p: int, number: int) -> Fraction:
@@ -336,7 +336,7 @@ class _DesignChecker:
         )  # fmt: skip
 
     def is_maximal(self, asked: Demand, roots: CountedRoots) -> None:
-        """The design has an odd root count, or a part of it has."""
+        """The design, or a part of it, has an odd root count."""
         place = "evidence.design"
         if not self.same(asked, roots.cells, self.proof.design):
             raise CheckFailed(place, "counts the roots of other weights than the design's")
@@ -346,7 +346,7 @@ class _DesignChecker:
         self.say(place, status, f"MP = 1, by an odd root count: {text}")
 
     def cheaper_are_even(self, asked: Demand, evidence: MaximalEvidence) -> None:
-        """All that costs less is in the file, with even root counts."""
+        """All cheaper designs are in the file, with even root counts."""
         place = "evidence.cheaper"
         listed: dict[tuple[Cell, ...], int] = {}
         for k, roots in enumerate(evidence.cheaper):
@@ -404,7 +404,7 @@ class _DesignChecker:
         return status
 
     def canonical(self, asked: Demand, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-        """The same for all allocations of an orbit."""
+        """A representative of an allocation's orbit."""
         with refused_at("evidence"):
             allocation = Allocation.from_cells(asked.network, cells)
         if not hasattr(self, "group"):
@@ -412,7 +412,7 @@ class _DesignChecker:
         return (self.group.canonical(allocation) if self.group else allocation).cells
 
     def same(self, asked: Demand, one: tuple[Cell, ...], other: tuple[Cell, ...]) -> bool:
-        """Whether two allocations differ by a renaming of units at most."""
+        """Whether two allocations are equal up to renaming of units."""
         return self.canonical(asked, one) == self.canonical(asked, other)
 
     def count_again(self, asked: Demand, roots: CountedRoots, place: str) -> tuple[str, str]:
@@ -439,7 +439,7 @@ class _DesignChecker:
         return status, "; ".join(texts)
 
     def recount(self, asked: Demand, part: Allocation) -> Recount:
-        """N of weights of full rank, once for all that differ by a renaming of units."""
+        """N of weights of full rank, computed once for each orbit."""
         cells = self.canonical(asked, part.cells)
         if cells not in self.counted:
             self.counted[cells] = recount_again(
