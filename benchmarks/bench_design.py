@@ -17,7 +17,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import Demand, demand
+from algebra.design.demand import Demand, checked_demand
 from algebra.design.neurons import fewest_neurons
 from algebra.design.result import Design
 from algebra.networks.recurrent import LinearRNN
@@ -50,7 +50,7 @@ def main() -> None:
         cells = [("W", i, j) for i in range(n) for j in rng.sample(range(n), 8)]
         costs = {cell: Fraction(rng.randrange(1, 100)) for cell in cells}
         cap = -(-d * d // n) + 1
-        asked = demand(network, allowed=cells, costs=costs)
+        asked = checked_demand(network, allowed=cells, costs=costs)
         limits = ((), (("row", cap),), (("row", cap), ("column", cap)))
         results = [timed(cheapest, replace(asked, caps=caps)) for caps in limits]
         results.append(timed(fewest_neurons, asked))

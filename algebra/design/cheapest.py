@@ -40,7 +40,7 @@ from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_point
 
 
 def cheapest(
-    asked: Demand,
+    demand: Demand,
     relaxation: RelaxationMaker | None = None,
     seconds: float | None = None,
     *,
@@ -50,7 +50,7 @@ def cheapest(
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
     relaxation : callable, optional
         Makes the relaxation that guides the search if there are several kinds of caps
         (`numeric.cap_relaxation.linear_relaxation`); its results are checked exactly.
@@ -68,42 +68,42 @@ def cheapest(
 
     Examples
     --------
-    >>> from algebra.design.demand import demand
+    >>> from algebra.design.demand import checked_demand
     >>> from algebra.networks.linear import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
-    >>> cheapest(demand(net, costs={("W", 0, 0): 9})).allocation.row_counts("W")
+    >>> cheapest(checked_demand(net, costs={("W", 0, 0): 9})).allocation.row_counts("W")
     [2, 2]
     """
-    best, points, error = optimum_over_points(asked, TARGET, relaxation, seconds)
+    best, points, error = optimum_over_points(demand, TARGET, relaxation, seconds)
     if best.elements is None:
         if best.bound is not None:
             raise SearchUnfinished(
                 f"no allocation under these caps was found in {best.nodes} branches of the search, "
-                "nor was it shown that there is none: allow more with --seconds, or loosen a cap"
+                "nor was it shown that there is none: raise `seconds`, or loosen a cap"
             )
         if isinstance(best.dual, Shortage):
-            raise NoDesign(shortage_text(best.dual, asked), best.dual)
-        raise NoDesign(crossing_text(asked, best), best.dual)
+            raise NoDesign(shortage_text(best.dual, demand), best.dual)
+        raise NoDesign(crossing_text(demand, best), best.dual)
     assert best.bound is not None
     proof = f"a weight splitting checks at {len(points)} random points"
     if isinstance(best.dual, Tree):
         leaves = len(best.dual.leaves)
         tree = "one set of multipliers" if leaves == 1 else f"a tree of {leaves} multiplier sets"
         proof = f"{tree} checks at {len(points)} random points"
-    bound = Fraction(best.bound, asked.unit) + asked.cost(sorted(asked.must))
+    bound = Fraction(best.bound, demand.unit) + demand.cost(sorted(demand.must))
     return design_of(
-        asked, allocation_of(asked, best.elements), goal, error, points,
+        demand, allocation_of(demand, best.elements), goal, error, points,
         bound=bound, cost_bound=bound, proof=proof, evidence=CostEvidence(best.dual),
     )  # fmt: skip
 
 
-def of_rank(asked: Demand, rank: int) -> Demand:
+def of_rank(demand: Demand, rank: int) -> Demand:
     """The demand with this rank in place of the network's."""
-    return replace(asked, size=rank + asked.extra, equations=rank)
+    return replace(demand, size=rank + demand.extra, equations=rank)
 
 
 def largest_rank(
-    asked: Demand,
+    demand: Demand,
     relaxation: RelaxationMaker | None = None,
     seconds: float | None = None,
 ) -> Design:
@@ -111,7 +111,7 @@ def largest_rank(
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
         With a cost budget, and as many weights as equations.
     relaxation, seconds
         As for `cheapest`; `seconds` is for each rank that is tried.
@@ -123,26 +123,26 @@ def largest_rank(
 
     Examples
     --------
-    >>> from algebra.design.demand import demand
+    >>> from algebra.design.demand import checked_demand
     >>> from algebra.networks.linear import LinearEstimator
-    >>> asked = demand(LinearEstimator(q=3, d=2, m=2), cost_budget=3)
-    >>> largest_rank(asked).value
+    >>> demand = checked_demand(LinearEstimator(q=3, d=2, m=2), cost_budget=3)
+    >>> largest_rank(demand).value
     Fraction(3, 1)
     """
-    budget = asked.cost_budget
+    budget = demand.cost_budget
     if budget is None:
-        raise InputError("goal 'rank' needs a cost budget: give --cost-budget")
-    if any(price < 0 for price in asked.prices.values()):
+        raise InputError("goal 'rank' needs a cost budget: give `cost_budget`")
+    if any(price < 0 for price in demand.prices.values()):
         raise InputError("`costs` must not be negative where a cost budget is kept")
-    least = len(asked.must) - asked.extra
-    spent = asked.cost(sorted(asked.must))
+    least = len(demand.must) - demand.extra
+    spent = demand.cost(sorted(demand.must))
     if spent > budget:
         raise NoDesign(f"what must learn costs {spent}, more than the cost budget of {budget}")
 
     def within_budget(rank: int) -> tuple[Design | None, Dual | None, bool]:
         """A design of this rank, the refutation if there is none, and whether it is refuted."""
         try:
-            found = cheapest(of_rank(asked, rank), relaxation, seconds, goal="rank")
+            found = cheapest(of_rank(demand, rank), relaxation, seconds, goal="rank")
         except NoDesign as none:
             return None, none.dual, True
         except SearchUnfinished:
@@ -153,7 +153,7 @@ def largest_rank(
         return None, found.evidence.dual, found.cost_bound > budget
 
     best: Design | None = None
-    low, high = least, asked.equations + 1
+    low, high = least, demand.equations + 1
     refutations: dict[int, Dual | None] = {high: None}
     while high - low > 1:
         middle = (low + high) // 2
@@ -174,7 +174,7 @@ def largest_rank(
     proof = f"a rank of {low + 1} costs more than {budget}, or breaks a cap"
     # Each refutation is wrong with a probability below the target.
     error = best.error + TARGET
-    if low == asked.equations:
+    if low == demand.equations:
         proof, error = f"the network's own rank is {low}", best.error
     return replace(
         best, error=error, value=Fraction(low), bound=Fraction(bound), proof=proof,
@@ -187,8 +187,8 @@ def _evidence(best: Design, refutation: Dual | None) -> RankEvidence:
     return RankEvidence(best.evidence.dual, refutation)
 
 
-def search(asked: Demand, options: SearchOptions) -> Design:
+def search(demand: Demand, options: SearchOptions) -> Design:
     """The search of goals "cheapest" and, within a cost budget, "rank"."""
-    if asked.cost_budget is not None:
-        return largest_rank(asked, options.relaxation, options.seconds)
-    return cheapest(asked, options.relaxation, options.seconds)
+    if demand.cost_budget is not None:
+        return largest_rank(demand, options.relaxation, options.seconds)
+    return cheapest(demand, options.relaxation, options.seconds)

@@ -84,7 +84,7 @@ def exact_price(value: object) -> Fraction:
 
 @dataclass(frozen=True)
 class Demand:
-    """A checked demand; created by `demand`.
+    """A checked demand; created by `checked_demand`.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Demand:
         return CappedProblem(columns, p, self.all_groups(), self.costs, self.wanted)
 
 
-def demand(
+def checked_demand(
     network: Network,
     *,
     allowed: Sequence[Cell] | None = None,

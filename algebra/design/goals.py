@@ -51,7 +51,7 @@ class Goal:
     help : str
         The optimized quantity, in a few words.
     module : str
-        Its function ``search(asked, options)`` returns the `Design`.
+        Its function ``search(demand, options)`` returns the `Design`.
     proof : str
         The statement that its proof file proves, which `algebra.design.verify` checks; or empty.
     evidence : str
@@ -69,9 +69,9 @@ class Goal:
     lines: tuple[str, ...] = ()
     needs_cost_budget: bool = False
 
-    def search(self, asked: Demand, options: Any) -> Design:
+    def search(self, demand: Demand, options: Any) -> Design:
         """The best design."""
-        found: Design = import_module(self.module).search(asked, options)
+        found: Design = import_module(self.module).search(demand, options)
         return found
 
     def read_evidence(self, data: object) -> Evidence:
@@ -89,7 +89,7 @@ GOALS: dict[str, Goal] = {
         "CostEvidence",
     ),
     "rank": Goal(
-        "the largest rank within --cost-budget, then least cost",
+        "the largest rank within the cost budget, then least cost",
         "algebra.design.cheapest",
         "no larger rank is within the budget, and nothing of this rank costs less",
         "RankEvidence",

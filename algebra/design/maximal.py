@@ -89,7 +89,7 @@ class _BestMaximal:
 
 
 def cheapest_maximal(
-    asked: Demand,
+    demand: Demand,
     *,
     relaxation: RelaxationMaker | None = None,
     seconds: float = 60.0,
@@ -102,7 +102,7 @@ def cheapest_maximal(
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
     relaxation : callable, optional
         As for `algebra.design.cheapest.least_cost`.
     seconds : float, optional
@@ -130,36 +130,36 @@ def cheapest_maximal(
 
     Examples
     --------
-    >>> from algebra.design.demand import demand
+    >>> from algebra.design.demand import checked_demand
     >>> from algebra.networks.recurrent import LinearRNN
-    >>> asked = demand(LinearRNN(n=2, T=2, b=1, d=1, m=2), must=[("W", 0, 0)])
-    >>> cheapest_maximal(asked).proof.startswith("maximal: N = 1")
+    >>> demand = checked_demand(LinearRNN(n=2, T=2, b=1, d=1, m=2), must=[("W", 0, 0)])
+    >>> cheapest_maximal(demand).proof.startswith("maximal: N = 1")
     True
     """
-    parity = parity or ParityCounter(asked, timeout, fallback)
+    parity = parity or ParityCounter(demand, timeout, fallback)
     # Refuses impossible demands, with a reason.
-    free = cheapest(asked, relaxation, seconds, goal="maximal")
+    free = cheapest(demand, relaxation, seconds, goal="maximal")
     form_ends, wide_ends, exchange_ends, ends = (end_of_part(s * seconds) for s in (*_SHARES, 1.0))
     best = _BestMaximal()
     points: list[tuple[int, int]] = []
     error, bound = Fraction(1), None
     reached: _CountedInOrder | None = None
     try:
-        for design in _forms(asked, relaxation, form_ends):
+        for design in _forms(demand, relaxation, form_ends):
             if best.cost is None or design.cost < best.cost:
                 known = parity(design.allocation)
                 if known.odd:
                     best.keep(design.cost, design.allocation, known)
         if best.cost is None or best.cost > free.cost:
-            _wider(asked, parity, best, wide_ends)
+            _wider(demand, parity, best, wide_ends)
         if best.allocation is not None and best.cost != free.cost:
-            _exchange(asked, parity, best, best.allocation, exchange_ends)
-        for p, number in asked.points():
+            _exchange(demand, parity, best, best.allocation, exchange_ends)
+        for p, number in demand.points():
             if error < TARGET:
                 break
             points.append((p, number))
-            error *= asked.point_error
-            reached = _in_order(asked, parity, best, p, number, ends)
+            error *= demand.point_error
+            reached = _in_order(demand, parity, best, p, number, ends)
             bound = reached.cost if bound is None else min(bound, reached.cost)
     except OutOfTime:
         # No non-minimal design costs less than the first one.
@@ -174,8 +174,8 @@ def cheapest_maximal(
                 "that are not minimal were found, and are even"
             )
         raise SearchUnfinished(
-            f"no allocation that is certified maximal was found in time: allow more with "
-            f"--seconds and --timeout, or loosen the demands ({reached.text(wording)}; the "
+            f"no allocation that is certified maximal was found in time: raise `seconds` and "
+            f"`timeout`, or loosen the demands ({reached.text(wording)}; the "
             f"cheapest that is not minimal costs {free.cost})"
         )
     assert best.cost is not None
@@ -187,7 +187,7 @@ def cheapest_maximal(
         evidence = MaximalEvidence(best.known.roots, cheaper)
     with unlimited():
         return design_of(
-            asked, best.allocation, "maximal", error, points, bound=bound, cost_bound=bound,
+            demand, best.allocation, "maximal", error, points, bound=bound, cost_bound=bound,
             proof=f"maximal: {best.known.text}; {reached.text(wording)}",
             certificate=best.known.text, evidence=evidence,
         )  # fmt: skip
@@ -225,14 +225,14 @@ class _CountedInOrder:
 
 
 def _in_order(
-    asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, p: int, number: int,
+    demand: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, p: int, number: int,
     ends: float,
 ) -> _CountedInOrder:  # fmt: skip
     """Count designs in order of cost, up to the best one known or the time limit."""
-    fixed = asked.cost(sorted(asked.must))
-    problem = asked.problem(p, number)
+    fixed = demand.cost(sorted(demand.must))
+    problem = demand.problem(p, number)
     # The bound if nothing remains open: the cost of the last design enumerated.
-    cost = Fraction(problem.floor, asked.unit) + fixed
+    cost = Fraction(problem.floor, demand.unit) + fixed
     first_unknown: Fraction | None = None
     unknown = counted = 0
 
@@ -240,15 +240,15 @@ def _in_order(
         upto = upto if first_unknown is None else min(upto, first_unknown)
         return _CountedInOrder(upto, counted, unknown, late)
 
-    ranked = ranked_bases(asked, problem.columns, p)
+    ranked = ranked_bases(demand, problem.columns, p)
     try:
         for units, elements in ranked:
-            cost = Fraction(units, asked.unit) + fixed
+            cost = Fraction(units, demand.unit) + fixed
             if best.cost is not None and cost >= best.cost:
                 break
             if _late(parity, ends):
                 return reached(cost, late=True)
-            allocation = allocation_of(asked, elements)
+            allocation = allocation_of(demand, elements)
             known = parity(allocation)
             counted += 1
             if known.odd:
@@ -265,36 +265,36 @@ def _in_order(
     return reached(cost + 1 if best.cost is None else best.cost)
 
 
-def _forms(asked: Demand, relaxation: RelaxationMaker | None, ends: float) -> Iterator[Design]:
+def _forms(demand: Demand, relaxation: RelaxationMaker | None, ends: float) -> Iterator[Design]:
     """Designs inside one matrix, and of full rows or columns, cheap ones first."""
-    network = asked.network
-    names = [n for n in network.shapes if any(c[0] == n for c in asked.cells)]
+    network = demand.network
+    names = [n for n in network.shapes if any(c[0] == n for c in demand.cells)]
     for name in names:
-        inside = [c for c in asked.cells if c[0] == name]
-        if len(names) > 1 and (design := _inside(asked, inside, {}, relaxation)) is not None:
+        inside = [c for c in demand.cells if c[0] == name]
+        if len(names) > 1 and (design := _inside(demand, inside, {}, relaxation)) is not None:
             yield design
     recurrent = _recurrent(network)
     for line, full in _lines(network):
-        if asked.equations % full or dict(asked.caps).get(line, full) < full:
+        if demand.equations % full or dict(demand.caps).get(line, full) < full:
             continue
-        for lines in islice(_line_sets(asked, line, full, asked.equations // full), _FORM_TRIES):
+        for lines in islice(_line_sets(demand, line, full, demand.equations // full), _FORM_TRIES):
             if has_passed(ends):
                 return
-            inside = [c for c in asked.cells if c[0] == recurrent and line_of(c, line) in lines]
-            design = _inside(asked, inside, {line: full}, relaxation)
+            inside = [c for c in demand.cells if c[0] == recurrent and line_of(c, line) in lines]
+            design = _inside(demand, inside, {line: full}, relaxation)
             if design is not None:
                 yield design
 
 
 def _inside(
-    asked: Demand, cells: Sequence[Cell], caps: Mapping[str, int],
+    demand: Demand, cells: Sequence[Cell], caps: Mapping[str, int],
     relaxation: RelaxationMaker | None,
 ) -> Design | None:  # fmt: skip
     """The cheapest design inside some weights; surplus weights may be elsewhere."""
-    if not asked.must <= set(cells) or asked.extra:
+    if not demand.must <= set(cells) or demand.extra:
         return None
-    both = {**dict(asked.caps), **caps}
-    part = replace(asked, cells=tuple(cells), caps=tuple(both.items()))
+    both = {**dict(demand.caps), **caps}
+    part = replace(demand, cells=tuple(cells), caps=tuple(both.items()))
     try:
         return cheapest(part, relaxation, 10.0, goal="maximal")
     except (InputError, SearchUnfinished):
@@ -317,27 +317,27 @@ def _lines(network: Network) -> Iterator[tuple[str, int]]:
 
 
 def _wider(
-    asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, ends: float
+    demand: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, ends: float
 ) -> None:
     """Designs with a few more rows (or columns) than the form: cheaper, and with few roots."""
-    if asked.extra:
+    if demand.extra:
         return
-    name = _recurrent(asked.network)
-    p, number = next(asked.points())
+    name = _recurrent(demand.network)
+    p, number = next(demand.points())
     for more in range(_WIDER):
-        for line, full in _lines(asked.network):
-            want = -(-asked.equations // full) + more
-            for lines in islice(_line_sets(asked, line, full, want), _WIDE_SETS):
-                cells = [c for c in asked.cells if c[0] == name and line_of(c, line) in lines]
-                if not asked.must <= set(cells):
+        for line, full in _lines(demand.network):
+            want = -(-demand.equations // full) + more
+            for lines in islice(_line_sets(demand, line, full, want), _WIDE_SETS):
+                cells = [c for c in demand.cells if c[0] == name and line_of(c, line) in lines]
+                if not demand.must <= set(cells):
                     continue
-                part = replace(asked, cells=tuple(cells))
+                part = replace(demand, cells=tuple(cells))
                 ranked = ranked_bases(part, part.columns(p, number), p)
                 with suppress(SearchUnfinished):
                     for units, elements in islice(ranked, _WIDE_RANKS):
                         if _late(parity, ends):
                             return
-                        cost = Fraction(units, part.unit) + asked.cost(sorted(asked.must))
+                        cost = Fraction(units, part.unit) + demand.cost(sorted(demand.must))
                         if best.cost is not None and cost >= best.cost:
                             break
                         allocation = allocation_of(part, elements)
@@ -347,20 +347,20 @@ def _wider(
                             break
 
 
-def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[frozenset[Any]]:
+def _line_sets(demand: Demand, line: str, full: int, want: int) -> Iterator[frozenset[Any]]:
     """Sets of lines of W with enough weights, in the order of a lower bound on their cost."""
-    p, number = next(asked.points())
-    matroid = LinearMatroid(replace(asked, must=frozenset()).columns(p, number), p)
-    place = {cell: k for k, cell in enumerate(asked.cells)}
-    needed = {line_of(cell, line) for cell in asked.must}
+    p, number = next(demand.points())
+    matroid = LinearMatroid(replace(demand, must=frozenset()).columns(p, number), p)
+    place = {cell: k for k, cell in enumerate(demand.cells)}
+    needed = {line_of(cell, line) for cell in demand.must}
     priced: list[tuple[Fraction, Any]] = []
-    name = _recurrent(asked.network)
-    for key in dict.fromkeys(line_of(c, line) for c in asked.cells if c[0] == name):
-        cells = [c for c in asked.cells if c[0] == name and line_of(c, line) == key]
-        cells.sort(key=lambda c: (c not in asked.must, asked.prices[c]))
+    name = _recurrent(demand.network)
+    for key in dict.fromkeys(line_of(c, line) for c in demand.cells if c[0] == name):
+        cells = [c for c in demand.cells if c[0] == name and line_of(c, line) == key]
+        cells.sort(key=lambda c: (c not in demand.must, demand.prices[c]))
         basis = matroid.greedy([place[c] for c in cells], full)
         if len(basis) == full:
-            priced.append((asked.cost([asked.cells[k] for k in basis]), key))
+            priced.append((demand.cost([demand.cells[k] for k in basis]), key))
     priced.sort(key=lambda entry: (entry[1] not in needed, entry[0]))
     if want > len(priced):
         return
@@ -389,25 +389,25 @@ def _late(parity: Callable[[Allocation], Parity], ends: float) -> bool:
 
 
 def _exchange(
-    asked: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, start: Allocation,
+    demand: Demand, parity: Callable[[Allocation], Parity], best: _BestMaximal, start: Allocation,
     ends: float,
 ) -> None:  # fmt: skip
     """Exchange one weight for a cheaper one, as long as the allocation stays certified."""
-    p, number = next(asked.points())
-    columns = asked.columns(p, number)
-    systems = asked.all_groups()
-    place = {cell: k for k, cell in enumerate(asked.free)}
+    p, number = next(demand.points())
+    columns = demand.columns(p, number)
+    systems = demand.all_groups()
+    place = {cell: k for k, cell in enumerate(demand.free)}
     basis = sorted(place[c] for c in start.cells if c in place)
     improved = True
     while improved and not _late(parity, ends):
         improved = False
-        rest = [e for e in range(len(asked.free)) if e not in set(basis)]
+        rest = [e for e in range(len(demand.free)) if e not in set(basis)]
         table, _ = echelon(columns[:, basis + rest], p)
         swaps = [
-            (asked.costs[x] - asked.costs[y], y, x)
+            (demand.costs[x] - demand.costs[y], y, x)
             for row, y in enumerate(basis)
             for x, entry in zip(rest, table[row, len(basis) :], strict=True)
-            if entry and asked.costs[x] < asked.costs[y]
+            if entry and demand.costs[x] < demand.costs[y]
         ]
         for gain, y, x in sorted(swaps):
             if _late(parity, ends):
@@ -418,19 +418,19 @@ def _exchange(
                 for g, k in systems
             ):
                 continue
-            allocation = allocation_of(asked, new)
+            allocation = allocation_of(demand, new)
             known = parity(allocation)
             if known.odd:
                 assert best.cost is not None
-                cost = best.cost + Fraction(gain, asked.unit)
+                cost = best.cost + Fraction(gain, demand.unit)
                 best.keep(cost, allocation, known)
                 basis, improved = new, True
                 break
 
 
-def search(asked: Demand, options: SearchOptions) -> Design:
+def search(demand: Demand, options: SearchOptions) -> Design:
     """The search of goal "maximal"."""
     return cheapest_maximal(
-        asked, relaxation=options.relaxation, seconds=options.seconds, timeout=options.timeout,
+        demand, relaxation=options.relaxation, seconds=options.seconds, timeout=options.timeout,
         fallback=options.fallback,
     )  # fmt: skip

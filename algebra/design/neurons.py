@@ -109,7 +109,7 @@ class Neurons:
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
     line : {"row", "column"}
     p, number : int
         The point.
@@ -124,15 +124,15 @@ class Neurons:
         Number of neurons with weights that must learn and no free ones.
     """
 
-    def __init__(self, asked: Demand, line: str, p: int, number: int) -> None:
-        self.asked, self.problem = asked, asked.problem(p, number)
-        keys = [neuron_of(asked.network, cell, line) for cell in asked.free]
+    def __init__(self, demand: Demand, line: str, p: int, number: int) -> None:
+        self.demand, self.problem = demand, demand.problem(p, number)
+        keys = [neuron_of(demand.network, cell, line) for cell in demand.free]
         self.names = list(dict.fromkeys(keys))
         place = {name: k for k, name in enumerate(self.names)}
         self.members: list[list[int]] = [[] for _ in self.names]
         for e, key in enumerate(keys):
             self.members[place[key]].append(e)
-        touched = {neuron_of(asked.network, cell, line) for cell in asked.must}
+        touched = {neuron_of(demand.network, cell, line) for cell in demand.must}
         self.start = frozenset(k for k, name in enumerate(self.names) if name in touched)
         self.base = len(touched - set(self.names))
         columns, owner = self._compress(line, p, number)
@@ -143,14 +143,14 @@ class Neurons:
 
     def _compress(self, line: str, p: int, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Compressed columns, and the neuron of each."""
-        asked, columns = self.asked, self.problem.columns
+        demand, columns = self.demand, self.problem.columns
         owner = np.zeros(columns.shape[1], np.int64)
         for k, members in enumerate(self.members):
             owner[members] = k
-        own = dict(asked.caps).get(line)
+        own = dict(demand.caps).get(line)
         if own is None:
             return columns, owner
-        group, left = asked.groups(line, own)
+        group, left = demand.groups(line, own)
         lines = np.array(group, np.int64)
         rng = random.Random(f"compress/{p}/{number}")
         parts, owners = [np.zeros((len(columns), 0), np.int64)], [owner[:0]]
@@ -166,12 +166,12 @@ class Neurons:
     @property
     def miss(self) -> Fraction:
         """Bound on the probability that the optimal design is dependent at this point."""
-        return self.asked.point_error + Fraction(self.asked.wanted, self.problem.p)
+        return self.demand.point_error + Fraction(self.demand.wanted, self.problem.p)
 
     @cached_property
     def prefixes(self) -> list[list[int]]:
         """Cost of the cheapest 0, 1, 2, … independent weights of each neuron under its caps."""
-        costs = self.asked.costs
+        costs = self.demand.costs
         found = []
         for members, size in zip(self.members, self.groups.sizes, strict=True):
             order = sorted(members, key=costs.__getitem__)
@@ -185,7 +185,7 @@ class Neurons:
     @cached_property
     def far(self) -> int:
         """More than the cost of all weights."""
-        return sum(abs(cost) for cost in self.asked.costs) + 1
+        return sum(abs(cost) for cost in self.demand.costs) + 1
 
     def count(self, chosen: frozenset[int]) -> int:
         """Number of neurons that learn if all of these do."""
@@ -212,7 +212,7 @@ class Neurons:
                 return self.count(chosen), cost
             return (self.count(chosen) + 1, self.problem.floor) if self.groups.open(leaf) else None
         found, adds = self.gains(leaf)
-        need, more = self.asked.wanted - found, 0
+        need, more = self.demand.wanted - found, 0
         for gain in sorted(adds.values(), reverse=True):
             if need <= 0:
                 break
@@ -220,7 +220,7 @@ class Neurons:
             more += 1
         if need > 0:
             return None
-        if self.groups.rank((*chosen, *adds)) < self.asked.wanted:
+        if self.groups.rank((*chosen, *adds)) < self.demand.wanted:
             return None
         cost = self.least(chosen, more, list(adds))
         return None if cost is None else (self.count(chosen) + more, cost)
@@ -230,7 +230,7 @@ class Neurons:
 
         None if there are not enough.
         """
-        wanted, far = self.asked.wanted, self.far
+        wanted, far = self.demand.wanted, self.far
         table = np.full((more + 1, wanted + 1), far, np.int64 if far < _WORD else object)
         table[0, 0] = 0
         for k in [*chosen, *others]:
@@ -248,13 +248,13 @@ class Neurons:
 
 
 def neuron_bound(
-    asked: Demand, line: str, p: int, number: int, leaves: Sequence[GroupLeaf]
+    demand: Demand, line: str, p: int, number: int, leaves: Sequence[GroupLeaf]
 ) -> tuple[Rating | None, Fraction]:
     """A lower bound on (neurons, cost) of all designs, from the leaves alone.
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
     line : {"row", "column"}
     p, number : int
         A random point.
@@ -273,7 +273,7 @@ def neuron_bound(
     DualError
         If the leaves do not cover all sets of neurons.
     """
-    return _least(Neurons(asked, line, p, number), leaves)
+    return _least(Neurons(demand, line, p, number), leaves)
 
 
 def _least(neurons: Neurons, leaves: Sequence[GroupLeaf]) -> tuple[Rating | None, Fraction]:
@@ -301,7 +301,7 @@ class _NeuronSearch:
     def rated(self, elements: Sequence[int]) -> _FewestNeurons:
         """A design with its rating."""
         used = {k for k, n in enumerate(self.touched(elements)) if n}
-        costs = self.neurons.asked.costs
+        costs = self.neurons.demand.costs
         return _FewestNeurons(
             self.neurons.count(self.neurons.start | used), sum(costs[e] for e in elements),
             tuple(elements),
@@ -401,7 +401,7 @@ class _NeuronSearch:
 
 
 def fewest_neurons(
-    asked: Demand,
+    demand: Demand,
     line: str = "row",
     relaxation: RelaxationMaker | None = None,
     seconds: float = 60.0,
@@ -410,7 +410,7 @@ def fewest_neurons(
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
     line : {"row", "column"}
         Count receiving or sending neurons.
     relaxation : callable, optional
@@ -430,16 +430,16 @@ def fewest_neurons(
 
     Examples
     --------
-    >>> from algebra.design.demand import demand
+    >>> from algebra.design.demand import checked_demand
     >>> from algebra.networks.recurrent import LinearRNN
-    >>> fewest_neurons(demand(LinearRNN(n=4, T=4, b=1, d=2, m=4))).value
+    >>> fewest_neurons(checked_demand(LinearRNN(n=4, T=4, b=1, d=2, m=4))).value
     Fraction(2, 1)
     """
     if line not in ("row", "column"):
         raise InputError(f"`line` ({line!r}) must be row or column")
     # Refuses impossible demands, with a reason; otherwise it is a first solution.
-    first = cheapest(asked, relaxation, seconds, goal="neurons")
-    place = {cell: k for k, cell in enumerate(asked.free)}
+    first = cheapest(demand, relaxation, seconds, goal="neurons")
+    place = {cell: k for k, cell in enumerate(demand.free)}
     elements = tuple(place[cell] for cell in first.allocation.cells if cell in place)
     best: _FewestNeurons | None = None
     leaves: list[GroupLeaf] = []
@@ -448,11 +448,11 @@ def fewest_neurons(
     error = Fraction(1)
     ends, half = end_of_part(seconds), end_of_part(seconds / 2)
     cost_ends = end_of_part(seconds / _COST_SHARE)
-    for p, number in asked.points():
+    for p, number in demand.points():
         if error < TARGET:
             break
         points.append((p, number))
-        neurons = Neurons(asked, line, p, number)
+        neurons = Neurons(demand, line, p, number)
         error *= neurons.miss
         if best is not None:
             now, _ = _least(neurons, leaves)
@@ -470,9 +470,9 @@ def fewest_neurons(
             proved, leaves = now, new_leaves
     assert best is not None
     assert proved is not None
-    fixed = asked.cost(sorted(asked.must))
-    cost = Fraction(best.cost, asked.unit) + fixed
-    cost_bound = cost if proved == best.rating else Fraction(proved[1], asked.unit) + fixed
+    fixed = demand.cost(sorted(demand.must))
+    cost = Fraction(best.cost, demand.unit) + fixed
+    cost_bound = cost if proved == best.rating else Fraction(proved[1], demand.unit) + fixed
     if proved[0] < best.neurons:
         proof = "the search was stopped by its time limit"
     else:
@@ -483,7 +483,7 @@ def fewest_neurons(
             else "; whether as many can cost less was not settled in the time given"
         )
     return design_of(
-        asked, allocation_of(asked, best.elements), "neurons", error, points,
+        demand, allocation_of(demand, best.elements), "neurons", error, points,
         value=Fraction(best.neurons), bound=Fraction(proved[0]), proof=proof,
         measure=f"neurons that {'receive' if line == 'row' else 'send'} what learns", line=line,
         cost_bound=cost_bound if proved[0] == best.neurons else Fraction(0),
@@ -491,6 +491,6 @@ def fewest_neurons(
     )  # fmt: skip
 
 
-def search(asked: Demand, options: SearchOptions) -> Design:
+def search(demand: Demand, options: SearchOptions) -> Design:
     """The search of goal "neurons"."""
-    return fewest_neurons(asked, options.line, options.relaxation, options.seconds)
+    return fewest_neurons(demand, options.line, options.relaxation, options.seconds)

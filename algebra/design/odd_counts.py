@@ -47,11 +47,11 @@ class Parity:
     roots: CountedRoots
 
 
-def renamings(asked: Demand) -> SymmetryGroup | None:
+def renamings(demand: Demand) -> SymmetryGroup | None:
     """The renamings of units, which change no root count; None if there are too many."""
-    names = [n for n in asked.network.shapes if any(c[0] == n for c in asked.cells)]
+    names = [n for n in demand.network.shapes if any(c[0] == n for c in demand.cells)]
     try:
-        group = SymmetryGroup(asked.network, names, asked.support)
+        group = SymmetryGroup(demand.network, names, demand.support)
     except InputError:
         return None
     return group if group.order <= _LARGEST_GROUP else None
@@ -62,15 +62,15 @@ class ParityCounter:
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
     timeout : float
         Time for one root count.
     fallback : callable, optional
         As for `algebra.systems.root_count.generic_root_count`; used if msolve is not installed.
     """
 
-    def __init__(self, asked: Demand, timeout: float, fallback: RootCounter | None = None) -> None:
-        self.asked, self.timeout = asked, timeout
+    def __init__(self, demand: Demand, timeout: float, fallback: RootCounter | None = None) -> None:
+        self.demand, self.timeout = demand, timeout
         try:
             find_msolve()
             # Counts that msolve does not finish in time are skipped: the search has other
@@ -81,7 +81,7 @@ class ParityCounter:
         self.known: dict[tuple[Cell, ...], Parity] = {}
         # Duration of the slowest count so far: on large nets one may exceed the search's time.
         self.slowest = 0.0
-        self.group = renamings(asked)
+        self.group = renamings(demand)
 
     def __call__(self, allocation: Allocation) -> Parity:
         """The parity of an allocation that is not minimal."""
@@ -95,30 +95,30 @@ class ParityCounter:
 
     def _parts(self, allocation: Allocation) -> Iterator[tuple[Cell, ...]]:
         """Full-rank parts with as many weights as equations: likely ones first, or all if few."""
-        asked = self.asked
-        equations, support = asked.equations, asked.support
+        demand = self.demand
+        equations, support = demand.equations, demand.support
         if allocation.size == equations:
             yield allocation.cells
             return
-        yield from candidate_bases(allocation, equations, support, asked.seed, _PARTS)
+        yield from candidate_bases(allocation, equations, support, demand.seed, _PARTS)
         if comb(allocation.size, equations) > _ALL_PARTS:
             return
         for cells in combinations(allocation.cells, equations):
-            part = Allocation.from_cells(asked.network, cells)
-            if allocation_rank(part, support, equations, asked.seed).rank == equations:
+            part = Allocation.from_cells(demand.network, cells)
+            if allocation_rank(part, support, equations, demand.seed).rank == equations:
                 yield part.cells
 
     def _count(self, allocation: Allocation) -> Parity:
-        asked = self.asked
+        demand = self.demand
         failed, even, seen = "", [], set()
         for cells in self._parts(allocation):
             if cells in seen:
                 continue
             seen.add(cells)
-            part = Allocation.from_cells(asked.network, cells)
+            part = Allocation.from_cells(demand.network, cells)
             try:
                 roots = generic_root_count(
-                    part, asked.support, seed=asked.seed, timeout=self.timeout,
+                    part, demand.support, seed=demand.seed, timeout=self.timeout,
                     fallback=self.fallback,
                 )  # fmt: skip
             except RootCountError as error:
@@ -130,7 +130,7 @@ class ParityCounter:
                 return Parity(True, f"{where}N = {roots.value}, {roots.how}", counted)
             even.append((cells, roots.value))
         counted = CountedRoots(allocation.cells, tuple(even))
-        if comb(allocation.size, asked.equations) > _ALL_PARTS:
+        if comb(allocation.size, demand.equations) > _ALL_PARTS:
             failed = failed or f"{len(even)} of its many parts have even root counts"
         if failed or not even:
             return Parity(None, failed or "no part of it was found", counted)

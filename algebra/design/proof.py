@@ -39,7 +39,7 @@ from algebra.certificates.parts import (
     read_prices,
     read_version,
 )
-from algebra.design.demand import LINES, Demand, demand
+from algebra.design.demand import LINES, Demand, checked_demand
 from algebra.design.evidence import CostEvidence, SpreadEvidence
 from algebra.design.goals import GOALS
 from algebra.design.result import Design
@@ -97,13 +97,13 @@ class DesignProof:
         """The demand, its caps in the order of the file (which is that of the evidence)."""
         choice = parameter_allocation(self.problem)
         names = choice.cells
-        asked = demand(
+        demand = checked_demand(
             choice.network, allowed=names, must=self.must,
             costs=dict(zip(names, self.prices, strict=True)), caps=dict(self.caps),
             budget=None if self.cost_budget is not None else self.size,
             cost_budget=self.cost_budget, support=self.problem.support, seed=seed,
         )  # fmt: skip
-        return replace(asked, caps=self.caps)
+        return replace(demand, caps=self.caps)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -118,12 +118,12 @@ class DesignProof:
         }
 
 
-def proof_of(asked: Demand, found: Design) -> DesignProof:
+def proof_of(demand: Demand, found: Design) -> DesignProof:
     """The proof of a design.
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
         Without the cap that goal "spread" added itself.
     found : Design
         An optimal design of a goal with a proof.
@@ -144,12 +144,12 @@ def proof_of(asked: Demand, found: Design) -> DesignProof:
             f"the design is not proved to be the best (value {found.value}, bound "
             f"{found.bound}): allow the search more time"
         )
-    everything = Allocation.from_cells(asked.network, asked.cells)
+    everything = Allocation.from_cells(demand.network, demand.cells)
     return DesignProof(
-        by_updates(Problem.of(everything, support=asked.support)), tuple(sorted(asked.must)),
-        tuple(asked.prices[cell] for cell in asked.cells), found.caps, found.allocation.size,
+        by_updates(Problem.of(everything, support=demand.support)), tuple(sorted(demand.must)),
+        tuple(demand.prices[cell] for cell in demand.cells), found.caps, found.allocation.size,
         found.goal, found.line, found.allocation.cells, found.cost, found.value, found.cost_bound,
-        found.evidence, asked.cost_budget,
+        found.evidence, demand.cost_budget,
     )  # fmt: skip
 
 

@@ -41,12 +41,12 @@ class _Part:
     outside: frozenset[int]
 
 
-def ranked_bases(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
+def ranked_bases(demand: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
     """Costs and elements of all designs at one random point, in order of cost.
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
     columns : ndarray of int64
         `Demand.columns` of the point.
     p : int
@@ -66,19 +66,19 @@ def ranked_bases(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]
     Examples
     --------
     >>> from fractions import Fraction
-    >>> from algebra.design.demand import demand
+    >>> from algebra.design.demand import checked_demand
     >>> from algebra.networks.linear import LinearEstimator
     >>> costs = {("W", 0, j): Fraction(j) for j in range(3)}
-    >>> asked = demand(LinearEstimator(q=3, d=1, m=2), costs=costs)
-    >>> p, number = next(asked.points())
-    >>> list(ranked_bases(asked, asked.columns(p, number), p))
+    >>> demand = checked_demand(LinearEstimator(q=3, d=1, m=2), costs=costs)
+    >>> p, number = next(demand.points())
+    >>> list(ranked_bases(demand, demand.columns(p, number), p))
     [(1, (0, 1)), (2, (0, 2)), (3, (1, 2))]
     """
-    return (_exchanging if not asked.caps else _solving)(asked, columns, p)
+    return (_exchanging if not demand.caps else _solving)(demand, columns, p)
 
 
-def _exchanging(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
-    costs, size = asked.costs, asked.wanted
+def _exchanging(demand: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
+    costs, size = demand.costs, demand.wanted
     order = sorted(range(len(costs)), key=costs.__getitem__)
     first = LinearMatroid(columns, p).greedy(order, size)
     if len(first) < size:
@@ -110,14 +110,14 @@ def _exchanging(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
             inside = inside | {y}
 
 
-def _solving(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
+def _solving(demand: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
     none: frozenset[int] = frozenset()
-    heap = [_Part(sum(sorted(asked.costs)[: asked.wanted]), 0, 0, (), none, none)]
+    heap = [_Part(sum(sorted(demand.costs)[: demand.wanted]), 0, 0, (), none, none)]
     count = 0
     while heap:
         part = heapq.heappop(heap)
         if not part.solved:
-            found = _solve(asked, columns, p, part.inside, part.outside)
+            found = _solve(demand, columns, p, part.inside, part.outside)
             if found is not None:
                 again = _Part(found[0], 1, part.number, found[1], part.inside, part.outside)
                 heapq.heappush(heap, again)
@@ -133,21 +133,21 @@ def _solving(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
 
 
 def _solve(
-    asked: Demand, columns: np.ndarray, p: int, inside: frozenset[int], outside: frozenset[int]
+    demand: Demand, columns: np.ndarray, p: int, inside: frozenset[int], outside: frozenset[int]
 ) -> Ranked | None:
     """The cheapest design with and without some elements, under the caps."""
     left = [e for e in range(columns.shape[1]) if e not in inside and e not in outside]
     rest = LinearMatroid(columns, p).contract(sorted(inside))[0].restrict(left)
     systems = []
-    for group, caps in asked.all_groups():
+    for group, caps in demand.all_groups():
         used = np.bincount([group[e] for e in inside], minlength=len(caps)).tolist()
         systems.append(([group[e] for e in left], [c - u for c, u in zip(caps, used, strict=True)]))
-    costs = [asked.costs[e] for e in left]
-    wanted = asked.wanted - len(inside)
+    costs = [demand.costs[e] for e in left]
+    wanted = demand.wanted - len(inside)
     found = optimum(CappedProblem(rest.columns, p, systems, costs, wanted))
     if found.is_infeasible:
         return None
     if found.elements is None or found.bound is None or found.cost != found.bound:
         raise SearchUnfinished("the designs under these caps could not be put in order of cost")
-    own = sum(asked.costs[e] for e in inside)
+    own = sum(demand.costs[e] for e in inside)
     return own + found.bound, tuple(sorted({*inside, *(left[k] for k in found.elements)}))

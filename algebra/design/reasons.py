@@ -11,43 +11,43 @@ from algebra.matroids.intersection import Shortage, common_basis
 from algebra.networks.limits import plural
 
 
-def shortage_text(found: Shortage, asked: Demand) -> str:
+def shortage_text(found: Shortage, demand: Demand) -> str:
     """The reason given by Edmonds' theorem, in words."""
-    inside, free = len(found.elements), len(asked.free)
-    after = f" beyond those of the {len(asked.must)} that must learn" if asked.must else ""
-    if not asked.caps or inside == free:
+    inside, free = len(found.elements), len(demand.free)
+    after = f" beyond those of the {len(demand.must)} that must learn" if demand.must else ""
+    if not demand.caps or inside == free:
         return (
             f"no allocation of the {free} weights that may learn is free of MP = 0: all "
-            f"together they take part in only {found.rank} of {asked.wanted} independent "
+            f"together they take part in only {found.rank} of {demand.wanted} independent "
             f"equations{after}"
         )
-    ((line, cap),) = asked.caps
+    ((line, cap),) = demand.caps
     most = plural(cap, f"{cap} weight")
     if not inside:
         return (
             f"no allocation with at most {most} in a {line}: the caps leave {found.capped} of the "
-            f"{free} allowed weights, {asked.wanted} are needed"
+            f"{free} allowed weights, {demand.wanted} are needed"
         )
-    more = f", {asked.extra} of them beyond the equations" if asked.extra else ""
+    more = f", {demand.extra} of them beyond the equations" if demand.extra else ""
     return (
         f"no allocation with at most {most} in a {line}: {free - inside} of the "
         f"allowed weights lie in {line}s whose caps leave {found.capped}, and the other "
         f"{inside} take part in only {found.rank} independent equations{after}: "
-        f"{found.capped} + {found.rank} = {found.largest} of {asked.wanted}{more}"
+        f"{found.capped} + {found.rank} = {found.largest} of {demand.wanted}{more}"
     )
 
 
-def crossing_text(asked: Demand, found: Optimum) -> str:
+def crossing_text(demand: Demand, found: Optimum) -> str:
     """Why no allocation keeps several kinds of caps: one kind alone, or their multipliers."""
-    p, number = next(asked.points())
-    for cap in asked.caps:
-        alone = replace(asked, caps=(cap,))
+    p, number = next(demand.points())
+    for cap in demand.caps:
+        alone = replace(demand, caps=(cap,))
         short = common_basis(alone.problem(p, number))
         if isinstance(short, Shortage):
             return shortage_text(short, alone)
-    problem = asked.problem(p, number)
+    problem = demand.problem(p, number)
     kept = " and ".join(
-        f"at most {plural(number, f'{number} weight')} in a {line}" for line, number in asked.caps
+        f"at most {plural(number, f'{number} weight')} in a {line}" for line, number in demand.caps
     )
     assert isinstance(found.dual, Tree)
     for leaf in found.dual.leaves:
@@ -58,7 +58,7 @@ def crossing_text(asked: Demand, found: Optimum) -> str:
             continue
         lines, needed, left = reason
         names = [
-            line_name(asked.caps[s][0], asked.line_keys(asked.caps[s][0])[g])
+            line_name(demand.caps[s][0], demand.line_keys(demand.caps[s][0])[g])
             + (f" (counted {v} times)" if v > 1 else "")
             for s, g, v in lines
         ]

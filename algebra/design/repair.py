@@ -96,7 +96,7 @@ class Repair:
 
 def repair(
     before: Allocation,
-    asked: Demand,
+    demand: Demand,
     goal: str,
     options: SearchOptions | None = None,
 ) -> Repair:
@@ -105,7 +105,7 @@ def repair(
     Parameters
     ----------
     before : Allocation
-    asked : Demand
+    demand : Demand
         On the same network: where weights may move, what must learn, caps, prices.  Its size is the
         number of weights afterwards, at least that before.
     goal : {"not minimal", "maximal"}
@@ -120,29 +120,29 @@ def repair(
 
     Examples
     --------
-    >>> from algebra.design.demand import demand
+    >>> from algebra.design.demand import checked_demand
     >>> from algebra.networks.linear import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> before = Allocation.from_masks(net, W=[[1, 1, 1], [1, 0, 0]])
-    >>> found = repair(before, demand(net), "not minimal")
+    >>> found = repair(before, checked_demand(net), "not minimal")
     >>> found.moves, found.reason
     (1, '4 learnable weights take part in 3 of 4 independent equations')
     """
     options = options or SearchOptions()
-    if before.network != asked.network:
-        raise InputError("`before` and `asked` are of different networks")
+    if before.network != demand.network:
+        raise InputError("`before` and `demand` are of different networks")
     if goal not in (NOT_MINIMAL, MAXIMAL):
         raise InputError(f"`goal` ({goal!r}) must be {NOT_MINIMAL!r} or {MAXIMAL!r}")
-    if asked.size < before.size:
+    if demand.size < before.size:
         raise InputError(
-            f"`budget` ({asked.size}) is less than the {before.size} weights that learn already"
+            f"`budget` ({demand.size}) is less than the {before.size} weights that learn already"
         )
     old = set(before.cells)
-    total = sum((abs(price) for price in asked.prices.values()), Fraction(0))
+    total = sum((abs(price) for price in demand.prices.values()), Fraction(0))
     # One move costs more than all prices together.
     move = 2 * total + 1
-    prices = {c: asked.prices[c] + (0 if c in old else move) for c in asked.cells}
-    moved = replace(asked, prices=prices)
+    prices = {c: demand.prices[c] + (0 if c in old else move) for c in demand.cells}
+    moved = replace(demand, prices=prices)
     design: Design
     if goal == MAXIMAL:
         design = cheapest_maximal(
@@ -155,14 +155,14 @@ def repair(
     moves = len(set(after.cells) - old)
     bound = min(moves, max(0, floor((design.bound + total) / move)))
     return Repair(
-        before, after, goal, moves, bound, asked.cost(after.cells),
-        _reason(before, asked, goal, moves, bound), design.proof, design.error,
+        before, after, goal, moves, bound, demand.cost(after.cells),
+        _reason(before, demand, goal, moves, bound), design.proof, design.error,
     )  # fmt: skip
 
 
-def _reason(before: Allocation, asked: Demand, goal: str, moves: int, bound: int) -> str:
-    rank = allocation_rank(before, asked.support, asked.equations, asked.seed).rank
-    lack = asked.equations - rank
+def _reason(before: Allocation, demand: Demand, goal: str, moves: int, bound: int) -> str:
+    rank = allocation_rank(before, demand.support, demand.equations, demand.seed).rank
+    lack = demand.equations - rank
     if not moves:
         return "nothing has to move"
     if goal == MAXIMAL and not lack:
@@ -177,7 +177,7 @@ def _reason(before: Allocation, asked: Demand, goal: str, moves: int, bound: int
             else "its own root count is not odd"
         )
     text = (
-        f"{before.size} learnable weights take part in {rank} of {asked.equations} independent "
+        f"{before.size} learnable weights take part in {rank} of {demand.equations} independent "
         "equations"
     )
     if moves > lack:

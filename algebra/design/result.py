@@ -94,7 +94,7 @@ class Design:
 
 
 def design_of(
-    asked: Demand,
+    demand: Demand,
     allocation: Allocation,
     goal: str,
     error: Fraction,
@@ -102,20 +102,22 @@ def design_of(
     **more: Any,
 ) -> Design:
     """The design of an allocation, its rank proved; by default the value is the cost."""
-    rank = allocation_rank(allocation, asked.support, asked.equations, asked.seed)
-    if rank.rank != asked.equations:
+    rank = allocation_rank(allocation, demand.support, demand.equations, demand.seed)
+    if rank.rank != demand.equations:
         raise ArithmeticError("a design is minimal: a bug")
-    cost = asked.cost(allocation.cells)
+    cost = demand.cost(allocation.cells)
     given = {"value": cost, **more}
     given = {"bound": given["value"], "cost_bound": cost, **given}
     return Design(
-        allocation, goal, cost, rank, asked.caps, error=error, points=tuple(points), **given
+        allocation, goal, cost, rank, demand.caps, error=error, points=tuple(points), **given
     )
 
 
-def allocation_of(asked: Demand, elements: Sequence[int]) -> Allocation:
+def allocation_of(demand: Demand, elements: Sequence[int]) -> Allocation:
     """The weights that must learn and the chosen free weights."""
-    return Allocation.from_cells(asked.network, [*asked.must, *(asked.free[k] for k in elements)])
+    return Allocation.from_cells(
+        demand.network, [*demand.must, *(demand.free[k] for k in elements)]
+    )
 
 
 def fullest(allocation: Allocation, line: str) -> int:

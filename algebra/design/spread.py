@@ -17,7 +17,7 @@ from algebra.matroids.optimum import RelaxationMaker
 
 
 def most_spread(
-    asked: Demand,
+    demand: Demand,
     line: str = "row",
     relaxation: RelaxationMaker | None = None,
     seconds: float | None = None,
@@ -26,7 +26,7 @@ def most_spread(
 
     Parameters
     ----------
-    asked : Demand
+    demand : Demand
         Without caps on the kind of `line`.
     line : {"row", "column", "matrix"}
     relaxation, seconds
@@ -39,25 +39,25 @@ def most_spread(
 
     Examples
     --------
-    >>> from algebra.design.demand import demand
+    >>> from algebra.design.demand import checked_demand
     >>> from algebra.networks.linear import LinearEstimator
-    >>> most_spread(demand(LinearEstimator(q=3, d=2, m=2))).value
+    >>> most_spread(checked_demand(LinearEstimator(q=3, d=2, m=2))).value
     Fraction(2, 1)
     """
     if line not in LINES:
         raise InputError(f"`line` ({line!r}) must be one of " + ", ".join(LINES))
-    if any(kind == line for kind, _ in asked.caps):
+    if any(kind == line for kind, _ in demand.caps):
         raise InputError(f"goal 'spread' finds the least cap of a {line} itself: give none")
 
     def under(number: int) -> Design:
-        return cheapest(with_cap(asked, line, number), relaxation, seconds, goal="spread")
+        return cheapest(with_cap(demand, line, number), relaxation, seconds, goal="spread")
 
-    low = least_cap(asked, line)
+    low = least_cap(demand, line)
     reason = f"every weight alone in its {line}"
     if low > 1:
         reason = f"{low} weights of one {line} must learn"
     refutation: Dual | None = None
-    high = fullest(cheapest(asked, relaxation, seconds, goal="spread").allocation, line)
+    high = fullest(cheapest(demand, relaxation, seconds, goal="spread").allocation, line)
     while low < high:
         middle = (low + high) // 2
         try:
@@ -77,17 +77,17 @@ def most_spread(
     )  # fmt: skip
 
 
-def least_cap(asked: Demand, line: str) -> int:
+def least_cap(demand: Demand, line: str) -> int:
     """The least cap that the weights that must learn permit: 1 if none must."""
-    return max(Counter(line_of(c, line) for c in asked.must).values(), default=1)
+    return max(Counter(line_of(c, line) for c in demand.must).values(), default=1)
 
 
-def with_cap(asked: Demand, line: str, number: int) -> Demand:
+def with_cap(demand: Demand, line: str, number: int) -> Demand:
     """The demand with a further cap, in the order of `LINES`, as in every demand."""
-    caps = {**dict(asked.caps), line: number}
-    return replace(asked, caps=tuple((kind, caps[kind]) for kind in LINES if kind in caps))
+    caps = {**dict(demand.caps), line: number}
+    return replace(demand, caps=tuple((kind, caps[kind]) for kind in LINES if kind in caps))
 
 
-def search(asked: Demand, options: SearchOptions) -> Design:
+def search(demand: Demand, options: SearchOptions) -> Design:
     """The search of goal "spread"."""
-    return most_spread(asked, options.line, options.relaxation, options.seconds)
+    return most_spread(demand, options.line, options.relaxation, options.seconds)

@@ -109,11 +109,11 @@ def verify_design(
     Examples
     --------
     >>> from algebra.design.cheapest import cheapest
-    >>> from algebra.design.demand import demand
+    >>> from algebra.design.demand import checked_demand
     >>> from algebra.design.proof import proof_of
     >>> from algebra.networks.linear import LinearEstimator
-    >>> asked = demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
-    >>> verify_design(proof_of(asked, cheapest(asked)).to_dict()).holds
+    >>> demand = checked_demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
+    >>> verify_design(proof_of(demand, cheapest(demand)).to_dict()).holds
     True
     """
     checklist = Checklist()
@@ -141,51 +141,51 @@ class _DesignChecker:
         except InputError as error:
             self.say("problem.network", UNFINISHED, one_line(error))
         with refused_at("demand"):
-            asked = proof.demand(self.seed)
+            demand = proof.demand(self.seed)
         if proof.cost_budget is not None:
-            asked = self.within_budget(asked)
-        self.meets(asked)
+            demand = self.within_budget(demand)
+        self.meets(demand)
         # The evidence was read by the goal's own class.
         match proof.evidence:
             case CostEvidence(dual):
-                self.costs_least(asked, dual)
+                self.costs_least(demand, dual)
             case RankEvidence(dual, refutation):
-                self.costs_least(asked, dual)
-                self.largest_rank(asked, refutation)
+                self.costs_least(demand, dual)
+                self.largest_rank(demand, refutation)
             case SpreadEvidence(dual, refutation):
-                self.costs_least(asked, dual)
-                self.most_spread(asked, refutation)
+                self.costs_least(demand, dual)
+                self.most_spread(demand, refutation)
             case NeuronEvidence() as evidence:
-                self.fewest_neurons(asked, evidence)
+                self.fewest_neurons(demand, evidence)
             case MaximalEvidence() as evidence:
-                self.is_maximal(asked, evidence.roots)
-                self.cheaper_are_even(asked, evidence)
+                self.is_maximal(demand, evidence.roots)
+                self.cheaper_are_even(demand, evidence)
             case evidence:
                 raise CheckFailed("evidence", f"is of no known kind: {type(evidence).__name__}")
 
-    def within_budget(self, asked: Demand) -> Demand:
+    def within_budget(self, demand: Demand) -> Demand:
         """The demand with the rank that goal "rank" claims; it must be possible."""
         rank, size = self.proof.value, self.proof.size
-        if rank.denominator != 1 or not 0 < rank <= asked.equations:
-            raise CheckFailed("value", f"a rank of {rank}, of {asked.equations}")
-        if size != rank + asked.extra:
+        if rank.denominator != 1 or not 0 < rank <= demand.equations:
+            raise CheckFailed("value", f"a rank of {rank}, of {demand.equations}")
+        if size != rank + demand.extra:
             raise CheckFailed("size", f"{size} weights for a rank of {rank}")
         assert self.proof.cost_budget is not None
         if self.proof.cost > self.proof.cost_budget:
             raise CheckFailed("cost", f"{self.proof.cost} is more than {self.proof.cost_budget}")
-        return of_rank(asked, int(rank))
+        return of_rank(demand, int(rank))
 
-    def largest_rank(self, asked: Demand, refutation: Dual | None) -> None:
+    def largest_rank(self, demand: Demand, refutation: Dual | None) -> None:
         """A rank larger by one is not within the budget."""
-        whole = network_rank(asked.network, asked.support, self.seed)
-        if asked.equations == whole.rank:
+        whole = network_rank(demand.network, demand.support, self.seed)
+        if demand.equations == whole.rank:
             status = PROVED if whole.is_proved else PROBABLE
             self.say("rank", status, f"the network's own rank is {whole.rank}")
             return
-        more = of_rank(asked, asked.equations + 1)
+        more = of_rank(demand, demand.equations + 1)
         budget = self.proof.cost_budget
         assert budget is not None
-        units = (budget - asked.cost(sorted(asked.must))) * asked.unit
+        units = (budget - demand.cost(sorted(demand.must))) * demand.unit
         if refutation is None:
             raise CheckFailed("evidence", f"nothing shows that a rank of {more.equations} is not")
 
@@ -204,48 +204,48 @@ class _DesignChecker:
             f"points, error at most {error}",
         )  # fmt: skip
 
-    def meets(self, asked: Demand) -> None:
+    def meets(self, demand: Demand) -> None:
         """The design meets the demand, with the cost, value and rank in the file."""
         proof = self.proof
-        names = set(asked.cells)
+        names = set(demand.cells)
         for cell in proof.design:
             if cell not in names:
                 raise CheckFailed("design", f"{cell} may not learn")
-        for cell in sorted(asked.must - set(proof.design)):
+        for cell in sorted(demand.must - set(proof.design)):
             raise CheckFailed("design", f"{cell} must learn and does not")
-        if len(proof.design) != asked.size:
-            raise CheckFailed("design", f"has {len(proof.design)} weights, not {asked.size}")
-        chosen = Allocation.from_cells(asked.network, proof.design)
-        for line, number in asked.caps:
+        if len(proof.design) != demand.size:
+            raise CheckFailed("design", f"has {len(proof.design)} weights, not {demand.size}")
+        chosen = Allocation.from_cells(demand.network, proof.design)
+        for line, number in demand.caps:
             if fullest(chosen, line) > number:
                 raise CheckFailed("caps", f"more than {number} weights in a {line}")
-        cost = asked.cost(proof.design)
+        cost = demand.cost(proof.design)
         if cost != proof.cost:
             raise CheckFailed("cost", f"says {proof.cost}, the prices add up to {cost}")
         value = cost
         if proof.goal == "spread":
             value = Fraction(fullest(chosen, proof.line))
-            if value != dict(asked.caps)[proof.line]:
+            if value != dict(demand.caps)[proof.line]:
                 raise CheckFailed("caps", f"the cap of a {proof.line} is not the value {value}")
         elif proof.goal == "rank":
-            value = Fraction(asked.equations)
+            value = Fraction(demand.equations)
         elif proof.goal == "neurons":
             value = Fraction(
-                len({neuron_of(asked.network, cell, proof.line) for cell in proof.design})
+                len({neuron_of(demand.network, cell, proof.line) for cell in proof.design})
             )
         if value != proof.value:
             raise CheckFailed("value", f"says {proof.value}, it is {value}")
         is_lower = bool(proof.line) or proof.goal == "rank"
         if proof.cost_bound > cost or (not is_lower and proof.cost_bound < cost):
             raise CheckFailed("cost_bound", f"says {proof.cost_bound}, the design costs {cost}")
-        rank = allocation_rank(chosen, asked.support, asked.equations, self.seed)
-        if rank.rank < asked.equations:
+        rank = allocation_rank(chosen, demand.support, demand.equations, self.seed)
+        if rank.rank < demand.equations:
             what = "has" if proof.goal == "rank" else "is minimal:"
-            raise CheckFailed("design", f"{what} rank {rank.rank} of {asked.equations}")
+            raise CheckFailed("design", f"{what} rank {rank.rank} of {demand.equations}")
         if proof.goal == "rank":
             self.say("design", PROVED, f"meets the demand at cost {cost}, of rank {rank.rank}")
             return
-        whole = network_rank(asked.network, asked.support, self.seed)
+        whole = network_rank(demand.network, demand.support, self.seed)
         self.say(
             "design",
             PROVED if whole.is_proved else PROBABLE,
@@ -253,42 +253,42 @@ class _DesignChecker:
             f"error at most {float_text(whole.error)})",
         )
 
-    def over_points(self, asked: Demand, check: Callable[[int, int], Fraction]) -> tuple[str, int]:
+    def over_points(self, demand: Demand, check: Callable[[int, int], Fraction]) -> tuple[str, int]:
         """Run a check at as many points as the error bound needs; return bound and number."""
-        error, count = over_points(asked.points(), TARGET, check)
+        error, count = over_points(demand.points(), TARGET, check)
         return float_text(error), count
 
-    def units(self, asked: Demand) -> Fraction:
+    def units(self, demand: Demand) -> Fraction:
         """`cost_bound` for the free weights, in units of the demand."""
-        return (self.proof.cost_bound - asked.cost(sorted(asked.must))) * asked.unit
+        return (self.proof.cost_bound - demand.cost(sorted(demand.must))) * demand.unit
 
-    def costs_least(self, asked: Demand, dual: Dual) -> None:
+    def costs_least(self, demand: Demand, dual: Dual) -> None:
         """No design under the caps costs less than `cost_bound`."""
-        units = self.units(asked)
+        units = self.units(demand)
 
         def check(p: int, number: int) -> Fraction:
             with refused_at("evidence"):
-                bound = dual.bound(asked.problem(p, number))
+                bound = dual.bound(demand.problem(p, number))
             if bound is None or bound < units:
                 raise CheckFailed("evidence", "the dual solution does not bound the cost so high")
-            return asked.point_error
+            return demand.point_error
 
-        error, count = self.over_points(asked, check)
+        error, count = self.over_points(demand, check)
         under = f" as spread costs less than {self.proof.cost_bound}"
         what = under if self.proof.line else " is cheaper"
         if self.proof.goal == "rank":
-            what = f" of rank {asked.equations} costs less than {self.proof.cost_bound}"
+            what = f" of rank {demand.equations} costs less than {self.proof.cost_bound}"
         self.say("evidence", PROBABLE, f"nothing{what}: {count} new points, error at most {error}")
 
-    def most_spread(self, asked: Demand, refutation: Dual | None) -> None:
+    def most_spread(self, demand: Demand, refutation: Dual | None) -> None:
         """With a cap smaller by one there is no design."""
         line, number = self.proof.line, int(self.proof.value)
-        if number <= least_cap(asked, line):
+        if number <= least_cap(demand, line):
             why = f"{number} weights of one {line} must learn" if number > 1 else "each has one"
             self.say("spread", PROVED, f"no {line} that learns can have fewer than {number}: {why}")
             return
         less = replace(
-            asked, caps=tuple((k, n - (k == line)) for k, n in asked.caps)
+            demand, caps=tuple((k, n - (k == line)) for k, n in demand.caps)
         )  # in the order of the file
 
         def check(p: int, at: int) -> Fraction:
@@ -315,87 +315,87 @@ class _DesignChecker:
             f"no design with {number - 1} in a {line}: {count} new points, error at most {error}",
         )  # fmt: skip
 
-    def fewest_neurons(self, asked: Demand, evidence: NeuronEvidence) -> None:
+    def fewest_neurons(self, demand: Demand, evidence: NeuronEvidence) -> None:
         """No design has fewer neurons, and none with as many costs less than `cost_bound`."""
-        value, units = int(self.proof.value), self.units(asked)
+        value, units = int(self.proof.value), self.units(demand)
 
         def check(p: int, number: int) -> Fraction:
             with refused_at("evidence"):
-                rating, miss = neuron_bound(asked, self.proof.line, p, number, evidence.leaves)
+                rating, miss = neuron_bound(demand, self.proof.line, p, number, evidence.leaves)
             if rating is None or rating[0] < value:
                 raise CheckFailed("evidence", f"the leaves do not exclude fewer than {value}")
             if rating[0] == value and rating[1] < units:
                 raise CheckFailed("evidence", "the leaves do not bound the cost so high")
             return miss
 
-        error, count = self.over_points(asked, check)
+        error, count = self.over_points(demand, check)
         self.say(
             "evidence", PROBABLE,
             f"nothing touches fewer than {value} neurons, nor as many for less than "
             f"{self.proof.cost_bound}: {count} new points, error at most {error}",
         )  # fmt: skip
 
-    def is_maximal(self, asked: Demand, roots: CountedRoots) -> None:
+    def is_maximal(self, demand: Demand, roots: CountedRoots) -> None:
         """The design, or a part of it, has an odd root count."""
         place = "evidence.design"
-        if not self.same(asked, roots.cells, self.proof.design):
+        if not self.same(demand, roots.cells, self.proof.design):
             raise CheckFailed(place, "counts the roots of other weights than the design's")
         if len(roots.parts) != 1 or roots.parts[0][1] % 2 == 0:
             raise CheckFailed(place, "is not one odd root count")
-        status, text = self.count_again(asked, roots, place)
+        status, text = self.count_again(demand, roots, place)
         self.say(place, status, f"MP = 1, by an odd root count: {text}")
 
-    def cheaper_are_even(self, asked: Demand, evidence: MaximalEvidence) -> None:
+    def cheaper_are_even(self, demand: Demand, evidence: MaximalEvidence) -> None:
         """All cheaper designs are in the file, with even root counts."""
         place = "evidence.cheaper"
         listed: dict[tuple[Cell, ...], int] = {}
         for k, roots in enumerate(evidence.cheaper):
             if not roots.parts or any(n % 2 for _, n in roots.parts):
                 raise CheckFailed(f"{place}[{k}]", "is not one even root count, or several")
-            listed[self.canonical(asked, roots.cells)] = k
+            listed[self.canonical(demand, roots.cells)] = k
         met: set[int] = set()
 
         def check(p: int, number: int) -> Fraction:
             with refused_at(place):
-                for units, elements in ranked_bases(asked, asked.columns(p, number), p):
-                    if units >= self.units(asked):
+                for units, elements in ranked_bases(demand, demand.columns(p, number), p):
+                    if units >= self.units(demand):
                         break
-                    cells = allocation_of(asked, elements).cells
-                    k = listed.get(self.canonical(asked, cells))
+                    cells = allocation_of(demand, elements).cells
+                    k = listed.get(self.canonical(demand, cells))
                     if k is None:
                         raise CheckFailed(place, f"lacks {_named(cells)}, which costs less")
                     met.add(k)
-            return asked.point_error
+            return demand.point_error
 
-        error, count = self.over_points(asked, check)
+        error, count = self.over_points(demand, check)
         if unmet := sorted(set(range(len(evidence.cheaper))) - met):
             text = "is no design that costs less and is not minimal, or is there twice"
             raise CheckFailed(f"{place}[{unmet[0]}]", text)
         status = PROBABLE
         for k, roots in enumerate(evidence.cheaper):
             here = f"{place}[{k}]"
-            found, text = self.count_again(asked, roots, here)
-            if asked.extra:
-                found = weakest(found, self.no_odd_part(asked, roots, here))
+            found, text = self.count_again(demand, roots, here)
+            if demand.extra:
+                found = weakest(found, self.no_odd_part(demand, roots, here))
             if found == UNFINISHED:
                 self.say(here, UNFINISHED, f"not all of its root counts were found again: {text}")
             status = weakest(status, found)
         text = "nothing that is not minimal costs less"
         if met:
             text = f"{len(met)} allocations, up to renaming of units, cost less: "
-            text += "no part of one has" if asked.extra else "none has"
+            text += "no part of one has" if demand.extra else "none has"
             text += " an odd root count"
         self.say(place, status, f"{text}; {count} new points, error at most {error}")
 
-    def no_odd_part(self, asked: Demand, roots: CountedRoots, place: str) -> str:
+    def no_odd_part(self, demand: Demand, roots: CountedRoots, place: str) -> str:
         """No part of an allocation with more weights than equations has an odd root count."""
         status = PROBABLE
-        for cells in combinations(roots.cells, asked.equations):
+        for cells in combinations(roots.cells, demand.equations):
             check_time()
-            part = Allocation.from_cells(asked.network, cells)
-            if allocation_rank(part, asked.support, asked.equations, self.seed).rank < part.size:
+            part = Allocation.from_cells(demand.network, cells)
+            if allocation_rank(part, demand.support, demand.equations, self.seed).rank < part.size:
                 continue
-            again = self.recount(asked, part)
+            again = self.recount(demand, part)
             if again.value is None:
                 status = UNFINISHED
             elif again.value % 2:
@@ -403,30 +403,30 @@ class _DesignChecker:
                 raise CheckFailed(place, text)
         return status
 
-    def canonical(self, asked: Demand, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    def canonical(self, demand: Demand, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
         """A representative of an allocation's orbit."""
         with refused_at("evidence"):
-            allocation = Allocation.from_cells(asked.network, cells)
+            allocation = Allocation.from_cells(demand.network, cells)
         if not hasattr(self, "group"):
-            self.group = renamings(asked)
+            self.group = renamings(demand)
         return (self.group.canonical(allocation) if self.group else allocation).cells
 
-    def same(self, asked: Demand, one: tuple[Cell, ...], other: tuple[Cell, ...]) -> bool:
+    def same(self, demand: Demand, one: tuple[Cell, ...], other: tuple[Cell, ...]) -> bool:
         """Whether two allocations are equal up to renaming of units."""
-        return self.canonical(asked, one) == self.canonical(asked, other)
+        return self.canonical(demand, one) == self.canonical(demand, other)
 
-    def count_again(self, asked: Demand, roots: CountedRoots, place: str) -> tuple[str, str]:
+    def count_again(self, demand: Demand, roots: CountedRoots, place: str) -> tuple[str, str]:
         """The root counts of an allocation's parts, modulo a new prime."""
         status, texts = PROBABLE, []
         for cells, value in roots.parts:
             if not set(cells) <= set(roots.cells):
                 raise CheckFailed(place, "has a part that is none")
             with refused_at(place):
-                part = Allocation.from_cells(asked.network, cells)
-            rank = allocation_rank(part, asked.support, asked.equations, self.seed)
-            if not part.size == rank.rank == asked.equations:
-                raise CheckFailed(place, f"has a part of rank {rank.rank}, not {asked.equations}")
-            again = self.recount(asked, part)
+                part = Allocation.from_cells(demand.network, cells)
+            rank = allocation_rank(part, demand.support, demand.equations, self.seed)
+            if not part.size == rank.rank == demand.equations:
+                raise CheckFailed(place, f"has a part of rank {rank.rank}, not {demand.equations}")
+            again = self.recount(demand, part)
             how = again.how
             if again.value is None:
                 if again.at_least is not None and again.at_least > value:
@@ -438,12 +438,12 @@ class _DesignChecker:
             texts.append(f"N = {value}, {how}")
         return status, "; ".join(texts)
 
-    def recount(self, asked: Demand, part: Allocation) -> Recount:
+    def recount(self, demand: Demand, part: Allocation) -> Recount:
         """N of weights of full rank, computed once for each orbit."""
-        cells = self.canonical(asked, part.cells)
+        cells = self.canonical(demand, part.cells)
         if cells not in self.counted:
             self.counted[cells] = recount_again(
-                Allocation.from_cells(asked.network, cells), asked.support, (), seed=self.seed,
+                Allocation.from_cells(demand.network, cells), demand.support, (), seed=self.seed,
                 timeout=time_left(self.timeout) / 2, fallback=self.fallback,
             )  # fmt: skip
         return self.counted[cells]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from algebra.design.demand import Demand, demand
+from algebra.design.demand import Demand, checked_demand
 from algebra.design.proof import proof_of
 from algebra.design.result import Design
 from algebra.errors import InputError, given_list, given_mapping, shown, whole_number
@@ -212,7 +212,7 @@ class DemandOptions:
             "support": problem.support,
             "seed": seed,
         }
-        return demand(network, **{**options, **more})
+        return checked_demand(network, **{**options, **more})
 
 
 def chosen_goal(goal: str | None, budget: object = None, cost_budget: object = None) -> str:

@@ -1,7 +1,7 @@
 """Every goal against brute force on small random demands, and every proof verified.
 
 Nets, allowed weights, weights that must learn, caps of all kinds, budgets; costs with ties, zero,
-negative, fractional, and beyond 64 bits.  Brute force goes through all sets of the size asked for;
+negative, fractional, and beyond 64 bits.  Brute force goes through all sets of the size demand for;
 which of them are not minimal it takes from ranks at a random point modulo a prime of its own.
 """
 
@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.design.demand import NoDesign, demand
+from algebra.design.demand import NoDesign, checked_demand
 from algebra.design.goals import GOALS, SearchOptions
 from algebra.design.maximal import cheapest_maximal
 from algebra.design.neurons import neuron_of
@@ -114,24 +114,24 @@ def random_demand(rng):
     return network, options
 
 
-def able(asked):
+def able(demand):
     """All sets of weights that meet the demand and are not minimal."""
     sets = [
-        (*asked.must, *chosen)
-        for chosen in combinations(asked.free, asked.wanted)
+        (*demand.must, *chosen)
+        for chosen in combinations(demand.free, demand.wanted)
         if all(
             max(counts.values(), default=0) <= number
-            for kind, number in asked.caps
-            for counts in [count_lines((*asked.must, *chosen), kind)]
+            for kind, number in demand.caps
+            for counts in [count_lines((*demand.must, *chosen), kind)]
         )
     ]
     if not sets:
         return []
-    where = place(asked.network)
-    table = columns(asked.network)
+    where = place(demand.network)
+    table = columns(demand.network)
     chosen = np.array([[where[c] for c in s] for s in sets])
     ranks = batched_rank(table[:, chosen].transpose(1, 0, 2), P)
-    return [s for s, rank in zip(sets, ranks, strict=True) if rank == asked.equations]
+    return [s for s, rank in zip(sets, ranks, strict=True) if rank == demand.equations]
 
 
 def count_lines(cells, line):
@@ -147,26 +147,28 @@ class Parities:
 
     known: dict = {}  # noqa: RUF012
 
-    def __init__(self, asked):
-        self.counter = ParityCounter(asked, 60.0)
+    def __init__(self, demand):
+        self.counter = ParityCounter(demand, 60.0)
         self.counter.known = self.known.setdefault(
-            (asked.network, asked.size, frozenset(c[0] for c in asked.cells)), {}
+            (demand.network, demand.size, frozenset(c[0] for c in demand.cells)), {}
         )
 
     def __call__(self, allocation):
         return self.counter(allocation)
 
 
-def rated(asked, goal, line, sets):
+def rated(demand, goal, line, sets):
     """What each set that meets the demand is worth, the best first; None where there is none."""
     values = []
     for cells in sets:
-        cost = asked.cost(cells)
+        cost = demand.cost(cells)
         if goal == "spread":
             values.append((max(count_lines(cells, line).values()), cost))
         elif goal == "neurons":
-            values.append((len({neuron_of(asked.network, c, line) for c in cells}), cost))
-        elif goal == "cheapest" or Parities(asked)(Allocation.from_cells(asked.network, cells)).odd:
+            values.append((len({neuron_of(demand.network, c, line) for c in cells}), cost))
+        elif (
+            goal == "cheapest" or Parities(demand)(Allocation.from_cells(demand.network, cells)).odd
+        ):
             values.append((cost, cost))
     return min(values, default=None)
 
@@ -176,19 +178,19 @@ def check(seed):
     rng = random.Random(f"brute force/{seed}")
     network, options = random_demand(rng)
     try:
-        asked = demand(network, **options)
+        demand = checked_demand(network, **options)
     except InputError:
         return 0
     found_any = 0
     line = rng.choice(["row", "column"])
     for goal in GOALS:
-        question = asked
+        question = demand
         if GOALS[goal].needs_cost_budget:
             continue
         if goal == "spread":
-            caps = tuple((k, n) for k, n in asked.caps if k != line)
-            question = demand(network, **{**options, "caps": dict(caps)})
-        if goal == "maximal" and (asked.equations > 4 or asked.size > asked.equations + 1):
+            caps = tuple((k, n) for k, n in demand.caps if k != line)
+            question = checked_demand(network, **{**options, "caps": dict(caps)})
+        if goal == "maximal" and (demand.equations > 4 or demand.size > demand.equations + 1):
             continue
         best = rated(question, goal, line, able(question))
         search = SearchOptions(line=line, relaxation=linear_relaxation, timeout=60.0)

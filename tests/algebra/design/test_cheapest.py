@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import demand, exact_price
+from algebra.design.demand import checked_demand, exact_price
 from algebra.errors import InputError
 from algebra.linalg.rational import float_text
 from algebra.networks.feedforward import LinearFeedForward
@@ -45,7 +45,7 @@ def test_cheapest_is_the_brute_force_optimum(network):
     rng = np.random.default_rng(0)
     cells = all_cells(network)
     costs = {cell: Fraction(int(rng.integers(0, 20)), 3) for cell in cells}
-    found = cheapest(demand(network, costs=costs))
+    found = cheapest(checked_demand(network, costs=costs))
     everything = list(bases(network, cells))
     price = {a: sum(costs[c] for c in a.cells) for a in everything}
     assert found.cost == min(price.values())
@@ -56,19 +56,21 @@ def test_cheapest_is_the_brute_force_optimum(network):
         capped = [price[a] for a in everything if fullest_row(a) <= number]
         if not capped:
             with pytest.raises(InputError, match=r"independent equations|the caps leave"):
-                cheapest(demand(network, costs=costs, caps={"row": number}))
+                cheapest(checked_demand(network, costs=costs, caps={"row": number}))
         else:
-            design = cheapest(demand(network, costs=costs, caps={"row": number}))
+            design = cheapest(checked_demand(network, costs=costs, caps={"row": number}))
             assert design.cost == min(capped)
             assert design.largest["row"] <= number
 
 
 def test_allowed_must_and_budget():
-    """Only allowed weights, all that must, as many as asked, the cheapest of the rest."""
+    """Only allowed weights, all that must, as many as demand, the cheapest of the rest."""
     network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     allowed = [("W", i, j) for i in range(3) for j in range(3)]
     costs = {cell: Fraction(k) for k, cell in enumerate(allowed)}
-    design = cheapest(demand(network, allowed=allowed, costs=costs, must=[("W", 2, 2)], budget=4))
+    design = cheapest(
+        checked_demand(network, allowed=allowed, costs=costs, must=[("W", 2, 2)], budget=4)
+    )
     assert design.allocation.size == 4
     assert ("W", 2, 2) in design.allocation.cells
     assert design.cost == 8 + 0 + 1 + 2
@@ -78,18 +80,18 @@ def test_impossible_demands():
     """Every impossible demand is refused with what is wrong."""
     network = LinearEstimator(q=3, d=2, m=2)
     with pytest.raises(InputError, match=r"`budget` \(3\) is too small"):
-        cheapest(demand(network, budget=3))
+        cheapest(checked_demand(network, budget=3))
     with pytest.raises(InputError, match="only 6 weights may learn, `budget` asks for 7"):
-        cheapest(demand(network, budget=7))
+        cheapest(checked_demand(network, budget=7))
     with pytest.raises(InputError, match="is no weight"):
-        cheapest(demand(network, must=[("W", 5, 5)]))
+        cheapest(checked_demand(network, must=[("W", 5, 5)]))
     one_row = [("W", 0, j) for j in range(3)] + [("W", 1, 0)]
     with pytest.raises(InputError, match="take part in only 3 of 4"):
-        cheapest(demand(network, allowed=one_row))
+        cheapest(checked_demand(network, allowed=one_row))
     with pytest.raises(InputError, match="the caps leave 2 of the 6 allowed weights, 4 are needed"):
-        cheapest(demand(network, caps={"row": 1}))
+        cheapest(checked_demand(network, caps={"row": 1}))
     with pytest.raises(InputError, match="must be one of row, column, matrix"):
-        cheapest(demand(network, caps={"diagonal": 1}))
+        cheapest(checked_demand(network, caps={"diagonal": 1}))
 
 
 def test_bounds_are_rounded_up():
@@ -118,5 +120,5 @@ def test_prices_are_exact_and_of_bounded_length():
         with pytest.raises(InputError, match=r"no price|not finite"):
             exact_price(other)
     with pytest.raises(InputError, match="must be a whole number"):
-        demand(NETS[0], caps={"row": 1.5})
-    assert cheapest(demand(NETS[0], caps={"row": 10**30})).cost == 4
+        checked_demand(NETS[0], caps={"row": 1.5})
+    assert cheapest(checked_demand(NETS[0], caps={"row": 10**30})).cost == 4

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.errors import InputError
 from algebra.linalg.modular import rank
 from algebra.networks.linear import LinearEstimator
@@ -24,14 +24,14 @@ def test_independent_columns_are_the_allocations_that_are_not_minimal(budget):
     """Free columns are independent exactly where, with those that must learn, MP > 0."""
     allowed = [cell for cell in all_cells(NET) if cell[0] == "W"]
     must = [("W", 0, 0)]
-    asked = demand(NET, allowed=allowed, must=must, budget=budget)
-    p, number = next(asked.points())
-    columns = asked.columns(p, number)
-    places = {cell: k for k, cell in enumerate(asked.free)}
-    for chosen in combinations(asked.free, asked.wanted):
-        free = rank(columns[:, [places[c] for c in chosen]], p) == asked.wanted
+    demand = checked_demand(NET, allowed=allowed, must=must, budget=budget)
+    p, number = next(demand.points())
+    columns = demand.columns(p, number)
+    places = {cell: k for k, cell in enumerate(demand.free)}
+    for chosen in combinations(demand.free, demand.wanted):
+        free = rank(columns[:, [places[c] for c in chosen]], p) == demand.wanted
         whole = Allocation.from_cells(NET, [*must, *chosen])
-        assert free == (allocation_rank(whole).rank == asked.equations)
+        assert free == (allocation_rank(whole).rank == demand.equations)
 
 
 def test_larger_budgets_under_caps():
@@ -40,7 +40,7 @@ def test_larger_budgets_under_caps():
     costs = {cell: Fraction((7 * k) % 5 + 1) for k, cell in enumerate(allowed)}
     for caps in ({"row": 2}, {"column": 1}, {"row": 1, "column": 1}):
         size = 4 if caps == {"row": 2} else 3
-        found = cheapest(demand(NET, allowed=allowed, costs=costs, budget=size, caps=caps))
+        found = cheapest(checked_demand(NET, allowed=allowed, costs=costs, budget=size, caps=caps))
         price = [
             sum(costs[c] for c in chosen)
             for chosen in combinations(allowed, size)
@@ -60,31 +60,31 @@ def test_contradictions_are_refused():
     net = LinearEstimator(q=3, d=2, m=2)
     row = [("W", 0, j) for j in range(3)]
     with pytest.raises(InputError, match="both must and must not"):
-        demand(net, must=row, forbidden=row[:1])
+        checked_demand(net, must=row, forbidden=row[:1])
     with pytest.raises(InputError, match="3 weights of row 0 of W must learn, its cap is 2"):
-        demand(net, must=row, caps={"row": 2})
+        checked_demand(net, must=row, caps={"row": 2})
     with pytest.raises(InputError, match="of the 3 weights that `must` learn only 2"):
-        demand(net, must=row, budget=4)
-    assert demand(net, must=row).size == 5
+        checked_demand(net, must=row, budget=4)
+    assert checked_demand(net, must=row).size == 5
     with pytest.raises(InputError, match=r"`forbidden`: .* is no weight"):
-        demand(net, forbidden=[("W", 9, 9)])
+        checked_demand(net, forbidden=[("W", 9, 9)])
     with pytest.raises(InputError, match="must not be negative"):
-        demand(net, caps={"row": -1})
+        checked_demand(net, caps={"row": -1})
     with pytest.raises(InputError, match="is outside W"):
-        demand(net, costs={("W", 5, 5): Fraction(1)})
+        checked_demand(net, costs={("W", 5, 5): Fraction(1)})
     with pytest.raises(InputError, match="no matrix `V`"):
-        demand(net, costs={("V", 0, 0): Fraction(1)})
+        checked_demand(net, costs={("V", 0, 0): Fraction(1)})
     with pytest.raises(InputError, match="every label is 0"):
-        demand(net, support={"W": np.zeros((2, 3), int)})
+        checked_demand(net, support={"W": np.zeros((2, 3), int)})
 
 
 def test_forbidden_weights_do_not_learn():
     """A design without the forbidden weights; too many forbidden are refused with the rank."""
     net = LinearEstimator(q=3, d=2, m=2)
-    found = cheapest(demand(net, forbidden=[("W", 0, 0), ("W", 1, 1)]))
+    found = cheapest(checked_demand(net, forbidden=[("W", 0, 0), ("W", 1, 1)]))
     assert {("W", 0, 0), ("W", 1, 1)}.isdisjoint(found.allocation.cells)
     with pytest.raises(InputError, match="take part in only 3 of 4"):
-        cheapest(demand(net, forbidden=[("W", 0, 0), ("W", 0, 1)]))
+        cheapest(checked_demand(net, forbidden=[("W", 0, 0), ("W", 0, 1)]))
 
 
 def test_caps_that_cross_are_refused_with_a_count():
@@ -92,10 +92,10 @@ def test_caps_that_cross_are_refused_with_a_count():
     net = LinearRNN(n=3, T=3, b=1, d=1, m=3)
     cells = [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 2)]
     for line in ("row", "column"):
-        assert cheapest(demand(net, allowed=cells, caps={line: 1})).largest[line] == 1
+        assert cheapest(checked_demand(net, allowed=cells, caps={line: 1})).largest[line] == 1
     both = {"row": 1, "column": 1}
     text = r"at least 3 weights in row 0 of W, column 2 of W .* where the caps leave 2"
     with pytest.raises(InputError, match=text):
-        cheapest(demand(net, allowed=cells, caps=both))
+        cheapest(checked_demand(net, allowed=cells, caps=both))
     with pytest.raises(InputError, match=r"1 weight in a column: .*= 2 of 3"):
-        cheapest(demand(net, allowed=[c for c in cells if c[2] != 0], caps=both))
+        cheapest(checked_demand(net, allowed=[c for c in cells if c[2] != 0], caps=both))

@@ -7,7 +7,7 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.duals import dual_from_dict
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.goals import GOALS, SearchOptions
 from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells
@@ -20,8 +20,8 @@ CASES = [(goal, caps) for goal, sets in {**CAPS, "maximal": [{}]}.items() for ca
 
 def evidence(goal, caps):
     """The evidence of a small design."""
-    asked = demand(NET, allowed=CELLS, caps=caps)
-    return GOALS[goal].search(asked, SearchOptions(line="row", timeout=20.0)).evidence
+    demand = checked_demand(NET, allowed=CELLS, caps=caps)
+    return GOALS[goal].search(demand, SearchOptions(line="row", timeout=20.0)).evidence
 
 
 @pytest.mark.parametrize(("goal", "caps"), CASES, ids=str)

@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 
 from algebra.design import evidence
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.goals import GOALS, SearchOptions, goals_text
 from algebra.networks.linear import LinearEstimator
 
@@ -27,7 +27,7 @@ def test_searches_and_evidence_go_together(name):
     """What the search finds carries this goal's name and evidence, which a file keeps."""
     goal = GOALS[name]
     budget = 4 if goal.needs_cost_budget else None
-    found = goal.search(demand(NET, cost_budget=budget), SearchOptions(line="row"))
+    found = goal.search(checked_demand(NET, cost_budget=budget), SearchOptions(line="row"))
     assert found.goal == name
     assert found.is_optimal
     assert type(found.evidence).__name__ == goal.evidence

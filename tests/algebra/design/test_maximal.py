@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.design.demand import SearchUnfinished, demand
+from algebra.design.demand import SearchUnfinished, checked_demand
 from algebra.design.evidence import CountedRoots
 from algebra.design.maximal import _BestMaximal, _exchange, cheapest_maximal
 from algebra.design.odd_counts import Parity
@@ -39,7 +39,7 @@ def test_brute_force(network):
     rng = np.random.default_rng(2)
     cells = [c for c in all_cells(network) if c[0] in ("W", "W1", "W2")]
     costs = {cell: Fraction(int(rng.integers(1, 30)), 2) for cell in cells}
-    size = demand(network, allowed=cells).equations
+    size = checked_demand(network, allowed=cells).equations
     verdicts = {
         chosen: certify(Problem.of(Allocation.from_cells(network, chosen)), search=0.0).verdict
         for chosen in combinations(cells, size)
@@ -51,12 +51,12 @@ def test_brute_force(network):
             if verdict == "maximal"
             and (not caps or len({(c[0], c[2]) for c in chosen}) == len(chosen))
         ]
-        asked = demand(network, allowed=cells, costs=costs, caps=caps)
+        demand = checked_demand(network, allowed=cells, costs=costs, caps=caps)
         if not able:
             with pytest.raises(InputError, match="no allocation"):
-                cheapest_maximal(asked)
+                cheapest_maximal(demand)
             continue
-        found = cheapest_maximal(asked)
+        found = cheapest_maximal(demand)
         assert found.cost == min(able)
         assert found.is_optimal
         assert verdicts[found.allocation.cells] == "maximal"
@@ -67,7 +67,7 @@ def test_no_maximal_allocation_is_a_definite_answer():
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     diagonal = [("W", 0, 0), ("W", 1, 1)]
     with pytest.raises(InputError, match="are even"):
-        cheapest_maximal(demand(network, allowed=diagonal))
+        cheapest_maximal(checked_demand(network, allowed=diagonal))
 
 
 def test_a_large_net_in_the_form_of_theorem_3_5():
@@ -76,8 +76,8 @@ def test_a_large_net_in_the_form_of_theorem_3_5():
     rng = np.random.default_rng(0)
     cells = [c for c in all_cells(network) if c[0] == "W"]
     costs = {cell: Fraction(int(rng.integers(1, 100))) for cell in cells}
-    asked = demand(network, allowed=cells, costs=costs)
-    found = cheapest_maximal(asked, seconds=2.0, timeout=0.2)
+    demand = checked_demand(network, allowed=cells, costs=costs)
+    found = cheapest_maximal(demand, seconds=2.0, timeout=0.2)
     assert found.proof.startswith("maximal: N = ")
     assert found.bound <= found.cost
 
@@ -87,17 +87,17 @@ def test_designs_that_cannot_be_counted_keep_the_bound_low():
     network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     cells = [c for c in all_cells(network) if c[0] == "W"]
     costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
-    asked = demand(network, allowed=cells, costs=costs, must=[("W", 2, 2)])
+    demand = checked_demand(network, allowed=cells, costs=costs, must=[("W", 2, 2)])
 
     def parity(allocation):
         return told(None if ("W", 0, 0) in allocation.cells else True)(allocation)
 
-    found = cheapest_maximal(asked, parity=parity)
+    found = cheapest_maximal(demand, parity=parity)
     assert found.cost == 11
     assert found.bound == 10
     assert not found.is_optimal
     with pytest.raises(SearchUnfinished, match="could not be counted"):
-        cheapest_maximal(asked, parity=told(None))
+        cheapest_maximal(demand, parity=told(None))
 
 
 def test_exchange_moves_lower_the_cost():
@@ -105,13 +105,13 @@ def test_exchange_moves_lower_the_cost():
     network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     cells = [c for c in all_cells(network) if c[0] == "W"]
     costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
-    asked = demand(network, allowed=cells, costs=costs)
+    demand = checked_demand(network, allowed=cells, costs=costs)
     start = Allocation.from_cells(network, [("W", 2, 1), ("W", 2, 2)])
     best = _BestMaximal(Fraction(17), start)
-    _exchange(asked, told(True), best, start, time.monotonic() + 10)
+    _exchange(demand, told(True), best, start, time.monotonic() + 10)
     assert best.cost == 3
     best = _BestMaximal(Fraction(17), start)
-    _exchange(asked, told(False), best, start, time.monotonic() + 10)
+    _exchange(demand, told(False), best, start, time.monotonic() + 10)
     assert best.allocation == start
 
 
@@ -119,7 +119,9 @@ def test_nothing_left_to_choose():
     """Everything must learn, with a cap: one design, which is counted or refused, no crash."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     row, diagonal = [("W", 0, 0), ("W", 0, 1)], [("W", 0, 0), ("W", 1, 1)]
-    asked = demand(network, allowed=row, must=row, caps={"column": 1, "row": 2})
-    assert cheapest_maximal(asked).cost == 2
+    demand = checked_demand(network, allowed=row, must=row, caps={"column": 1, "row": 2})
+    assert cheapest_maximal(demand).cost == 2
     with pytest.raises(InputError, match="are even"):
-        cheapest_maximal(demand(network, allowed=diagonal, must=diagonal, caps={"column": 1}))
+        cheapest_maximal(
+            checked_demand(network, allowed=diagonal, must=diagonal, caps={"column": 1})
+        )

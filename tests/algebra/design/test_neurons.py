@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.neurons import fewest_neurons, neuron_of
 from algebra.errors import InputError
 from algebra.networks.feedforward import LinearFeedForward
@@ -37,7 +37,7 @@ def test_brute_force(network, line):
     rng = np.random.default_rng(3)
     cells = [c for c in all_cells(network) if c[0] in ("W", "W1", "W2")]
     costs = {cell: Fraction(int(rng.integers(0, 20)), 3) for cell in cells}
-    first = demand(network, allowed=cells)
+    first = checked_demand(network, allowed=cells)
     bases = [
         chosen
         for chosen in combinations(cells, first.equations)
@@ -54,12 +54,12 @@ def test_brute_force(network, line):
                 for n, k in {(c[0], c[PLACE[kind]]) for c in chosen}
             )
         ]
-        asked = demand(network, allowed=cells, costs=costs, caps=caps, must=must)
+        demand = checked_demand(network, allowed=cells, costs=costs, caps=caps, must=must)
         if not able:
             with pytest.raises(InputError, match="no allocation with at most"):
-                fewest_neurons(asked, line)
+                fewest_neurons(demand, line)
             continue
-        found = fewest_neurons(asked, line)
+        found = fewest_neurons(demand, line)
         best = min((lines(c, line), sum(costs[x] for x in c)) for c in able)
         assert (found.value, found.cost) == best
         assert found.is_optimal
@@ -72,13 +72,15 @@ def test_a_search_cut_short_is_honest():
     network = LinearRNN(n=6, T=2, b=1, d=2, m=2)
     rng = np.random.default_rng(0)
     costs = {cell: Fraction(int(rng.integers(1, 50))) for cell in all_cells(network)}
-    asked = demand(network, costs=costs, allowed=[c for c in all_cells(network) if c[0] == "W"])
-    full = fewest_neurons(asked)
-    cut = fewest_neurons(asked, seconds=0.0)
+    demand = checked_demand(
+        network, costs=costs, allowed=[c for c in all_cells(network) if c[0] == "W"]
+    )
+    full = fewest_neurons(demand)
+    cut = fewest_neurons(demand, seconds=0.0)
     assert cut.bound <= full.value <= cut.value
     assert full.is_optimal
     with pytest.raises(InputError, match="row or column"):
-        fewest_neurons(asked, "matrix")
+        fewest_neurons(demand, "matrix")
 
 
 def test_rows_of_W_and_B_are_the_same_neurons():
@@ -88,8 +90,8 @@ def test_rows_of_W_and_B_are_the_same_neurons():
     cells = [c for c in all_cells(network) if c[0] in ("W", "B") and c[1:] != (0, 0)]
     costs = {cell: Fraction(int(rng.integers(1, 9))) for cell in cells}
     for line in ("row", "column"):
-        asked = demand(network, allowed=cells, costs=costs, caps={"row": 1})
-        found = fewest_neurons(asked, line)
+        demand = checked_demand(network, allowed=cells, costs=costs, caps={"row": 1})
+        found = fewest_neurons(demand, line)
         best = min(
             (len({neuron_of(network, c, line) for c in pair}), sum(costs[c] for c in pair))
             for pair in combinations(cells, 2)
@@ -106,8 +108,8 @@ def test_caps_on_the_counted_line():
     network = LinearEstimator(q=4, d=3, m=1)
     prices = {(0, 1): 14, (0, 2): 1, (1, 1): 6, (2, 0): 25, (2, 1): 68, (2, 2): 80, (2, 3): 27}
     costs = {("W", *place): price for place, price in prices.items()}
-    asked = demand(network, allowed=list(costs), costs=costs, caps={"column": 2})
-    found = fewest_neurons(asked, "column")
+    demand = checked_demand(network, allowed=list(costs), costs=costs, caps={"column": 2})
+    found = fewest_neurons(demand, "column")
     assert found.cost == found.cost_bound == 45
     assert found.allocation.cells == (("W", 0, 1), ("W", 1, 1), ("W", 2, 0))
     assert found.value == found.bound == 2

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.odd_counts import ParityCounter
 from algebra.families import certify
 from algebra.networks.recurrent import LinearRNN
@@ -16,7 +16,7 @@ CELLS = [c for c in all_cells(NET) if c[0] == "W"]
 
 def test_parities_agree_with_certificates():
     """Odd exactly where the certificate says maximal; one count for each orbit."""
-    parity = ParityCounter(demand(NET, allowed=CELLS), 10.0)
+    parity = ParityCounter(checked_demand(NET, allowed=CELLS), 10.0)
     for pair in combinations(CELLS, 2):
         one = Allocation.from_cells(NET, pair)
         found = parity(one)
@@ -28,7 +28,7 @@ def test_parities_agree_with_certificates():
 
 def test_more_weights_than_equations_rest_on_a_part():
     """Where more learn than needed, some of them have the odd root count."""
-    parity = ParityCounter(demand(NET, allowed=CELLS, budget=4), 10.0)
+    parity = ParityCounter(checked_demand(NET, allowed=CELLS, budget=4), 10.0)
     found = parity(Allocation.from_cells(NET, CELLS[:4]))
     assert found.odd
     assert found.text.startswith("2 of the weights have N = 1")
@@ -38,6 +38,6 @@ def test_what_takes_too_long_is_unknown():
     """A root count that is out of reach is neither odd nor even."""
     net = LinearRNN(n=8, T=4, b=1, d=4, m=4)
     diagonal = [("W", i, (i + k) % 8) for i in range(8) for k in (0, 3)]
-    parity = ParityCounter(demand(net), 0.01)
+    parity = ParityCounter(checked_demand(net), 0.01)
     assert parity.group is None
     assert parity(Allocation.from_cells(net, diagonal)).odd is None

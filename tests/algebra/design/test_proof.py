@@ -8,13 +8,13 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.proof import proof_of, read_proof
 from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
 
 NET = LinearEstimator(q=3, d=2, m=2)
-ASKED = demand(
+ASKED = checked_demand(
     NET,
     must=[("W", 0, 2)],
     forbidden=[("W", 1, 1)],

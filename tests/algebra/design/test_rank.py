@@ -11,7 +11,7 @@ from itertools import combinations
 import pytest
 
 from algebra.design.cheapest import cheapest, largest_rank
-from algebra.design.demand import NoDesign, demand, line_of
+from algebra.design.demand import NoDesign, checked_demand, line_of
 from algebra.design.proof import proof_of
 from algebra.design.verify import verify_design
 from algebra.errors import InputError
@@ -34,29 +34,29 @@ def asked_of(seed):
     costs = {cell: Fraction(rng.randint(1, 12), rng.choice([1, 2])) for cell in cells}
     caps = rng.choice([{}, {}, {"row": 2}, {"column": 1}, {"row": 2, "column": 2}])
     must = rng.sample(cells, rng.choice([0, 0, 1]))
-    return demand(
+    return checked_demand(
         network, allowed=cells, costs=costs, caps=caps, must=must, cost_budget=rng.randint(1, 20)
     )
 
 
-def by_listing(asked):
+def by_listing(demand):
     """The largest rank of all sets within the budget, and what it costs at least."""
     best = None
-    for size in range(len(asked.must), asked.equations + 1):
-        for cells in combinations(asked.cells, size):
-            cost = asked.cost(cells)
-            if not asked.must <= set(cells) or cost > asked.cost_budget:
+    for size in range(len(demand.must), demand.equations + 1):
+        for cells in combinations(demand.cells, size):
+            cost = demand.cost(cells)
+            if not demand.must <= set(cells) or cost > demand.cost_budget:
                 continue
             lines = [
                 sum(line_of(c, line) == key for c in cells) <= number
-                for line, number in asked.caps
+                for line, number in demand.caps
                 for key in {line_of(c, line) for c in cells}
             ]
             if not cells or not all(lines):
                 continue
-            allocation = Allocation.from_cells(asked.network, cells)
-            rank = allocation_rank(allocation, asked.support, asked.equations).rank
-            if rank > len(asked.must) - asked.extra:
+            allocation = Allocation.from_cells(demand.network, cells)
+            rank = allocation_rank(allocation, demand.support, demand.equations).rank
+            if rank > len(demand.must) - demand.extra:
                 best = max(best or (0, Fraction(0)), (rank, -cost))
     return best
 
@@ -65,40 +65,40 @@ def by_listing(asked):
 def test_nothing_in_the_budget_has_a_larger_rank(seed):
     """Rank and cost are those of the best of all sets; the proof file verifies."""
     try:
-        asked = asked_of(seed)
+        demand = asked_of(seed)
     except InputError:
         return
-    best = by_listing(asked)
+    best = by_listing(demand)
     try:
-        found = largest_rank(asked)
+        found = largest_rank(demand)
     except NoDesign:
         assert best is None
         return
     assert (found.value, -found.cost) == best
     assert found.is_optimal
-    assert found.cost <= asked.cost_budget
-    verified = verify_design(json.loads(json.dumps(proof_of(asked, found).to_dict())))
+    assert found.cost <= demand.cost_budget
+    verified = verify_design(json.loads(json.dumps(proof_of(demand, found).to_dict())))
     assert verified.holds, str(verified)
 
 
 def test_all_that_is_needed_is_the_cheapest():
     """A budget that pays for it gives the cheapest allocation that is not minimal."""
     costs = {cell: 1 + k for k, cell in enumerate(CELLS)}
-    plain = demand(NET, allowed=CELLS, costs=costs)
+    plain = checked_demand(NET, allowed=CELLS, costs=costs)
     least = cheapest(plain).cost
-    found = largest_rank(demand(NET, allowed=CELLS, costs=costs, cost_budget=least))
+    found = largest_rank(checked_demand(NET, allowed=CELLS, costs=costs, cost_budget=least))
     assert (found.value, found.cost) == (plain.equations, least)
-    less = largest_rank(demand(NET, allowed=CELLS, costs=costs, cost_budget=least - 1))
+    less = largest_rank(checked_demand(NET, allowed=CELLS, costs=costs, cost_budget=least - 1))
     assert less.value == plain.equations - 1
 
 
 def test_forgeries_fail():
     """A smaller rank, a larger budget or evidence of something else does not verify."""
     costs = {cell: 1 + k for k, cell in enumerate(CELLS)}
-    asked = demand(NET, allowed=CELLS, costs=costs, cost_budget=2)
-    found = largest_rank(asked)
+    demand = checked_demand(NET, allowed=CELLS, costs=costs, cost_budget=2)
+    found = largest_rank(demand)
     assert found.value == 1
-    true = json.loads(json.dumps(proof_of(asked, found).to_dict()))
+    true = json.loads(json.dumps(proof_of(demand, found).to_dict()))
     assert verify_design(true).holds
     for change in (
         {"cost_budget": "1000"},
@@ -117,10 +117,10 @@ def test_a_budget_below_what_must_learn():
     """What must learn alone costs too much; nothing at all is affordable: said so."""
     costs = dict.fromkeys(CELLS, 5)
     with pytest.raises(NoDesign, match="must learn costs 5"):
-        largest_rank(demand(NET, allowed=CELLS, costs=costs, must=CELLS[:1], cost_budget=4))
+        largest_rank(checked_demand(NET, allowed=CELLS, costs=costs, must=CELLS[:1], cost_budget=4))
     with pytest.raises(NoDesign, match="no weight more"):
-        largest_rank(demand(NET, allowed=CELLS, costs=costs, cost_budget=4))
+        largest_rank(checked_demand(NET, allowed=CELLS, costs=costs, cost_budget=4))
     with pytest.raises(InputError, match="not be negative"):
-        largest_rank(demand(NET, allowed=CELLS, costs={CELLS[0]: -1}, cost_budget=4))
+        largest_rank(checked_demand(NET, allowed=CELLS, costs={CELLS[0]: -1}, cost_budget=4))
     with pytest.raises(InputError, match="needs a cost budget"):
-        largest_rank(demand(NET, allowed=CELLS))
+        largest_rank(checked_demand(NET, allowed=CELLS))

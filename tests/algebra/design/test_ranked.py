@@ -6,7 +6,7 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.ranked import ranked_bases
 from algebra.linalg.modular import rank
 from algebra.networks.linear import LinearEstimator
@@ -22,28 +22,28 @@ def test_all_bases_in_order(caps, budget):
     cells = [c for c in all_cells(network) if c[0] == "W"]
     rng = np.random.default_rng(5)
     costs = {cell: Fraction(int(rng.integers(-2, 6))) for cell in cells}
-    asked = demand(network, allowed=cells, costs=costs, caps=caps, budget=budget)
-    p, number = next(asked.points())
-    columns = asked.columns(p, number)
-    systems = asked.all_groups()
+    demand = checked_demand(network, allowed=cells, costs=costs, caps=caps, budget=budget)
+    p, number = next(demand.points())
+    columns = demand.columns(p, number)
+    systems = demand.all_groups()
     expected = sorted(
-        (sum(asked.costs[e] for e in chosen), chosen)
-        for chosen in combinations(range(len(cells)), asked.wanted)
-        if rank(columns[:, list(chosen)], p) == asked.wanted
+        (sum(demand.costs[e] for e in chosen), chosen)
+        for chosen in combinations(range(len(cells)), demand.wanted)
+        if rank(columns[:, list(chosen)], p) == demand.wanted
         and all(
             (np.bincount([g[e] for e in chosen], minlength=len(k)) <= k).all() for g, k in systems
         )
     )
-    found = list(ranked_bases(asked, columns, p))
+    found = list(ranked_bases(demand, columns, p))
     assert [cost for cost, _ in found] == [cost for cost, _ in expected]
     assert sorted(found) == expected
 
 
 def test_the_first_few_of_very_many():
-    """Bases are made as they are asked for, those that must learn left out of them."""
+    """Bases are made as they are demand for, those that must learn left out of them."""
     network = LinearEstimator(q=12, d=3, m=4)
-    asked = demand(network, must=[("W", 0, 0)])
-    p, number = next(asked.points())
-    some = list(islice(ranked_bases(asked, asked.columns(p, number), p), 50))
+    demand = checked_demand(network, must=[("W", 0, 0)])
+    p, number = next(demand.points())
+    some = list(islice(ranked_bases(demand, demand.columns(p, number), p), 50))
     assert len({elements for _, elements in some}) == 50
     assert {cost for cost, _ in some} == {11}

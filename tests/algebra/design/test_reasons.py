@@ -6,7 +6,7 @@ import re
 import pytest
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import NoDesign, demand
+from algebra.design.demand import NoDesign, checked_demand
 from algebra.networks.linear import LinearEstimator
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
@@ -21,7 +21,7 @@ def rank(cells):
 
 def reason(**options):
     with pytest.raises(NoDesign) as refused:
-        cheapest(demand(NET, **options))
+        cheapest(checked_demand(NET, **options))
     return str(refused.value)
 
 
@@ -49,12 +49,12 @@ def test_every_refusal_is_right():
                     and all(sum(c[1] == i for c in chosen) <= cap for i in range(2))
                     for chosen in itertools.combinations(allowed, 4)
                 )
-                asked = demand(NET, allowed=list(allowed), caps={"row": cap})
+                demand = checked_demand(NET, allowed=list(allowed), caps={"row": cap})
                 if fits:
-                    assert cheapest(asked).rank.rank == 4
+                    assert cheapest(demand).rank.rank == 4
                 else:
                     with pytest.raises(NoDesign, match="weight"):
-                        cheapest(asked)
+                        cheapest(demand)
 
 
 def test_two_caps_that_cross():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.design import maximal
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.repair import MAXIMAL, NOT_MINIMAL, repair
 from algebra.errors import InputError
 from algebra.families import certify
@@ -32,11 +32,11 @@ def test_every_minimal_allocation_is_repaired_with_the_fewest_moves(network):
     sets = [set(c) for c in combinations(cells, whole)]
     rank = [allocation_rank(Allocation.from_cells(network, sorted(s))).rank for s in sets]
     bases = [s for s, k in zip(sets, rank, strict=True) if k == whole]
-    asked = demand(network, allowed=cells, costs=costs)
+    demand = checked_demand(network, allowed=cells, costs=costs)
     for s, k in zip(sets, rank, strict=True):
         if k == whole:
             continue
-        found = repair(Allocation.from_cells(network, sorted(s)), asked, NOT_MINIMAL)
+        found = repair(Allocation.from_cells(network, sorted(s)), demand, NOT_MINIMAL)
         best = min((len(b - s), sum(costs[c] for c in b)) for b in bases)
         assert (found.moves, found.cost) == best
         assert found.moves == found.bound == whole - k
@@ -51,9 +51,9 @@ def test_the_nearest_certified_maximal_allocation():
         certify(Problem.of(Allocation.from_cells(RNN, sorted(s))), search=0.0).verdict for s in sets
     ]
     good = [s for s, v in zip(sets, verdict, strict=True) if v == "maximal"]
-    asked = demand(RNN, allowed=CELLS)
+    demand = checked_demand(RNN, allowed=CELLS)
     for s, v in zip(sets, verdict, strict=True):
-        found = repair(Allocation.from_cells(RNN, sorted(s)), asked, MAXIMAL)
+        found = repair(Allocation.from_cells(RNN, sorted(s)), demand, MAXIMAL)
         assert found.moves == min(len(s - g) for g in good)
         assert found.is_optimal
         assert (found.moves == 0) == (v == "maximal")
@@ -69,17 +69,17 @@ def test_what_was_not_counted_is_not_claimed(monkeypatch):
     began = [None]
     real = maximal._in_order
 
-    def late(asked, parity, best, p, number, ends):
+    def late(demand, parity, best, p, number, ends):
         began[0] = ends
-        return real(asked, parity, best, p, number, ends)
+        return real(demand, parity, best, p, number, ends)
 
     monkeypatch.setattr(maximal, "_in_order", late)
-    cut = repair(diagonal, demand(net, allowed=cells), MAXIMAL)
+    cut = repair(diagonal, checked_demand(net, allowed=cells), MAXIMAL)
     monkeypatch.undo()
     assert cut.bound < cut.moves
     assert "was not settled: not all nearer allocations were counted" in cut.reason
     assert "not all there are" in cut.proof
-    done = repair(diagonal, demand(net, allowed=cells), MAXIMAL)
+    done = repair(diagonal, checked_demand(net, allowed=cells), MAXIMAL)
     assert done.moves == done.bound == 1
     assert done.reason == "its own root count is not odd"
     assert "every other allocation that is nearer has even root counts" in done.proof
@@ -87,7 +87,9 @@ def test_what_was_not_counted_is_not_claimed(monkeypatch):
 
 def test_too_few_weights_get_more():
     """Fewer weights than equations: the missing ones are added, none is taken away."""
-    found = repair(Allocation.from_cells(RNN, CELLS[:1]), demand(RNN, allowed=CELLS), NOT_MINIMAL)
+    found = repair(
+        Allocation.from_cells(RNN, CELLS[:1]), checked_demand(RNN, allowed=CELLS), NOT_MINIMAL
+    )
     assert found.removed == ()
     assert (len(found.added), found.after.size) == (1, 2)
 
@@ -97,8 +99,8 @@ def test_caps_may_ask_for_more_moves():
     net = LinearRNN(n=4, T=4, b=1, d=1, m=4)
     cells = [c for c in all_cells(net) if c[0] == "W"]
     before = Allocation.rows(net, "W", [0])
-    assert repair(before, demand(net, allowed=cells), NOT_MINIMAL).moves == 0
-    found = repair(before, demand(net, allowed=cells, caps={"row": 2}), NOT_MINIMAL)
+    assert repair(before, checked_demand(net, allowed=cells), NOT_MINIMAL).moves == 0
+    found = repair(before, checked_demand(net, allowed=cells, caps={"row": 2}), NOT_MINIMAL)
     assert found.moves == found.bound == 2
     assert "2 are needed to keep to the demands" in found.reason
 
@@ -107,9 +109,9 @@ def test_more_weights_than_equations_keep_their_number():
     """An over-complete minimal allocation keeps its size."""
     net = LinearEstimator(q=5, d=2, m=2)
     before = Allocation.rows(net, "W", [0])
-    found = repair(before, demand(net, budget=5), NOT_MINIMAL)
+    found = repair(before, checked_demand(net, budget=5), NOT_MINIMAL)
     assert (found.moves, found.after.size) == (2, 5)
     with pytest.raises(InputError, match="is less than the 5 weights"):
-        repair(before, demand(net), NOT_MINIMAL)
+        repair(before, checked_demand(net), NOT_MINIMAL)
     with pytest.raises(InputError, match="must be 'not minimal' or 'maximal'"):
-        repair(before, demand(net, budget=5), "better")
+        repair(before, checked_demand(net, budget=5), "better")

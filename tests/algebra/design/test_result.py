@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.result import allocation_of, design_of, fullest
 from algebra.linalg.rational import float_text
 from algebra.networks.linear import LinearEstimator
@@ -39,16 +39,16 @@ def test_fullest_lines_by_counting():
 
 def test_cost_and_rank():
     """Value, bound and cost are the cost unless something else is said."""
-    asked = demand(NET, costs={("W", 0, 0): Fraction(5, 2)}, must=[("W", 0, 0)])
-    others = [k for k, cell in enumerate(asked.free) if cell in (("W", 0, 1), ("W", 1, 0))]
-    others.append(asked.free.index(("W", 1, 1)))
-    allocation = allocation_of(asked, others)
-    found = design_of(asked, allocation, "cheapest", Fraction(0), ())
+    demand = checked_demand(NET, costs={("W", 0, 0): Fraction(5, 2)}, must=[("W", 0, 0)])
+    others = [k for k, cell in enumerate(demand.free) if cell in (("W", 0, 1), ("W", 1, 0))]
+    others.append(demand.free.index(("W", 1, 1)))
+    allocation = allocation_of(demand, others)
+    found = design_of(demand, allocation, "cheapest", Fraction(0), ())
     assert found.cost == found.value == found.bound == found.cost_bound == Fraction(11, 2)
-    assert found.rank.rank == asked.equations == 4
+    assert found.rank.rank == demand.equations == 4
     assert found.is_optimal
     assert found.to_dict()["cost"] == "11/2"
-    other = design_of(asked, allocation, "spread", Fraction(0), (), value=Fraction(2), bound=1)
+    other = design_of(demand, allocation, "spread", Fraction(0), (), value=Fraction(2), bound=1)
     assert not other.is_optimal
 
 
@@ -56,4 +56,4 @@ def test_a_minimal_design_is_a_bug():
     """A design whose rank falls short is never handed on."""
     minimal = Allocation.from_masks(NET, W=[[1, 1, 1], [1, 0, 0]])
     with pytest.raises(ArithmeticError):
-        design_of(demand(NET), minimal, "cheapest", Fraction(0), ())
+        design_of(checked_demand(NET), minimal, "cheapest", Fraction(0), ())

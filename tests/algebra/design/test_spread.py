@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.result import fullest
 from algebra.design.spread import most_spread
 from algebra.errors import InputError
@@ -37,13 +37,13 @@ def test_brute_force(network, line):
     for must in ([], cells[:2]):
         kept = [fullest(a, line) for a in able if set(must) <= set(a.cells)]
         if kept:
-            found = most_spread(demand(network, must=must, budget=size), line)
+            found = most_spread(checked_demand(network, must=must, budget=size), line)
             assert found.value == found.bound == min(kept) == fullest(found.allocation, line)
 
 
 def test_its_own_line_takes_no_cap():
     """A cap on the line that is spread is a contradiction; unknown lines are refused."""
     with pytest.raises(InputError, match="give none"):
-        most_spread(demand(NETS[0], caps={"row": 2}))
+        most_spread(checked_demand(NETS[0], caps={"row": 2}))
     with pytest.raises(InputError, match="must be one of row, column, matrix"):
-        most_spread(demand(NETS[0]), "diagonal")
+        most_spread(checked_demand(NETS[0]), "diagonal")

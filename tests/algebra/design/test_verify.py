@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.goals import GOALS, SearchOptions
 from algebra.design.proof import proof_of
 from algebra.design.spread import most_spread
@@ -30,10 +30,10 @@ OLD = json.loads(
 )
 
 
-def asked(**options):
+def demand(**options):
     rng = np.random.default_rng(4)
     costs = {cell: Fraction(int(rng.integers(1, 40)), 3) for cell in CELLS}
-    return demand(NET, allowed=CELLS, costs=costs, **options)
+    return checked_demand(NET, allowed=CELLS, costs=costs, **options)
 
 
 def small(**options):
@@ -42,7 +42,7 @@ def small(**options):
     costs = {cell: Fraction(int(rng.integers(1, 40)), 3) for cell in cells}
     # The cheapest three are the diagonal, whose pairs have even root counts.
     costs.update({("W", i, i): Fraction(1, 7 + i) for i in range(3)})
-    return demand(SMALL, allowed=cells, costs=costs, **options)
+    return checked_demand(SMALL, allowed=cells, costs=costs, **options)
 
 
 def written(question, found):
@@ -75,7 +75,7 @@ DEMANDS = [
 @pytest.mark.parametrize("options", DEMANDS, ids=str)
 def test_proofs_hold_and_changes_are_noticed(options):
     """A proof read back from JSON holds; dearer designs and other dual solutions do not."""
-    data = proof(asked(**options), "cheapest")
+    data = proof(demand(**options), "cheapest")
     assert verify_design(data).holds
     assert verify_design(data, seed=7).holds
     refused({**data, "cost": "1"}, "cost")
@@ -105,7 +105,7 @@ def test_lines(goal, line):
     if goal == "neurons":
         demands.append({"caps": {line: 2}})
     for options in demands:
-        data = proof(asked(**options), goal, line)
+        data = proof(demand(**options), goal, line)
         assert verify_design(data).holds
         refused({**data, "value": str(int(data["value"]) - 1)}, "value")
         refused({**data, "cost_bound": str(Fraction(data["cost"]) + 1)}, "cost_bound")
@@ -113,7 +113,7 @@ def test_lines(goal, line):
 
 def test_a_dearer_design_of_as_few_neurons_is_noticed():
     """The same neurons, a dearer weight in them: the leaves do not bound the cost so high."""
-    question = asked()
+    question = demand()
     data = proof(question, "neurons")
     rows = {row for _, row, _ in data["design"]}
     for new in question.cells:
@@ -126,7 +126,7 @@ def test_a_dearer_design_of_as_few_neurons_is_noticed():
 
 def test_leaves_of_neurons():
     """Leaves left out, or that ban what must learn, or of neurons that do not exist."""
-    data = proof(asked(must=[("W", 2, 2)]), "neurons")
+    data = proof(demand(must=[("W", 2, 2)]), "neurons")
     leaves = data["evidence"]["leaves"]
     assert len(leaves) > 1
     for k in range(len(leaves)):
@@ -178,7 +178,7 @@ def test_all_parts_of_what_is_cheaper_are_counted():
     free = [("W", 0, 0), ("W", 0, 1), ("W", 1, 1)]
     cells = [cell for cell in all_cells(SMALL) if cell[0] == "W"]
     costs = {cell: Fraction(int(cell not in free)) for cell in cells}
-    data = proof(demand(SMALL, allowed=cells, costs=costs, budget=3), "maximal")
+    data = proof(checked_demand(SMALL, allowed=cells, costs=costs, budget=3), "maximal")
     assert data["cost"] == "0"
     assert verify_design(data).holds
     forged = copy.deepcopy(data)
@@ -229,7 +229,7 @@ def test_each_goal_claims_something_else():
 
 def test_forged_numbers():
     """Numbers that wrap, round or divide by nothing prove nothing."""
-    data = proof(asked(caps={"row": 1}), "cheapest")
+    data = proof(demand(caps={"row": 1}), "cheapest")
     first = data["evidence"]["cost"]["first"]
 
     def dual(**change):
@@ -244,7 +244,7 @@ def test_forged_numbers():
     refused(dual(first=first[1:]), "evidence")
     # Sums beyond 64 bits: a true bound, far below.
     refused(dual(first=[(1 << 63) * (-1) ** k for k in range(len(first))]), "evidence")
-    crossed = proof(asked(caps={"row": 1, "column": 1}), "cheapest")
+    crossed = proof(demand(caps={"row": 1, "column": 1}), "cheapest")
     leaves = crossed["evidence"]["cost"]["leaves"]
     for value in (1.4e19, -1, True, 0.5, "1"):
         wrong = copy.deepcopy(crossed)
@@ -297,7 +297,7 @@ def test_forms_that_are_refused():
 
 def test_caps_and_must_are_checked():
     """A design that breaks a cap, or lacks what must learn, is none of the demand."""
-    data = proof(asked(), "cheapest")
+    data = proof(demand(), "cheapest")
     refused({**data, "caps": {"matrix": 3}}, "caps")
     lacking = next(c for c in CELLS if list(c) not in data["design"])
     assert not verify_design({**data, "must": [list(lacking)]}).holds
@@ -323,10 +323,10 @@ def test_files_of_version_1(name):
 
 def test_a_spread_that_is_none():
     """With one less there is a design after all: no evidence shows the contrary."""
-    question = asked()
+    question = demand()
     tight = written(question, most_spread(question))
-    wide = cheapest(asked(caps={"row": 3}))
-    claim = written(asked(caps={"row": 3}), wide)
+    wide = cheapest(demand(caps={"row": 3}))
+    claim = written(demand(caps={"row": 3}), wide)
     claim.update(goal="spread", line="row", value="3", evidence={
         "cost": claim["evidence"]["cost"], "one_less": tight["evidence"]["one_less"]
     })  # fmt: skip
@@ -339,7 +339,7 @@ def test_a_spread_that_is_none():
 
 def test_what_has_no_proof():
     """A design of another goal, or one that is not proved to be the best, is not written."""
-    question = demand(LinearEstimator(q=3, d=2, m=2))
+    question = checked_demand(LinearEstimator(q=3, d=2, m=2))
     found = cheapest(question)
     with pytest.raises(InputError, match="has no proof; the goals that have one: cheapest"):
         proof_of(question, cheapest(question, goal="repair"))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import NoDesign, demand
+from algebra.design.demand import NoDesign, checked_demand
 from algebra.design.robustness import robustness
 from algebra.errors import InputError
 from algebra.linalg.modular import matmul, random_prime, random_residues
@@ -190,10 +190,10 @@ def test_designs_and_losses_are_those_of_all_subsets(seed):
     sets = [s for k in range(len(cells) + 1) for s in combinations(cells, k) if spans(s)]
     if not sets:
         with pytest.raises((NoDesign, InputError)):
-            cheapest(demand(asked.network, allowed=cells, costs=prices))
+            cheapest(checked_demand(asked.network, allowed=cells, costs=prices))
         return
     least = min(sum(prices[c] for c in some) for some in sets)
-    assert cheapest(demand(asked.network, allowed=cells, costs=prices)).cost == least
+    assert cheapest(checked_demand(asked.network, allowed=cells, costs=prices)).cost == least
     lost = next(
         k
         for k in range(len(cells) + 1)

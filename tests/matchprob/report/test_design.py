@@ -7,7 +7,7 @@ from matplotlib.colors import to_hex
 from rich.console import Console
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.design.spread import most_spread
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
@@ -27,12 +27,12 @@ def text_of(found):
 
 def test_text_says_what_is_proved():
     """Value, masks, the proof of rank and of optimality; an open bound is said to be one."""
-    found = cheapest(demand(NET, caps={"row": 1}))
+    found = cheapest(checked_demand(NET, caps={"row": 1}))
     text = text_of(found)
     assert "2 weights at cost 2, at most 1 in a row" in text
     assert "proved: rank 2" in text
     assert "optimal" in text
-    assert "weights in the fullest row" in text_of(most_spread(demand(NET)))
+    assert "weights in the fullest row" in text_of(most_spread(checked_demand(NET)))
     open_bound = type(found)(**{**vars(found), "bound": found.value - 1})
     assert "at least 1 for any" in text_of(open_bound)
 

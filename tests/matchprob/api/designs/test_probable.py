@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from rich.console import Console
 
-from algebra.design.demand import demand
+from algebra.design.demand import checked_demand
 from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
@@ -48,7 +48,7 @@ def test_under_constraints_even_maximal_designs_are_raced():
     again = estimate(found.problem, 64)
     assert again.matched == found.value * 64
     # Bounds of their own tell units apart: designs that differ by renaming are all kept.
-    asked = demand(net, allowed=[c for c in all_cells(net) if c[0] == "W"])
+    asked = checked_demand(net, allowed=[c for c in all_cells(net) if c[0] == "W"])
     alike, _ = gather(asked, 100, 5.0)
     apart, exhaustive = gather(asked, 100, 5.0, symmetric=False)
     assert exhaustive
@@ -77,11 +77,11 @@ def test_the_race_finds_what_long_runs_find():
 
 def test_many_designs_are_sampled():
     """More orbits than candidates: different designs, none minimal, not said to be all."""
-    asked = demand(LinearRNN(n=6, T=2, b=1, d=2, m=2))
+    asked = checked_demand(LinearRNN(n=6, T=2, b=1, d=2, m=2))
     pool, exhaustive = gather(asked, 9, 5.0)
     assert not exhaustive
     assert len({a.cells for a in pool}) == len(pool) == 9
-    few, everything = gather(demand(NET, allowed=CELLS[:3]), 9, 5.0)
+    few, everything = gather(checked_demand(NET, allowed=CELLS[:3]), 9, 5.0)
     assert everything
     assert len(few) <= 3
     with pytest.raises(InputError, match="at least 1"):
