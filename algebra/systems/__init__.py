@@ -1,19 +1,19 @@
 r"""The equations of an allocation, their incidence, their core, and the generic root count N.
 
 at_points            The unknowns at all points of a core at once, modulo a prime
-core                 What exact elimination leaves of a system, and the way back to the weights
+core                 The core of a system after exact elimination, and back substitution
 degeneracy           The solutions of a recurrent net as a degeneracy locus, in few unknowns
-discriminant         Where the number of real solutions changes: the discriminant of a small core
+discriminant         The discriminant of a small core: where the number of real solutions changes
 elimination          Exact elimination of linear sub-blocks, over any field and in any degree
-enclosure            Exact boxes around the weights of real solutions, each with one of them
+enclosure            Disjoint exact boxes around the weights of real solutions
 forms                The lifted forms of a network's equations: unknowns, equations, values, size
 incidence            Structure of a system of equations: matchings, Dulmage–Mendelsohn, block
                      triangular form
-inspection           The structure report, and how it is made of a system
-instances            A student, a teacher and samples over GF(p) or Q, and the core they lead to
+inspection           The structure report of a system
+instances            A student, a teacher and samples over GF(p) or Q, and their core
 modular_elimination  Exact elimination over GF(p) on arrays: the core of a large quadratic system
-root_count           The generic root count N: how many complex solutions a generic instance has
-symbolic             Elimination with symbols for the data: the core as a person reads it
-system               The polynomial equations an allocation leads to, over any ring or as arrays
-update_roots         The number N of complex solutions where matrices learn by updates
+root_count           The generic root count N: number of complex solutions of a generic instance
+symbolic             Elimination with symbols for the data: the core in printable form
+system               The polynomial equations of an allocation, over any ring or as arrays
+update_roots         The number N of complex solutions if matrices learn by updates
 """

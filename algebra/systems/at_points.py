@@ -19,23 +19,23 @@ def stage_values(
     terms: Callable[[Any], Terms],
     rng: random.Random,
 ) -> list[Element] | None:
-    """All unknowns after the first elimination, as functions on the points of the core.
+    """All unknowns after step 1 of the elimination, as functions on the points of the core.
 
     Parameters
     ----------
     core : Core
     root : sequence of elements
-        The unknowns of the core.
+        The values of the core's unknowns.
     algebra : QuotientAlgebra
     terms : callable
         Exponents and coefficients modulo the prime of one of the core's polynomials.
     rng : random.Random
-        Mixes the equations of the deferred blocks.
+        For random combinations of the equations of the deferred blocks.
 
     Returns
     -------
     list of elements, in the order of `core.stage_unknowns`, or None
-        None where a deferred block is singular at a point.
+        None if a deferred block is singular at a point.
     """
     values = {
         k: algebra.evaluate(terms(image), root)

@@ -1,6 +1,6 @@
-"""The core of a system: what exact elimination leaves, and the way back to the weights.
+"""The core of a system: the result of exact elimination, and back substitution to the weights.
 
-`algebra.systems.elimination` makes it.
+`algebra.systems.elimination` computes it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from algebra.systems.system import PolynomialSystem
 
 @dataclass(frozen=True)
 class DeferredBlock:
-    """A linear block put aside: solved for `unknowns` once a core root is known.
+    """A linear block set aside: it is solved for `unknowns` after the core.
 
     Attributes
     ----------
@@ -34,22 +34,22 @@ class DeferredBlock:
 
 
 class Core:
-    """What is left of a system after exact elimination.
+    """The equations and unknowns that remain after exact elimination.
 
     Attributes
     ----------
     system : PolynomialSystem or QuadraticSystem
-        The system it comes from.
+        The original system.
     unknowns : tuple of str
         The unknowns of the core, a subset of the system's.
     equations : tuple
-        Polynomials in these unknowns; empty where elimination solved everything.
+        Polynomials in these unknowns; empty if elimination solved everything.
     equation_count : int
         Their number.
     consistent : bool
-        False where elimination met the equation 1 = 0: no solution, not even complex.
+        False if elimination found the equation 1 = 0: there is no solution, not even a complex one.
     stage_unknowns : tuple of str
-        Unknowns after step 1, in which deferred blocks are written.
+        Unknowns after step 1, in which deferred blocks are expressed.
     deferred : tuple of DeferredBlock
         In the order in which they are to be solved.
     deferred_unknowns : tuple of tuple of int
@@ -65,7 +65,7 @@ class Core:
     patterns : tuple of tuple of int
         For each equation of the core, the unknowns that occur in it.
     occurs : ndarray of bool, shape (equations, unknowns)
-        The same as a matrix.
+        `patterns` as a matrix.
     terms : int
         Number of non-zero terms.
     """
@@ -100,7 +100,7 @@ class Core:
 
     @property
     def is_linear(self) -> bool:
-        """Whether elimination left nothing to solve: one solution (or none)."""
+        """Whether no equation remains: there is one solution (or none)."""
         return not self.equation_count and not self.unknowns
 
     @property
@@ -115,7 +115,7 @@ class Core:
 
     @property
     def density(self) -> tuple[int, int]:
-        """Non-zero and possible terms of these degrees."""
+        """Numbers of non-zero and of possible terms at these degrees."""
         return self.terms, sum(comb(len(self.unknowns) + d, d) for d in self.degrees)
 
     @cached_property
@@ -135,8 +135,8 @@ class Core:
         Returns
         -------
         tuple or None
-            The learnable weights in the allocation's order; None where a deferred block
-            is singular at this root.
+            The learnable weights in the allocation's order; None if a deferred block is singular at
+            this root.
         """
         point = list(root)
         values = {k: e(*point) for k, e in zip(self.kept, self.core_images, strict=True)}
@@ -201,7 +201,7 @@ class CoreSystem(Core):
 
     @property
     def occurs(self) -> np.ndarray:
-        """The same as a matrix."""
+        """`patterns` as a matrix."""
         return incidence_matrix(self.patterns, len(self.unknowns))
 
     @property
@@ -223,7 +223,7 @@ def pivot_of(row: Sequence[Any]) -> int:
 def affine_in(
     polynomial: Any, own: Sequence[int], values: dict[int, Any], field: Any
 ) -> tuple[Any, list[Any]]:
-    """Constant and coefficients, in the block's own unknowns, at a point."""
+    """Constant and coefficients at a point, in the block's own unknowns."""
     constant = field.constant(0)
     coefficients = [field.constant(0)] * len(own)
     place = {k: c for c, k in enumerate(own)}

@@ -1,26 +1,26 @@
-r"""The weights of a recurrent net's solutions as a degeneracy locus: few unknowns, no states.
+r"""The solutions of a recurrent net as a degeneracy locus: few unknowns, no states.
 
-Let one recurrent matrix W learn, alone, in k rows S, and let the samples determine the map: U of
-full row rank.  Then the labels are D x_t = y_t, t = 1 … T, for the states x_0 = B, x_t = W x_{t-1}
-(n×b).  The fixed rows of W and the labels give x_t up to g = k − d inputs a step: with N0 a basis
-of the kernel of C = (D; rows of I outside S) and L a right inverse of C,
+Let only one recurrent matrix W learn, in k rows S, and let the samples determine the map: U of full
+row rank.  Then the labels are D x_t = y_t, t = 1 … T, for the states x_0 = B, x_t = W x_{t-1}
+(n×b).  The fixed rows of W and the labels determine x_t up to g = k − d inputs per step: with N0 a
+basis of the kernel of C = (D; rows of I outside S) and L a right inverse of C,
 
 .. math:: x_t = A x_{t-1} + b_t + N_0 z_t,
 
-a linear system that does not change with time.  As power series modulo s^{T+1}, x = f + G z
-with known f and G.  A row i in S asks that
+a linear system that does not change with time.  As power series modulo s^{T+1}, x = f + G z with
+known f and G.  The condition of a row i in S is
 
 .. math:: p_i + q_i z = s\,w_i (f + G z)_{c(i)},
 
-where w_i are its weights, c(i) its cells, and p_i, q_i what x_t[i] less the fixed part of row i
-comes to.  Take g *base* rows for which Q(0) = (q_i(0)) is invertible.  Then
-Q(w) = q − s w G, g×g, is invertible as a series for every w, and z = −Q(w)^{-1} (p − s w f):
-all states are functions of the base rows' weights alone, and by Cramer's rule det Q(w) times the
-states are polynomials in them, linear in each row.  (det Q(w) is a unit, and a triangular
-change of the equations t = 1 … T: it does not matter to what follows.)  What is left are the
-other rows, each a linear system L_i(w) w_i = r_i(w) of Tb equations in c_i unknowns.
+where w_i are its weights, c(i) its cells, and p_i, q_i the coefficients of x_t[i] minus the fixed
+part of row i.  Take g *base* rows for which Q(0) = (q_i(0)) is invertible.  Then Q(w) = q − s w G,
+g×g, is invertible as a series for every w, and z = −Q(w)^{-1} (p − s w f): all states are functions
+of the base rows' weights alone, and by Cramer's rule det Q(w) times the states are polynomials in
+them, linear in each row.  (det Q(w) is a unit, so this is an invertible triangular change of the
+equations t = 1 … T.)  There remain the other rows, each a linear system L_i(w) w_i = r_i(w) of Tb
+equations in c_i unknowns.
 
-Where L_i(w) is injective, row i has one solution or none, and it has one just where the
+If L_i(w) is injective, row i has one solution or none, and it has one if and only if the
 (c_i + 1)-minors of (L_i | r_i) vanish; near such a point the minors that border an invertible
 c_i-minor generate the same ideal as the system with w_i eliminated.  A generic instance has
 finitely many solutions (the solution variety is irreducible, so generic fibres have the
@@ -29,17 +29,17 @@ the points of*
 
 .. math:: V(\text{minors of } (L_i | r_i)) \setminus V(\textstyle\prod_i δ_i),
 
-with δ_i a random combination of the c_i-minors of L_i, multiplicities included: N is the
+with δ_i a random combination of the c_i-minors of L_i, counted with multiplicity: N is the
 dimension of GF(p)[w] / (minors) : (Π δ_i)^∞.  A point at which L_i is injective is lost with
-probability at most 1/p.  Points with some δ_i = 0 do occur: where rows share so many cells that
-the states there are dependent in fewer conditions than these rows have.  Whether they do is seen
-from each (minors, δ_i), which is the unit ideal if not; if so they are taken away by a new
-unknown y and y Π δ_i = 1.
+probability at most 1/p.  Points with some δ_i = 0 do occur: if rows share so many cells that the
+states there are dependent under fewer conditions than these rows have.  Whether they occur is
+decided by each ideal (minors, δ_i), which is the unit ideal if not; if they do, they are removed by
+a new unknown y and y Π δ_i = 1 [2]_.
 
-With g = 1 the entries are affine in w.  For T = 6 steps of one input N was found to be
-6!/Π(6 − c_i)! where the rows share few cells, and less where they share many.
+With g = 1 the entries are affine in w.  For T = 6 steps of one input N was observed to be 6!/Π(6 −
+c_i)! if the rows share few cells, and less if they share many.
 
-The columns of W are the rows of the mirror image: D^T, W^T, B^T for B, W, D.
+The columns of W are the rows of the transposed net: D^T, W^T, B^T in place of B, W, D.
 
 References
 ----------
@@ -65,9 +65,9 @@ from algebra.polynomials.rings import PrimeField
 from algebra.systems.instances import ModularInstance
 from algebra.time_limits import check_time
 
-# Beyond so many terms, were the minors dense, the equations are not written down.
+# If dense minors would have more terms than this, the equations are not written out.
 _MOST_TERMS = 200_000
-# Sets of base rows tried, those with the fewest cells first.
+# Largest number of sets of base rows to try, those with the fewest cells first.
 _MOST_BASES = 50
 
 Series = list[Any]
@@ -75,7 +75,7 @@ Series = list[Any]
 
 @dataclass(frozen=True)
 class DegeneracyLocus:
-    """Equations for the base rows' weights, and where they hold without a solution.
+    """Equations for the base rows' weights, and conditions that exclude other points.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class DegeneracyLocus:
     equations : tuple of nmod_mpoly
         The minors.
     excluded : tuple of nmod_mpoly
-        δ_i for each of the other rows: solutions are the points where none is 0.
+        δ_i for each of the other rows: at a solution none of them is 0.
     root : tuple of int
         The known solution.
     """
@@ -95,12 +95,12 @@ class DegeneracyLocus:
     root: tuple[int, ...]
 
     def degree(self, seconds: int, without: Sequence[int] = ()) -> int | None:
-        """Number of points with multiplicity; None where there are infinitely many.
+        """Number of points with multiplicity; None if there are infinitely many.
 
         Parameters
         ----------
         seconds : int
-            For msolve, all together; its errors are raised.
+            Total time for msolve; its errors are raised.
         without : sequence of int, optional
             Points where one of these δ is 0 are not counted.
         """
@@ -114,7 +114,7 @@ class DegeneracyLocus:
         return quotient_degree(equations, timeout=seconds).degree
 
     def degenerate(self, seconds: int) -> tuple[int, ...]:
-        """Which δ vanish at some of the points."""
+        """The indices of the δ that vanish at some of the points."""
         return tuple(
             k
             for k, delta in enumerate(self.excluded)
@@ -132,7 +132,7 @@ class _Inputs:
     @classmethod
     def of(cls, W: Residues, B: Residues, D: Residues, learns: np.ndarray, steps: int, p: int,
            rng: random.Random) -> _Inputs | None:  # fmt: skip
-        """None where the labels and the fixed rows are dependent."""
+        """None if the labels and the fixed rows are dependent."""
         (d, n), fixed = D.shape, np.flatnonzero(~learns.any(axis=1))
         C = np.concatenate([D, np.eye(n, dtype=np.int64)[fixed]])
         g = n - len(C)
@@ -162,19 +162,19 @@ def degeneracy_locus(
     Parameters
     ----------
     instance : ModularInstance
-        A student that is its own teacher.
+        The student is its own teacher.
     form : {"B", "D"}
-        Whether rows of W are taken (as in the B form), or columns.
+        Whether rows of W are used (as in the B form), or columns.
     seed : int, optional
-        Of the random combinations δ.
+        For the random combinations δ.
     most_unknowns : int, optional
-        None is returned where it would have more.
+        None is returned if the locus would have more.
 
     Returns
     -------
     DegeneracyLocus or None
-        None where the network or its allocation has not this structure, or the minors are
-        too large.
+        None if the network or its allocation does not have this structure, or the minors are too
+        large.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def degeneracy_locus(
 
 
 class _Rows:
-    """The conditions of the learning rows of W on the states."""
+    """The conditions on the states given by the learning rows of W."""
 
     def __init__(self, W: Residues, learns: np.ndarray, states: _Inputs, p: int) -> None:
         self.p, self.states = p, states
@@ -226,23 +226,23 @@ class _Rows:
         self.cells = {int(i): np.flatnonzero(learns[i]) for i in np.flatnonzero(learns.any(axis=1))}
         self.steps, self.b = len(states.f) - 1, states.f.shape[2]
         self.g = states.G.shape[2]
-        # p_i and q_i for all rows at once; x_0 is given, no row makes it.
+        # p_i and q_i for all rows at once; x_0 is given and satisfies no condition.
         self.known = np.concatenate([np.zeros_like(states.f[:1]), self._less(states.f)[1:]])
         self.free = self._less(states.G)
 
     def _less(self, series: Residues) -> Residues:
-        """x_t less the fixed part of W times x_{t−1}."""
+        """x_t minus the fixed part of W times x_{t−1}."""
         made = series.copy()
         made[1:] -= matmul(self.fixed, series[:-1], self.p)
         return made % self.p
 
     @property
     def equations(self) -> int:
-        """Equations of one row."""
+        """Number of equations of one row."""
         return self.steps * self.b
 
     def base(self) -> tuple[int, ...] | None:
-        """Rows of few cells whose Q(0) is invertible."""
+        """Rows with few cells for which Q(0) is invertible."""
         by_size = sorted(self.cells, key=lambda i: len(self.cells[i]))
         for chosen in islice(combinations(by_size, self.g), _MOST_BASES):
             if rank(self.free[0][list(chosen)], self.p) == self.g:
@@ -250,7 +250,7 @@ class _Rows:
         return None
 
     def is_small(self, base: Sequence[int]) -> bool:
-        """Whether all minors have few terms, even were they dense."""
+        """Whether all minors would have few terms even if they were dense."""
         unknowns, total = sum(len(self.cells[i]) for i in base), 0
         # Row t of (L | r) has degree at most t − 1, and g; its last entry one more.
         degrees = [min(t, self.g) for t in range(self.steps) for _ in range(self.b)]
@@ -365,8 +365,8 @@ def _determinant(matrix: list[list[Series]]) -> Series:
 def _maximal_minors(matrix: list[list[Any]]) -> tuple[list[Any], list[Any]]:
     """The maximal minors of a matrix without its last column, and with it.
 
-    Column after column, for all sets of rows (bits) at once: an expansion along the last column.
-    Without as many rows as columns there are none.
+    They are computed column by column, for all sets of rows (bits) at once, by expansion along the
+    last column.  If there are fewer rows than columns, there are none.
     """
     found: dict[int, Any] = {0: 1}
     before: dict[int, Any] = {}

@@ -1,12 +1,13 @@
-"""Where the number of real solutions changes: the discriminant of a small core.
+"""The discriminant of a small core: where the number of real solutions changes.
 
 A core in one unknown is a polynomial of degree N, its coefficients polynomials in the data; two
-solutions meet where its discriminant Δ vanishes, and only there does the number of real solutions
-change.  A core of two equations in two unknowns becomes such a polynomial by a resultant, which is
-used only where its degree is that of generic solutions: with extraneous factors it is refused.
+solutions coincide where its discriminant Δ vanishes, and only there does the number of real
+solutions change.  A core of two equations in two unknowns is reduced to such a polynomial by a
+resultant, which is accepted only if its degree is the number of generic solutions: otherwise it has
+extraneous factors.
 
-The sign of Δ gives the number of pairs of non-real solutions modulo 2 (Stickelberger): Δ > 0 an
-even number, Δ < 0 an odd one.  So for N = 2 the match exists exactly where Δ ≥ 0.
+The sign of Δ gives the number of pairs of non-real solutions modulo 2 (Stickelberger): even for Δ >
+0, odd for Δ < 0.  So for N = 2 a match exists if and only if Δ ≥ 0.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from algebra.polynomials.rational_functions import expression_of
 from algebra.results import Result, named
 from algebra.systems.symbolic import Elimination
 
-# Terms of the polynomial in one unknown beyond which SymPy does not come to an end.
+# With more terms of the polynomial in one unknown, SymPy does not finish.
 _MOST_TERMS = 4000
 
 
@@ -35,11 +36,11 @@ class Discriminant(Result):
     Attributes
     ----------
     elimination : Elimination
-        The core it is of.
+        The elimination whose core this is about.
     unknown : str
         The unknown of the polynomial.
     polynomial : sympy.Poly
-        In that unknown: its roots are the solutions.
+        A polynomial in that unknown: its roots are the solutions.
     constant : int
     factors : tuple of (sympy.Expr, int)
         Δ is the constant times the powers of these polynomials, which are irreducible over Q, with
@@ -56,7 +57,7 @@ class Discriminant(Result):
     def value(self) -> sympy.Expr:
         """Δ up to factors that are positive wherever Δ is not 0.
 
-        Squares and a positive number are left out, so that the sign is that of Δ.
+        Squares and positive numbers are omitted, so that the sign is that of Δ.
         """
         odd = (factor for factor, power in self.factors if power % 2)
         return sympy.Mul(sympy.sign(self.constant), *odd)
@@ -79,7 +80,7 @@ class Discriminant(Result):
         return tuple(sorted(map(str, self.value.free_symbols)))
 
     def sign(self, **data: Any) -> int:
-        """The sign of Δ at some data: -1, 0 or 1.
+        """The sign of Δ for given data: -1, 0 or 1.
 
         Parameters
         ----------
@@ -89,7 +90,7 @@ class Discriminant(Result):
         Raises
         ------
         InputError
-            Where one is missing.
+            If a value is missing.
         """
         missing = [name for name in self.symbols if name not in data]
         if missing:
@@ -123,14 +124,14 @@ def discriminant_of(found: Elimination, root_count: int | None = None) -> Discri
     Parameters
     ----------
     found : Elimination
-        Whose core has one unknown, or two.
+        Its core has one unknown, or two.
     root_count : int, optional
-        The number N of complex solutions of a generic instance; needed for two unknowns.
+        The number N of complex solutions of a generic instance; required for two unknowns.
 
     Raises
     ------
     InputError
-        Where the core is empty, too large, or the resultant has other roots besides.
+        If the core is empty or too large, or the resultant has additional roots.
     """
     names = found.unknowns
     if not found.consistent:
@@ -176,9 +177,9 @@ def discriminant_of(found: Elimination, root_count: int | None = None) -> Discri
 
 
 def _factors(delta: sympy.Expr) -> tuple[int, tuple[tuple[sympy.Expr, int], ...]]:
-    """Δ, a polynomial with integer coefficients, in irreducible factors: by FLINT, over Z."""
+    """Δ, a polynomial with integer coefficients, in irreducible factors over Z, by FLINT."""
     symbols = sorted(delta.free_symbols, key=str)
-    # One symbol at least, so that there is a ring of polynomials.
+    # At least one symbol, since a ring of polynomials needs one.
     ring = fmpz_mpoly_ctx.get(tuple(map(str, symbols)) or ("_",), "lex")
     whole = sympy.Poly(delta, *symbols or [sympy.Symbol("_")], domain="ZZ")
     constant, factors = ring.from_dict({m: int(c) for m, c in whole.terms() if c}).factor()

@@ -3,26 +3,26 @@ r"""Exact elimination of linear sub-blocks: the core system.
 A lifted system is mostly linear: rows of W without learnable weights, and D F X = Y, are
 linear in F.  Elimination proceeds in three exact steps.
 
-1. *Auxiliary equations.*  Equations that are linear and hold no weight are brought to
-   reduced echelon form and solved: kTb − dm free F-unknowns are left in the B form
-   (k rows with learnable weights), k_c·Td − dm in the D form.
-2. *Deferred blocks.*  The block triangular form of the remaining system shows which blocks of
-   unknowns no other block needs.  One that is linear in its own unknowns (a row with as
-   many weights as equations, say) does not touch the number of solutions: it is put
-   aside and solved last.  Its matrix is tried at a random point first: one that is
-   singular there (two equations that say the same, in a minimal allocation) stays.
-3. *Linear closure.*  All other linear equations are solved; then the span of the
-   equations is searched, by echelon form with quadratic monomials first, for linear
-   equations hidden in it; until none is left.
+1. *Auxiliary equations.*  Equations that are linear and contain no weight are brought to reduced
+   echelon form and solved: kTb − dm free F-unknowns remain in the B form (k rows with learnable
+   weights), k_c·Td − dm in the D form.
+2. *Deferred blocks.*  The block triangular form of the remaining system shows the blocks of
+   unknowns on which no other block depends.  One that is linear in its own unknowns (a row with as
+   many weights as equations, say) does not change the number of solutions: it is set aside and
+   solved last.  First its matrix is evaluated at a random point: a block that is singular there
+   (with equivalent equations, in a minimal allocation) is not deferred.
+3. *Linear closure.*  All other linear equations are solved; then the span of the equations is
+   searched for further linear equations, by echelon form with quadratic monomials first; and so on
+   until there is none.
 
-What remains is the *core*.  Roots of the core and solutions of the system correspond
-one to one where the allocation is not minimal (for generic data each deferred block has
-one solution, because its matrix is singular only on a proper closed subset of the
-irreducible solution variety), and `CoreSystem.back_substitute` turns a root into the
-weights.  Of a minimal allocation a core may have roots that lead to no weights.
+What remains is the *core*.  Roots of the core and solutions of the system correspond one to one if
+the allocation is not minimal (for generic data each deferred block has one solution, because its
+matrix is singular only on a proper closed subset of the irreducible solution variety), and
+`CoreSystem.back_substitute` computes the weights of a root.  For a minimal allocation a core may
+have roots without weights.
 
-Only linear algebra is done, so degrees never rise and a core has rational coefficients
-where the instance has.
+Elimination is linear algebra only, so degrees never rise, and a core has rational coefficients if
+the instance has.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def eliminate(
     system : PolynomialSystem
         Over `RationalField` or `PrimeField`.
     defer : bool, optional
-        Whether blocks that can be solved last are put aside (step 2).
+        Whether blocks that can be solved last are set aside (step 2).
     order : int, optional
         One of `ORDERS`.
 
@@ -85,7 +85,7 @@ def eliminate(
         stage = tuple(images)
         equations = _substitute(rest, images, stage_ring)
 
-        # Step 2: blocks that nothing else needs.
+        # Step 2: blocks on which nothing else depends.
         if defer:
             blocks, equations = _defer(field, equations, len(stage_names))
         gone = {k for block in blocks for k in block.unknowns}
@@ -98,7 +98,7 @@ def eliminate(
         equations = _substitute(equations, embedding, core_ring)
         core = list(core_ring.gens())
 
-        # Step 3: the linear closure of what is left.
+        # Step 3: the linear closure of the rest.
         while True:
             equations, linear = _expose_linear(field, core_ring, equations, order)
             if not linear:
@@ -130,8 +130,8 @@ def _solve_linear(
 ) -> tuple[tuple[str, ...], list[Any]]:
     """Solve affine equations; free unknowns are kept.
 
-    Columns are ordered so that the unknowns of highest index become pivots: weights,
-    which come first, stay in the core, and of F the entries of the last rows go.
+    Columns are ordered so that the unknowns of highest index become pivots: weights, which come
+    first, remain in the core, and of F the entries of the last rows are eliminated.
     """
     n = len(names)
     order = list(range(n - 1, -1, -1))
@@ -229,8 +229,8 @@ def _expose_linear(
 ) -> tuple[list[Any], list[Any]]:
     """Split the span of the equations into (non-linear, linear) ones.
 
-    Only where the span holds a linear equation are the equations replaced: the original
-    ones are sparser.
+    Equations are replaced only if the span contains a linear equation: the original ones are
+    sparser.
     """
     linear = [e for e in equations if _is_linear(e)]
     if linear:

@@ -1,11 +1,11 @@
-"""Exact boxes around the weights of real solutions, each with one of them.
+"""Disjoint exact boxes around the weights of real solutions, one solution in each.
 
 The unknowns of a core are isolated in boxes by the parametrization of its points
-(`algebra.polynomials.parametrization`); from there the weights follow by substitution in ball
+(`algebra.polynomials.parametrization`); the weights are computed from these by substitution in ball
 arithmetic (FLINT's `arb`, every operation rounded outward), with more digits until the boxes of
-different solutions are disjoint and short.  The ends are rounded outward to decimal fractions, so
-that they can be read and are still exact rationals; a solution that is rational because the system
-is linear is its own box.
+different solutions are disjoint and small.  Their bounds are rounded outward to decimal fractions,
+which are legible and exact rationals; a solution that is rational because the system is linear is
+its own box.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from algebra.polynomials.real_roots import RealRoots
 from algebra.systems.core import CoreSystem, affine_in
 from algebra.time_limits import check_time
 
-# Digits after the point, at first and at most.
+# Digits after the decimal point: initial and largest number.
 _DIGITS, _MOST_DIGITS = 15, 2000
-# Bits for each digit, and for what substitution loses.
+# Bits for each digit, and additional bits for rounding errors of the substitution.
 _BITS, _SPARE = 4, 64
 
 
@@ -36,14 +36,14 @@ def weight_boxes(core: CoreSystem, roots: RealRoots) -> tuple[Box, ...] | None:
     core : CoreSystem
         Over the rationals.
     roots : RealRoots
-        Of its equations; finitely many.
+        The real roots of its equations; finitely many.
 
     Returns
     -------
     tuple of boxes or None
         One for each real solution, in the order of `roots`; a box is a pair (low, high) of
-        rationals for each weight in the allocation's order.  Pairwise disjoint: each holds one
-        solution.  None if a deferred block is singular at a root, as far as balls can decide.
+        rationals for each weight in the allocation's order.  They are pairwise disjoint: each
+        contains one solution.  None if a deferred block may be singular at a root.
 
     Examples
     --------
@@ -84,14 +84,14 @@ def weight_boxes(core: CoreSystem, roots: RealRoots) -> tuple[Box, ...] | None:
 
 
 def _ball(low: Fraction, high: Fraction) -> arb:
-    """The smallest ball that holds an interval, at the working precision."""
+    """The smallest ball that contains an interval, at the working precision."""
     ends = [arb(fmpq(x.numerator, x.denominator)) for x in (low, high)]
     ball: arb = ends[0].union(ends[1])
     return ball
 
 
 class _Balls:
-    """Balls as the field in which blocks are read off."""
+    """Balls as the field in which blocks are evaluated."""
 
     constant = staticmethod(arb)
 
@@ -109,7 +109,7 @@ def _value(polynomial: Any, values: Sequence[Any]) -> Any:
 
 
 def _weights(core: CoreSystem, point: Box) -> Box | None:
-    """The weights of one root of the core; None where the digits are too few."""
+    """The weights of one root of the core; None if the digits do not suffice."""
     exact = all(low == high for low, high in point)
     if exact:
         rational = core.back_substitute([fmpq(x.numerator, x.denominator) for x, _ in point])
@@ -142,7 +142,7 @@ def _weights(core: CoreSystem, point: Box) -> Box | None:
 
 
 def outward(interval: Interval, digits: int) -> Interval:
-    """The interval with ends rounded outward to so many digits; a point stays as it is."""
+    """The interval, rounded outward to this many digits; a point is returned unchanged."""
     low, high = interval
     if low == high:
         return interval

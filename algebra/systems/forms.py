@@ -1,9 +1,9 @@
 r"""The lifted forms of a network's equations: their unknowns, equations, values and size.
 
-With r learnable weights and everything else constant, "the student's labels equal the
-teacher's" is a system of polynomials.  Written out directly it has degree T (recurrent)
-or L (layers); with the dynamic steps kept as unknowns F it is at most quadratic.  All
-have the same solutions: F is a function of the weights.
+With r learnable weights and everything else constant, "the student's labels equal the teacher's" is
+a system of polynomials.  Written out directly it has degree T (recurrent) or L (layers); with the
+states kept as unknowns F it is at most quadratic.  All forms have the same solutions: F is a
+function of the weights.
 
 ``B`` (paper 1, Lemma 3.3), recurrent nets: F = (F_1 | … | F_T), n×Tb,
 
@@ -17,17 +17,17 @@ F_2, …, F_T, D by rows:
 ``forward`` (Eqs. 4.1–4.3), feed-forward nets: :math:`W_1 X = F_1`,
 :math:`W_l F_{l-1} = F_l`, :math:`W_L F_{L-1} = Y`.
 
-``backward``, feed-forward nets, its mirror image: :math:`W_L = G_L`,
+``backward``, feed-forward nets, the transposed form: :math:`W_L = G_L`,
 :math:`G_{l+1} W_l = G_l`, :math:`G_1 X = Y`.
 
-``sums``, nets with a polynomial activation φ, F_k what the units of stage k receive:
+``sums``, nets with a polynomial activation φ, F_k the pre-activations of stage k:
 ``M_k (φ(F_{k-1}) + B x_k) + c_k = F_k``, ``D φ(F_K) + e = Y``.
 
-``direct``, any net: the labels themselves, without auxiliary unknowns.  Where
-only the encoder, only the decoder or one layer learns, it is already linear.
+``direct``, any net: the labels themselves, without auxiliary unknowns.  If only the encoder, only
+the decoder or one layer learns, it is linear.
 
-Mixed allocations (B, W and D together; several layers) need nothing new: a learnable
-cell is an unknown wherever its matrix stands.
+Mixed allocations (B, W and D together; several layers) need nothing more: a learnable cell is an
+unknown wherever its matrix occurs.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ Shapes = dict[str, tuple[int, int]]
 
 
 class LiftedForm(ABC):
-    """One way to write the equations of a chain.
+    """A form of the equations of a chain.
 
-    Matrices may be object arrays over any ring, or `QuadraticMatrix`; U is what drives the
-    chain (`ChainNetwork.drive` of the samples).
+    Matrices may be object arrays over any ring, or `QuadraticMatrix`; U is the input of the chain
+    (`ChainNetwork.drive` of the samples).
     """
 
     name: ClassVar[str]
@@ -74,11 +74,11 @@ class LiftedForm(ABC):
 
     @abstractmethod
     def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        """The auxiliary matrices of a network with these weights."""
+        """The values of the auxiliary matrices for a network with these weights."""
 
     @abstractmethod
     def size(self, allocation: Allocation) -> int:
-        """Auxiliary unknowns in the rows (or columns) that learn."""
+        """Number of auxiliary unknowns in the rows (or columns) that learn."""
 
     def __str__(self) -> str:
         return self.name
@@ -239,7 +239,7 @@ class _Backward(LiftedForm):
 
 
 class _LiftedSums(EntryArithmetic):
-    """What each unit receives is replaced by an unknown, with an equation for each."""
+    """Each pre-activation is replaced by an unknown, with an equation."""
 
     def __init__(self, activation: Activation, lifted: Matrices) -> None:
         super().__init__(lambda node: activation)
@@ -252,7 +252,7 @@ class _LiftedSums(EntryArithmetic):
 
 
 class _Sums(LiftedForm):
-    """Of networks with a polynomial activation: what each unit receives is an unknown."""
+    """For networks with a polynomial activation: each pre-activation is an unknown."""
 
     name = "sums"
 
@@ -289,7 +289,7 @@ FORMS: dict[str, LiftedForm] = {
 
 
 def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
-    """The lifted forms that fit a network and allocation; ("direct",) where none helps."""
+    """The lifted forms for a network and allocation; ("direct",) if none is useful."""
     chain = network.chain()
     if chain is None:
         return network.own_forms
@@ -300,7 +300,7 @@ def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
 
 
 def form_of(allocation: Allocation, name: str) -> LiftedForm:
-    """The form of this name, one of those that fit, or "direct"."""
+    """The form of this name, one of `forms` or "direct"."""
     fitting = forms(allocation.network, allocation)
     if name not in (*fitting, DIRECT.name):
         raise InputError(
@@ -313,18 +313,18 @@ def form_of(allocation: Allocation, name: str) -> LiftedForm:
 def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
     """The lifted forms, the one with the smaller core first.
 
-    The B form leaves k·Tb − dm free F-unknowns (k rows that learn), the D form
-    k_c·Td − dm (k_c columns); the forward and backward forms likewise count rows and
-    columns of the layers in between.
+    The B form leaves k·Tb − dm free F-unknowns (k rows that learn), the D form k_c·Td − dm (k_c
+    columns); for the forward and backward forms rows and columns of the inner layers are counted
+    likewise.
     """
     return tuple(sorted(forms(network, allocation), key=lambda f: FORMS[f].size(allocation)))
 
 
 def core_dimension(allocation: Allocation) -> int | None:
-    """Auxiliary unknowns that the linear block of a recurrent net leaves; None for others.
+    """Auxiliary unknowns of a recurrent net left by the linear block; None for other nets.
 
-    k rows of W that learn have k T b of them in the B form, k columns k T d in the D form;
-    the labels fix as many as there are weights.
+    k rows of W that learn have k T b of them in the B form, k columns k T d in the D form; the
+    labels determine as many as there are weights.
     """
     chain = allocation.network.chain()
     if chain is None or not chain.recurrent or allocation.matrices != (chain.recurrent,):
@@ -333,12 +333,12 @@ def core_dimension(allocation: Allocation) -> int | None:
     return max(0, least - allocation.size)
 
 
-# Auxiliary unknowns beyond which elimination alone takes gigabytes, and no Gröbner basis ends.
+# With more auxiliary unknowns elimination needs gigabytes, and no Gröbner basis ends.
 _BEYOND = 1_000
 
 
 def beyond_counting(allocation: Allocation) -> int | None:
-    """How many unknowns the core may have, where no time limit is long enough; else None."""
+    """The number of core unknowns if it is too large for any time limit; otherwise None."""
     found = core_dimension(allocation)
     return found if found is not None and found > _BEYOND else None
 

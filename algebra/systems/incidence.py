@@ -1,13 +1,13 @@
 """Structure of a system of equations: matchings, Dulmage–Mendelsohn, block triangular form.
 
-A system is given by its *patterns*: for each equation the indices of the unknowns that
-truly occur in it (after expansion: no terms that cancel).  This module is independent of networks
-and polynomials; it is bipartite graph theory between equations and unknowns, and what it
-says holds for every system with these patterns.
+A system is given by its *patterns*: for each equation the indices of the unknowns that actually
+occur in it (after expansion, without terms that cancel).  This module is independent of networks
+and polynomials; it is bipartite graph theory between equations and unknowns, and its results hold
+for every system with these patterns.
 
-An equation set with fewer unknowns than equations cannot be solved for generic
-coefficients; the overdetermined part is where this happens.  The well-constrained rest
-splits into blocks that can be solved one after the other.
+A set of equations with fewer unknowns than equations cannot be solved for generic coefficients;
+such sets make up the overdetermined part.  The well-constrained part is a sequence of blocks that
+can be solved one after the other.
 
 Examples
 --------
@@ -67,8 +67,8 @@ class BlockTriangularForm:
     Attributes
     ----------
     overdetermined : EquationBlock
-        More equations than unknowns (both empty if there is no such part).  Its equations
-        hold no other unknowns.
+        More equations than unknowns (both empty if there is no such part).  Its equations contain
+        no other unknowns.
     blocks : tuple of EquationBlock
         Blocks of the well-constrained part in solving order: each uses only unknowns of itself,
         of earlier blocks and of the overdetermined part.  Each has as many equations as
@@ -80,8 +80,8 @@ class BlockTriangularForm:
     -----
     The over- and the underdetermined part are unique, and so are the blocks as sets: they do not
     depend on the matching nor on the order of equations and unknowns.  The order of the blocks is
-    one of the possible ones: among blocks that could come next, the one with the smallest equation
-    does.
+    one of the possible ones: among the blocks that may be next, the one with the smallest equation
+    is.
     """
 
     overdetermined: EquationBlock
@@ -100,7 +100,7 @@ class BlockTriangularForm:
 
     @property
     def column_order(self) -> tuple[int, ...]:
-        """Unknowns in the order that goes with `row_order`."""
+        """Unknowns in the order corresponding to `row_order`."""
         return tuple(chain.from_iterable(part.unknowns for part in self.parts))
 
     def __str__(self) -> str:
@@ -127,13 +127,12 @@ def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> Blo
     Raises
     ------
     InputError
-        Where a pattern names an unknown that is not there.
+        If a pattern contains an unknown that does not exist.
 
     Notes
     -----
-    With a maximum matching, the overdetermined part is what alternating paths reach from
-    the unmatched equations, the underdetermined part what they reach from the unmatched
-    unknowns [1]_.
+    With a maximum matching, the overdetermined part is the set reached by alternating paths from
+    the unmatched equations, the underdetermined part that reached from the unmatched unknowns [1]_.
 
     On the square part the matching is perfect.  Let equation e point to e' if the unknown
     matched with e' occurs in e: e' must then be solved before or together with e.  The
@@ -159,10 +158,10 @@ def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> Blo
     under = reached(loose, bit_rows(matrix.T), mate) if loose else (set[int](), set[int]())
     square = [e for e in range(count) if e not in over[0] and e not in under[1]]
     inside = [u for e in square if (u := mate[e]) is not None]
-    # Node k is the k-th equation of the square part and the unknown it is matched with.
+    # Node k is the k-th equation of the square part together with its matched unknown.
     arrows = matrix[np.ix_(square, inside)]
     label = strong_components(arrows)
-    # Components are numbered by their first equation: the order in which ties are decided.
+    # Components are numbered by their first equation, which also decides ties.
     _, first = np.unique(label, return_index=True)
     label = np.argsort(np.argsort(first))[label]
     earlier = np.zeros((len(first), len(first)), bool)
@@ -185,7 +184,7 @@ def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> Blo
 
 
 def incidence_matrix(patterns: Patterns | np.ndarray, unknowns: int) -> np.ndarray:
-    """A boolean matrix, shape (equations, unknowns): which unknowns occur in which equations."""
+    """A boolean matrix, shape (equations, unknowns): the unknowns that occur in each equation."""
     if isinstance(patterns, np.ndarray):
         return patterns
     rows = _checked(patterns, unknowns)

@@ -20,9 +20,9 @@ from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import QuadraticSystem, WrittenSystem
 
-# Forms with more equations are described by their sizes only.
+# Forms with more equations are described only by their sizes.
 MOST_EQUATIONS = 40_000
-# More cells, or rectangles of cells, are not listed one by one in JSON.
+# Larger numbers of cells, or of rectangles of cells, are not listed in JSON.
 MOST_CELLS = 10_000
 
 
@@ -33,9 +33,9 @@ class BlockSummary:
     Attributes
     ----------
     size : int
-        Equations, as many as unknowns.
+        Number of equations, which equals the number of unknowns.
     linear, quadratic : int
-        Equations of degree at most 1, and higher, in the block's own unknowns.
+        Number of equations of degree at most 1, and of higher degree, in the block's own unknowns.
     """
 
     size: int
@@ -51,11 +51,12 @@ class FormReport:
     ----------
     form : str
     equations, unknowns, weights : int
-        Before elimination, without 0 = 0; `weights` of the unknowns are learnable weights.
+        Before elimination, without 0 = 0; `weights` is the number of unknowns that are learnable
+        weights.
     by_degree : dict of int to int
-        Equations by total degree; degree 0 is a contradiction.
+        Number of equations of each total degree; degree 0 is a contradiction.
     overdetermined, underdetermined : (int, int)
-        Equations and unknowns of these parts of the Dulmage–Mendelsohn decomposition.
+        Numbers of equations and unknowns in these parts of the Dulmage–Mendelsohn decomposition.
     blocks : tuple of BlockSummary
         The square part, in solving order.
     core_equations, core_unknowns, core_degree : int
@@ -66,11 +67,11 @@ class FormReport:
     core_blocks : tuple of int
         Sizes of the core's blocks.
     deferred : tuple of int
-        Sizes of the linear blocks put aside.
+        Sizes of the linear blocks set aside.
     consistent : bool
-        False where elimination meets 1 = 0.
+        False if elimination finds 1 = 0.
     system : QuadraticSystem or PolynomialSystem
-        The equations counted, over GF(p).
+        The equations that were counted, over GF(p).
     triangular : BlockTriangularForm
         Of `system`, by position.
     """
@@ -125,12 +126,12 @@ class UpdateReport:
     ----------
     matrix : str
     update : mapping
-        As in a problem file.
+        Its table in a problem file.
     words : str
     parameters, dimension : int
-        How many numbers, and the dimension of the matrices they lead to.
+        Number of parameters, and the dimension of the set of updated matrices.
     equations : int or None
-        At most in so many independent equations they take part; None where no such count is known.
+        Upper bound on the number of independent equations in which they take part; None if unknown.
     """
 
     matrix: str
@@ -165,22 +166,22 @@ class Inspection(Result):
     ----------
     allocation : Allocation
     prime : int
-        Modulo which the generic sizes were found.
+        The modulus of the generic sizes.
     forms : tuple of FormReport
         The form with the smaller core first.
     skipped : tuple of str
-        Forms left out, and why.
+        Forms that were left out, with the reason.
     budgets : tuple of Budget
     violations : tuple of Violation
     labels : str
-        Of one's own instance: whose labels it has, "the teacher's" or "given"; empty where the
-        report is of generic data.
+        For an instance given by the user: the source of its labels, "the teacher's" or "given";
+        empty if the report is on generic data.
     updates : tuple of UpdateReport
         Matrices that learn by an update; `allocation` then holds all cells that can change.
     parameters : int or None
-        How many numbers learn, where that is not the number of cells.
+        Number of parameters that learn, if it differs from the number of cells.
     rank, equations : int or None
-        Where updates learn: the generic rank of what learns, and of the whole network.
+        If updates learn: generic ranks of the learnable parameters and of the whole network.
     """
 
     allocation: Allocation
@@ -243,7 +244,7 @@ class Inspection(Result):
         }
 
     def _cells(self) -> dict[str, Any]:
-        """The cells one by one, or, of a great many, their numbers and rectangles."""
+        """The cells one by one or, if they are very many, their numbers and rectangles."""
         allocation = self.allocation
         if allocation.size <= MOST_CELLS:
             return named(allocation, "cells")
@@ -276,23 +277,23 @@ class Inspection(Result):
 def form_reports(
     allocation: Allocation, all_forms: bool, report: Callable[[str], FormReport], largest: int
 ) -> tuple[tuple[FormReport, ...], tuple[str, ...]]:
-    """The forms that are eliminated, and why others are not.
+    """The forms that are eliminated, and the reasons why others are not.
 
     Parameters
     ----------
     allocation : Allocation
     all_forms : bool
-        Every form, not only the one with the smaller core.
+        Report every form, not only the one with the smaller core.
     report : callable
-        From the name of a form to its report.
+        Maps the name of a form to its report.
     largest : int
-        Forms with more unknowns are described by their sizes only.
+        Forms with more unknowns are described only by their sizes.
     """
     reports: list[FormReport] = []
     skipped: list[str] = []
     for rank, form in enumerate(preferred_forms(allocation.network, allocation)):
         if rank and not all_forms:
-            skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
+            skipped.append(f"{form} form: its core is larger (`all_forms` includes it)")
             continue
         unknowns = unknown_count(allocation, form)
         if unknowns > largest:
@@ -319,7 +320,7 @@ def form_report(system: WrittenSystem, core: Core | None = None) -> FormReport:
     system : QuadraticSystem or PolynomialSystem
         Over a field.
     core : Core, optional
-        Where it was eliminated already (the same equations over Q, say).
+        Given if the system was eliminated already (the same equations over Q, say).
     """
     system = system.without_identities()
     unknowns = len(system.unknowns)

@@ -1,10 +1,10 @@
 """Instances and their cores: a student, a teacher and samples over GF(p) or Q.
 
-An instance follows from a text that seeds its random stream.  These texts are contracts
-(witnesses, tables of root counts and stored records name an instance by its numbers), and so
-is the order of the draws: all matrices of the student in the order of `Network.shapes`, then
-those of the teacher, then the samples.  Where a witness needs short numbers the entries are
-multiples of 1/8 of modulus at most 3.
+An instance is determined by a text that seeds its random stream.  These texts are contracts
+(witnesses, tables of root counts and stored records identify an instance by its numbers), and so is
+the order of the draws: all matrices of the student in the order of `Network.shapes`, then those of
+the teacher, then the samples.  If a witness needs short numbers the entries are multiples of 1/8 of
+absolute value at most 3.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class ModularInstance:
     allocation : Allocation
     p : int
     weights : dict of str to ndarray of int64
-        The student's.
+        The student's weights.
     teacher : dict of str to ndarray of int64
-        The student itself where no other was drawn.
+        The student's weights if no teacher was drawn.
     X : ndarray of int64
     """
 
@@ -78,9 +78,9 @@ class ModularInstance:
         return quadratic_system(self.allocation, self.weights, self.X, self.Y, self.p, form)
 
     def solution(self, form: str) -> dict[str, int]:
-        """Weights and auxiliary unknowns of the student, by name.
+        """Values of the student's weights and auxiliary unknowns, by name.
 
-        They solve the system where the student is its own teacher.
+        They solve the system if the student is its own teacher.
         """
         network = self.allocation.network
         values = {f"{n}_{i}_{j}": int(self.weights[n][i, j]) for n, i, j in self.allocation.cells}
@@ -115,7 +115,7 @@ def modular_instance(
     key : str, optional
         First word of the text that seeds the stream.
     teacher : bool, optional
-        Whether a teacher of its own gives the labels; else the student itself does.
+        Whether a separate teacher gives the labels; otherwise the student itself does.
     """
     network, rng = allocation.network, random.Random(f"{key}/{p}/{seed}")
 
@@ -146,7 +146,7 @@ def modular_core(
     -------
     core : Core
     root : tuple of int
-        A root of the core: where the instance's labels come from.
+        A root of the core: the student from which the labels were computed.
     """
     instance = modular_instance(allocation, p, seed, support)
     core: Core
@@ -165,8 +165,8 @@ def rational_instance(
 ) -> tuple[Matrices, Matrices, np.ndarray]:
     """Student weights, teacher weights and samples on the grid of eighths, all exact.
 
-    Weights have the signs of the problem's law; a weight of 0 that has one is the smallest on the
-    grid.  The student's weights that are exact numbers have them.
+    Weights have the signs of the problem's law; a weight of 0 that has a sign becomes the smallest
+    on the grid.  Weights of the student with exact numbers have these.
     """
     network = problem.network
     rng = random.Random(f"witness/{seed}/{index}")
@@ -192,7 +192,7 @@ def rational_core(
     defer: bool = True,
     order: int = DEGREVLEX,
 ) -> CoreSystem:
-    """The core of an instance over Q; without a form, in the one with the smaller core."""
+    """The core of an instance over Q; by default in the form with the smaller core."""
     form = form or preferred_forms(allocation.network, allocation)[0]
     system = build_system(allocation, student, X, Y, RationalField(), form)
     return eliminate(system, defer=defer, order=order)

@@ -1,16 +1,16 @@
 r"""Exact elimination over GF(p), on arrays: the core of a large quadratic system.
 
-The steps, their order and their pivots are those of `algebra.systems.elimination`, which
-works over any field and in any degree; what differs is the bookkeeping.
+The steps, their order and their pivots are those of `algebra.systems.elimination`, which works over
+any field and in any degree; only the data structures differ:
 
-* Equations are never rewritten.  They stay the sparse quadrics they were, and the images of
-  their unknowns, a matrix of affine forms, are composed; they are multiplied out a million
-  terms at a time if their degrees, patterns or terms are needed (`Composed`).
-* Whether the span of E equations hides a linear one is a question of rank: none does where
-  the coefficients of their quadratic monomials have rank E.  A few monomials of each equation
-  prove that, as a rule.  Where they do not, vectors of their left kernel are put to all
-  monomials, and those they miss are added, until the kernel is that of the whole.
-* Polynomials in the sense of python-flint are made only on request.
+* Equations are never rewritten.  They remain the original sparse quadrics, and the images of their
+  unknowns, a matrix of affine forms, are composed; products are expanded a million terms at a time
+  if their degrees, patterns or terms are needed (`Composed`).
+* Whether the span of E equations contains a linear one is a question of rank: it contains none if
+  the coefficients of their quadratic monomials have rank E.  Usually a few monomials of each
+  equation prove this.  If they do not, vectors of their left kernel are applied to all monomials,
+  and monomials that they do not cancel are added, until the kernel is that of all monomials.
+* Polynomials of python-flint are created only on request.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from algebra.systems.incidence import block_triangular_form
 from algebra.systems.system import QuadraticSystem
 from algebra.time_limits import check_time
 
-# Quadratic monomials of each equation that are drawn, and that are tried first.
+# Numbers of quadratic monomials of each equation that are drawn, and that are tried first.
 _DRAWN = 4
 _SAMPLE = 2
-# Equations whose rank is found at once.
+# Number of equations whose rank is computed at once.
 _FEW = 64
 
 
 @dataclass(frozen=True, eq=False)
 class ModularCore(Core):
-    """The core of a quadratic system over GF(p); see `Core` for what it answers.
+    """The core of a quadratic system over GF(p); see `Core`.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class ModularCore(Core):
     blocks : tuple of (tuple of int, tuple of int)
         The deferred blocks: stage unknowns, and positions in `rest`.
     rest : Quadrics or None
-        The equations that step 1 left, in the system's unknowns.
+        The equations left by step 1, in the system's unknowns.
     composed : Composed or None
         The core's equations.
     embedding : ndarray or None
@@ -129,7 +129,7 @@ class ModularCore(Core):
         return self._affine(self.embedding[[*self.kept, -1]], self.unknowns)
 
     def _affine(self, images: Residues | None, names: tuple[str, ...]) -> tuple[Any, ...]:
-        """Affine forms as polynomials; the last row of `images` is that of 1."""
+        """Affine forms as polynomials; the last row of `images` is the constant."""
         if images is None:
             return ()
         ring = self.system.ring.context(names)
@@ -149,7 +149,7 @@ def eliminate_modular(system: QuadraticSystem, *, defer: bool = True) -> Modular
     ----------
     system : QuadraticSystem
     defer : bool, optional
-        Whether blocks that can be solved last are put aside (step 2).
+        Whether blocks that can be solved last are set aside (step 2).
 
     Returns
     -------
@@ -173,7 +173,7 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
     composed = Composed(rest, stage)
     composed, survey, numbers = _nonzero(composed, composed.survey())
 
-    # Step 2: blocks that nothing else needs.
+    # Step 2: blocks on which nothing else depends.
     blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
     if defer:
         blocks, left = _defer(composed, survey)
@@ -188,7 +188,7 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
         composed = composed.then(embedding)
     survey = Survey(survey.degrees, survey.terms, survey.occurs[:, kept])
 
-    # Step 3: the linear closure of what is left.
+    # Step 3: the linear closure of the rest.
     while True:
         check_time()
         composed, rows, changed = _expose_linear(composed, survey)
@@ -216,7 +216,7 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
 
 
 def _nonzero(composed: Composed, survey: Survey) -> tuple[Composed, Survey, np.ndarray]:
-    """Without the equations that became 0 = 0, and the positions of the others."""
+    """Remove the equations that became 0 = 0; also return the positions of the others."""
     if (survey.degrees == 0).any():
         raise Inconsistent
     kept = np.flatnonzero(survey.degrees >= 0)
@@ -249,8 +249,8 @@ def _defer(
 def _is_solvable(composed: Composed, own: list[int], values: Residues, p: int) -> bool:
     """Whether equations are linear in their own unknowns, and regular at a random point.
 
-    With each image a form in the own unknowns and its value at the point otherwise, a product
-    of two is known without the other unknowns being multiplied out.
+    With each image replaced by a form in the own unknowns plus its value at the point, a product of
+    two images is computed without expanding the other unknowns.
     """
     q, images = composed.quadrics, composed.images
     inner = images[:, own]
@@ -277,8 +277,8 @@ def _is_solvable(composed: Composed, own: list[int], values: Residues, p: int) -
 def _expose_linear(composed: Composed, survey: Survey) -> tuple[Composed, Residues, bool]:
     """Split the span of the equations into non-linear ones and rows of linear ones.
 
-    Only where the span holds a linear equation, or depends on itself, are the equations
-    replaced; then the third value is True.
+    Equations are replaced only if the span contains a linear equation, or the equations are
+    dependent; then the third value is True.
     """
     linear = survey.degrees <= 1
     if linear.any():
@@ -319,9 +319,8 @@ def _replaced(composed: Composed) -> tuple[Composed, Residues, bool]:
 def _ordered_monomials(q: Quadrics) -> np.ndarray:
     """Keys of the monomials, quadratic ones first: the columns of the echelon form.
 
-    Which order they have among themselves decides which basis of the span is found, and so
-    how sparse the core is and into which blocks it falls.  It is degrevlex, as in
-    `algebra.systems.elimination` (`DEGREVLEX`).
+    Their order decides which basis of the span is found, and so how sparse the core is and into
+    which blocks it splits.  It is degrevlex, as in `algebra.systems.elimination` (`DEGREVLEX`).
     """
     key = np.unique(q.first * (q.unknowns + 1) + q.second)
     first, second = key // (q.unknowns + 1), key % (q.unknowns + 1)
@@ -343,7 +342,7 @@ def _hidden(composed: Composed) -> Residues:
         hidden = kernel(matrix, p)
         if not len(hidden):
             return hidden
-        # One random combination is quick to test; where it leaves nothing, all are tested.
+        # One random combination is fast to test; if it is 0, all are tested.
         missed = _missed(composed, _random_row(len(hidden), p), hidden)
         if not len(missed):
             missed = _missed(composed, np.eye(len(hidden), dtype=np.int64), hidden)
@@ -358,10 +357,10 @@ def _independent(
 ) -> bool:
     """Whether coefficients of some monomials show that the equations are independent.
 
-    Monomials that only equations of a set S can hold, and whose coefficients in these have rank
-    |S|, prove S independent of all others and say nothing of these: S is put aside, and what the
-    others hold is looked at without it.  In the core of a large net a weight stands in the
-    equations of its own row, and S is a row at a time.  What is left goes to FLINT.
+    If monomials that can occur only in equations of a set S have coefficients of rank |S| in these,
+    S is independent of all other equations, and the others can be tested without S.  In the core of
+    a large net a weight occurs in the equations of its own row, and S is one row at a time. FLINT
+    computes the rank of the remaining equations.
     """
     p, holders = composed.quadrics.p, _holders(keys, composed.unknowns + 1, sides)
     left = np.arange(composed.count)
@@ -378,7 +377,7 @@ def _independent(
         if gone.any():
             left = left[~gone]
             continue
-        # The largest sets first: they use what is held by parts of them as well.
+        # The largest sets first: they also use the monomials of their subsets.
         few = np.flatnonzero((counts > 0) & (counts <= _FEW))
         few = few[np.argsort(-counts[few], kind="stable")]
         held, tried = held[few], set()
@@ -400,7 +399,7 @@ def _independent(
 def _sampled(composed: Composed, sides: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Some quadratic monomials of each equation, as first · (unknowns + 1) + second.
 
-    Of those that are drawn the ones that few other equations can hold.
+    Among those that are drawn, the ones that can occur in the fewest other equations.
     """
     q, k = composed.quadrics, composed.unknowns
     rng = random.Random(composed.count)
@@ -423,7 +422,7 @@ def _sampled(composed: Composed, sides: tuple[np.ndarray, np.ndarray]) -> np.nda
 
 
 def _holders(keys: np.ndarray, k: int, sides: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Which equations can hold which monomials, shape (monomials, equations)."""
+    """The equations in which monomials can occur, shape (monomials, equations)."""
     near, far = sides
     i, j = keys // k, keys % k
     return np.asarray(near[i] & far[j] | near[j] & far[i])
@@ -444,7 +443,7 @@ def _random_row(size: int, p: int) -> Residues:
 
 
 def _missed(composed: Composed, mix: Residues, kernel: Residues) -> np.ndarray:
-    """Quadratic monomials that combinations of kernel vectors leave."""
+    """Quadratic monomials that combinations of kernel vectors do not cancel."""
     vectors = matmul(mix, kernel, composed.quadrics.p)
     q = Composed(composed.quadrics.combine(vectors), composed.images).expanded()
     quadratic = q.second < q.unknowns

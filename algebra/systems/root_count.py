@@ -1,26 +1,25 @@
-r"""The generic root count N: how many complex solutions a generic instance has.
+r"""The generic root count N: the number of complex solutions of a generic instance.
 
-Where r equals the rank ρ of the whole Jacobian and the allocation is not minimal, a
-generic instance has finitely many solutions, all simple, and their number N does not
-depend on the instance: the solution variety {(instance, W)} is a graph over
-(instance without labels, W), hence irreducible, and it maps generically finitely onto
-the variety of instances.  N is the degree of the core's ideal at one random instance
-over GF(p).
+If r equals the rank ρ of the whole Jacobian and the allocation is not minimal, a generic instance
+has finitely many solutions, all simple, and their number N does not depend on the instance: the
+solution variety {(instance, W)} is a graph over (instance without labels, W), hence irreducible,
+and it maps generically finitely onto the variety of instances.  N is the degree of the core's ideal
+at one random instance over GF(p).
 
-The instance is made with its labels from the student itself at random weights, so one
-solution is known.  This lets the block triangular form be used: the blocks of the core
-are counted one after another, the unknowns of earlier blocks set to that solution's
-values, which is a generic point of the earlier blocks' solution variety (irreducible
-too, as an image).  N is the product over the blocks.
+The labels of the instance are computed from the student itself at random weights, so one solution
+is known.  Therefore the block triangular form can be used: the blocks of the core are counted one
+after another, with the unknowns of earlier blocks set to that solution's values, which is a generic
+point of the earlier blocks' solution variety (irreducible too, as an image).  N is the product over
+the blocks.
 
-Where a recurrent matrix learns alone, the same points are those of a degeneracy locus in far
-fewer unknowns (`algebra.systems.degeneracy`): it is counted where a block of the core is large.
+If only a recurrent matrix learns, the same points are those of a degeneracy locus in far fewer
+unknowns (`algebra.systems.degeneracy`): it is counted if a block of the core is large.
 
-The count is made modulo two random primes; two different answers are an error, and two equal ones
-are wrong with a probability that `algebra.ranks.root_count_error` bounds.
+N is counted modulo two random primes; two different counts are an error, and two equal ones are
+wrong with a probability that `algebra.ranks.root_count_error` bounds.
 
 If msolve is missing or too slow, a counter passed as an argument is used (numerical: see
-`TraceEvidence`).  Its result says so.
+`TraceEvidence`), and the result says so.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ from algebra.time_limits import checked
 
 
 class RootCountError(RuntimeError):
-    """The generic root count could not be found; the message says why.
+    """The generic root count could not be computed; the message gives the reason.
 
     Attributes
     ----------
@@ -76,32 +75,32 @@ class RootCountError(RuntimeError):
 
 
 class RootCountLost(RootCountError):
-    """It could not be found because a child process died: another try may well find it."""
+    """The count failed because a child process died: a further attempt may succeed."""
 
 
 LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
-# In words that go with every statement resting on a trace test.
+# Text that accompanies every statement based on a trace test.
 NUMERICAL = "numerical: monodromy, trace test"
-# Blocks of the core of so many unknowns take msolve no longer than the runs of a locus.
+# For blocks of the core with at most this many unknowns msolve is as fast as for a locus.
 _SMALL_BLOCK = 10
 
 
 @dataclass(frozen=True)
 class TraceEvidence:
-    """What a trace test found: numerical evidence for a root count, not a proof.
+    """The result of a trace test: numerical evidence for a root count, not a proof.
 
-    The numbers are texts: nothing here computes with them.
+    The numbers are texts, since nothing here computes with them.
 
     Attributes
     ----------
     points : int
         Points of the curve section whose sum was tested; N of them are solutions.
     residual : str
-        How far from linear the sum was, relative to its terms.
+        Deviation of the sum from linearity, relative to its terms.
     tolerance : str
         The largest residual that passes.
     share : str
-        The smallest share of a single point: what a missing one like it would leave.
+        The smallest share of a single point: the residual if such a point were missing.
     """
 
     points: int
@@ -112,31 +111,31 @@ class TraceEvidence:
 
 @dataclass(frozen=True)
 class RootCount:
-    """The generic root count and how it was found.
+    """The generic root count and the method of counting.
 
     Attributes
     ----------
     value : int
         N.
     rule : str
-        "linear" where elimination alone leaves one solution, else "quotient degree" or,
-        found numerically, "trace test".
+        "linear" if elimination alone leaves one solution, otherwise "quotient degree" or, if
+        counted numerically, "trace test".
     form : str
-        The form whose core was counted, as it is or as a degeneracy locus (for a trace test:
-        would be).
+        The form whose core was counted, directly or as a degeneracy locus (for a trace test: the
+        form that would have been used).
     blocks : tuple of int
         Number of solutions of each block of the core; N is their product.  (N,) for a
         degeneracy locus.
     primes : tuple of int
         Primes modulo which it was counted; empty for a trace test.
     seed : int
-        The instances follow from it.
+        It determines the instances.
     trace : TraceEvidence or None
         For a trace test.
     because : str
-        For a trace test: why no ideal's degree was found.
+        For a trace test: the reason why no ideal's degree was computed.
     certainty : CountCertainty or None
-        How sure it is; None of a count that is only claimed.
+        Error bound or proof; None for a count that is only claimed.
     """
 
     value: int
@@ -151,12 +150,12 @@ class RootCount:
 
     @property
     def is_numerical(self) -> bool:
-        """Whether it rests on a trace test."""
+        """Whether it is based on a trace test."""
         return self.trace is not None
 
     @property
     def how(self) -> str:
-        """Where the number comes from, in words."""
+        """The method of counting, in words."""
         if self.trace is not None:
             return (
                 f"monodromy, trace test: residual {self.trace.residual} over "
@@ -172,7 +171,7 @@ class RootCount:
         return f"{self.value} ({self.how})"
 
 
-# From an allocation, a support and a seed; raises `RootCountError` where it finds none.
+# From an allocation, a support and a seed; raises `RootCountError` on failure.
 RootCounter = Callable[[Allocation, Mapping[str, np.ndarray], int], RootCount]
 
 
@@ -190,7 +189,7 @@ def generic_root_count(
     Parameters
     ----------
     allocation : Allocation
-        With as many cells as the network's generic rank, and of that rank.
+        Its number of cells and its rank are the network's generic rank.
     support : mapping of str to mask, optional
     seed : int, optional
     timeout : float, optional
@@ -198,15 +197,15 @@ def generic_root_count(
     primes : int, optional
         Number of independent primes.
     fallback : callable, optional
-        Counts where msolve is missing or does not finish (`numeric.tracking.root_count`).
+        Counts if msolve is missing or does not finish (`numeric.tracking.root_count`).
 
     Raises
     ------
     InputError
-        Where the number of solutions is not finite and positive; `MsolveMissing` where
-        msolve is needed, is not installed and there is no fallback.
+        If the number of solutions is not finite and positive; `MsolveMissing` if msolve is needed,
+        is not installed and there is no fallback.
     RootCountError
-        Where it is out of reach in the time given.
+        If it cannot be computed in the given time.
 
     Examples
     --------
@@ -233,7 +232,7 @@ def generic_root_count(
         return _modular_count(allocation, support, seed, timeout, primes)
     except (RootCountError, MsolveMissing) as error:
         if fallback is None or pins(support):
-            # A numerical counter knows no exact numbers.
+            # A numerical counter does not support exact numbers.
             raise
         try:
             return replace(fallback(allocation, support or {}, seed), because=str(error))
@@ -249,10 +248,10 @@ def linear_root_count(
     *,
     seed: int = 0,
 ) -> RootCount | None:
-    """N = 1 where elimination leaves a linear system, else None: no Gröbner basis is needed.
+    """N = 1 if elimination leaves a linear system, else None: no Gröbner basis is needed.
 
-    Tried only where counting makes it likely, so that it is quick: one matrix learns, and
-    the auxiliary unknowns of its rows (or columns) are as many as the equations.
+    It is tried only if counting makes it likely: one matrix learns, and the auxiliary unknowns of
+    its rows (or columns) are as many as the equations.
 
     Parameters
     ----------
@@ -280,13 +279,13 @@ def linear_root_count(
 
 
 def _affine(seed: int) -> RootCount:
-    """N = 1, where the labels are affine in what learns."""
+    """N = 1, if the labels are affine in the learnable parameters."""
     certainty = proved("the labels are affine in what learns")
     return RootCount(1, LINEAR, DIRECT.name, (), (), seed, certainty=certainty)
 
 
 def _with_certainty(roots: RootCount, allocation: Allocation, support: Support | None) -> RootCount:
-    """The same count modulo primes, with how sure it is."""
+    """The same count modulo primes, with its certainty."""
     if roots.rule == LINEAR and core_dimension(allocation) == 0:
         certainty = proved("linear at every stage as it stands, and of full rank modulo a prime")
     elif pins(support):
@@ -300,7 +299,7 @@ def _with_certainty(roots: RootCount, allocation: Allocation, support: Support |
 
 @dataclass(frozen=True)
 class _LocusCount:
-    """Points of a degeneracy locus, and which degenerate ones were taken away."""
+    """Number of points of a degeneracy locus, and the degenerate ones that were removed."""
 
     value: int
     without: tuple[int, ...]
@@ -317,7 +316,7 @@ def _modular_count(
     rng = random.Random(f"root-count/{seed}")
     used: list[int] = []
     found: list[tuple[int, ...]] = []
-    # A degeneracy locus is preferred where it has no more unknowns than `most`.
+    # A degeneracy locus is preferred if it has no more unknowns than `most`.
     most, locus = 0, None
     for _ in range(primes):
         p = random_prime(rng)
@@ -351,10 +350,10 @@ def _count_locus(
     timeout: float,
     before: _LocusCount | None = None,
 ) -> _LocusCount | None:
-    """N as the degree of a degeneracy locus; None where this does not help.
+    """N as the degree of a degeneracy locus; None if this is not applicable.
 
-    Where N was found modulo another prime, only what had to be taken away there is taken away:
-    the degree is then N at least, and the same number says that no more was to be.
+    If N was counted modulo another prime, only the points removed there are removed: the degree is
+    then at least N, and equality proves that no more had to be removed.
     """
     instance = modular_instance(allocation, p, seed, support)
     locus = degeneracy_locus(instance, form, seed, most_unknowns=most)
@@ -384,7 +383,7 @@ def _count_locus(
 
 
 def _blocks(core: Core) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Equations and unknowns of the core's blocks; of all of it where it is not square."""
+    """Equations and unknowns of the core's blocks; a core that is not square is one block."""
     triangular = block_triangular_form(core.occurs, len(core.unknowns))
     if len(triangular.overdetermined.equations) or len(triangular.underdetermined.unknowns):
         return [(tuple(range(len(core.equations))), tuple(range(len(core.unknowns))))]

@@ -1,8 +1,8 @@
-"""Elimination with symbols for the data: the core as a person reads it.
+"""Elimination with symbols for the data: the core in printable form.
 
 The equations of `algebra.systems.system` over Q(parameters): fixed weights, samples and labels are
 symbols named as there (``W_0_1``, ``X_0_0``, ``Y_0_0``), or some of them numbers.  Exact
-elimination is the one of `algebra.systems.elimination`; what it says holds where no denominator
+elimination is that of `algebra.systems.elimination`; its result holds where no denominator
 vanishes, so for generic data.
 """
 
@@ -28,25 +28,25 @@ from algebra.systems.forms import preferred_forms
 from algebra.systems.instances import rational_core
 from algebra.systems.system import build_system
 
-# Symbols beyond which fractions are too long to be of use.
+# With more symbols fractions are too long to be useful.
 MOST_SYMBOLS = 64
 
 
 @dataclass(frozen=True, repr=False)
 class Elimination(Result):
-    """What elimination leaves of an allocation's equations.
+    """The result of eliminating an allocation's equations.
 
     Attributes
     ----------
     problem : Problem
     form : str
-        Of the system: "B", "D", "forward", "backward", "sums" or "direct".
+        Form of the system: "B", "D", "forward", "backward", "sums" or "direct".
     core : CoreSystem
         The core itself, over Q or Q(parameters).
     parameters : tuple of str
         The symbols of data; none if all data are numbers.
     source : str
-        Which instance the numbers are of, in words.
+        The instance of the numbers, in words.
     """
 
     problem: Problem
@@ -57,24 +57,24 @@ class Elimination(Result):
 
     @property
     def unknowns(self) -> tuple[str, ...]:
-        """The unknowns that are left: weights (``W_0_1``) or auxiliary ones (``F_1_0``)."""
+        """The remaining unknowns: weights (``W_0_1``) or auxiliary ones (``F_1_0``)."""
         return self.core.unknowns
 
     @property
     def consistent(self) -> bool:
-        """False where elimination met 1 = 0: there is no solution, not even complex."""
+        """False if elimination found 1 = 0: there is no solution, not even a complex one."""
         return self.core.consistent
 
     @cached_property
     def equations(self) -> tuple[sympy.Expr, ...]:
-        """The core's equations, without denominators and common factors; each must vanish."""
+        """The core's equations, without denominators and common factors; each must be 0."""
         return tuple(_cleared(e, self.unknowns) for e in self.core.equations)
 
     @cached_property
     def weights(self) -> dict[str, sympy.Expr]:
         """Each learnable weight as a function of the core's unknowns.
 
-        Weights that a linear block gives only after the core is solved are not among them
+        Weights that a linear block determines only after the core is solved are omitted
         (`deferred`).
         """
         core = self.core
@@ -98,7 +98,7 @@ class Elimination(Result):
 
     @property
     def deferred(self) -> tuple[str, ...]:
-        """The unknowns of linear blocks that are solved last; none where all is linear."""
+        """The unknowns of linear blocks that are solved last; none if all is linear."""
         if self.core.is_linear:
             return ()
         names = self.core.stage_unknowns
@@ -107,7 +107,7 @@ class Elimination(Result):
     picture = ""
 
     def facts(self) -> dict[str, Any]:
-        """The size of what is left."""
+        """The size of the core."""
         return {
             "form": self.form,
             "unknowns": " ".join(self.unknowns) or "none",
@@ -152,24 +152,24 @@ def eliminated(
     symbols: Iterable[str] | None = None,
     form: str | None = None,
 ) -> Elimination:
-    """Eliminate what is linear, with symbols for the data that are not given.
+    """Eliminate linear equations, with symbols for the data that are not given.
 
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation, of a network whose equations are polynomials.
+        Its allocation is fixed, and its equations are polynomials.
     numbers : GivenNumbers, optional
-        An instance; without one everything is a symbol.
+        An instance; by default everything is a symbol.
     symbols : iterable of str, optional
-        Matrices that stay symbols in any case: names of weight matrices, "X", "Y".  None by
-        default if there are numbers.
+        Matrices that remain symbols in any case: names of weight matrices, "X", "Y".  By default
+        none if there are numbers.
     form : str, optional
         By default the one with the smaller core.
 
     Raises
     ------
     InputError
-        Where there would be more than 64 symbols.
+        If there would be more than 64 symbols.
     """
     network, allocation = problem.network, problem.allocation
     form = form or preferred_forms(network, allocation)[0]
@@ -232,14 +232,14 @@ def _is_data(
 
 
 def _number(value: Any) -> sympy.Expr:
-    """A coefficient, rational or a rational function, in SymPy's words."""
+    """A coefficient, rational or a rational function, as a SymPy expression."""
     if hasattr(value, "as_expr"):
         return value.as_expr()
     return sympy.Rational(int(value.p), int(value.q))
 
 
 def _at(polynomial: Any, values: Mapping[int, sympy.Expr]) -> sympy.Expr:
-    """A polynomial's value where its unknowns, by position, are these expressions."""
+    """A polynomial's value at expressions for its unknowns, given by position."""
     total = sympy.Integer(0)
     for monomial, coefficient in polynomial.to_dict().items():
         term = _number(coefficient)

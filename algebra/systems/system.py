@@ -1,6 +1,6 @@
-"""The polynomial equations an allocation leads to, over any ring, or over GF(p) as arrays.
+"""The polynomial equations of an allocation, over any ring, or over GF(p) as arrays.
 
-`algebra.systems.forms` says which equations; here they get their unknowns and coefficients.
+`algebra.systems.forms` defines the equations; here they get their unknowns and coefficients.
 """
 
 from __future__ import annotations
@@ -32,12 +32,11 @@ class PolynomialSystem:
         Names: first the learnable weights in the allocation's order (``W_0_1``), then the
         auxiliary unknowns (``F_2_0``: row 2, column 0).
     weights : int
-        How many of the unknowns are weights.
+        Number of unknowns that are weights.
     equations : tuple
-        Polynomials that must vanish, one a label (a plain ring element where no unknown
-        occurs).
+        Polynomials that must be 0, one for each label (a plain ring element if no unknown occurs).
     labels : tuple of str
-        What each equation says, such as ``"W g_B(F) = F [2, 0]"``.
+        Description of each equation, such as ``"W g_B(F) = F [2, 0]"``.
     """
 
     form: str
@@ -55,11 +54,11 @@ class PolynomialSystem:
         """Names of the auxiliary unknowns."""
         return self.unknowns[self.weights :]
 
-    # Over a field: the methods of a structure report for both kinds of system.
+    # Over a field: the methods that a structure report needs, for both kinds of system.
 
     @cached_property
     def polynomials(self) -> tuple[Any, ...]:
-        """The equations as polynomials, constants as well."""
+        """The equations as polynomials, including constants."""
         context = self.ring.context(self.unknowns)
         return tuple(e if hasattr(e, "monoms") else context.constant(e) for e in self.equations)
 
@@ -71,7 +70,7 @@ class PolynomialSystem:
 
     @cached_property
     def degrees(self) -> np.ndarray:
-        """Total degree of each equation; −1 of 0."""
+        """Total degree of each equation; −1 for the equation 0."""
         return np.array([int(m.sum(axis=1).max(initial=-1)) for m in self._monomials], np.int64)
 
     @property
@@ -81,20 +80,20 @@ class PolynomialSystem:
 
     @cached_property
     def occurs(self) -> np.ndarray:
-        """Which unknowns occur in which equation, shape (equations, unknowns)."""
+        """The unknowns that occur in each equation, shape (equations, unknowns)."""
         return np.array([m.any(axis=0) for m in self._monomials], bool).reshape(
             len(self), len(self.unknowns)
         )
 
     @property
     def in_products(self) -> np.ndarray:
-        """Which unknowns occur in a term of degree above 1."""
+        """The unknowns that occur in a term of degree above 1."""
         return np.array([m[m.sum(axis=1) > 1].any(axis=0) for m in self._monomials], bool).reshape(
             len(self), len(self.unknowns)
         )
 
     def degree_in(self, part: np.ndarray) -> np.ndarray:
-        """Each equation's degree in some of the unknowns, given for each, shape of `occurs`."""
+        """Each equation's degree in some of the unknowns, given by a mask for each equation."""
         degrees = [
             int((m @ own).max(initial=0)) for m, own in zip(self._monomials, part, strict=True)
         ]
@@ -146,7 +145,7 @@ class QuadraticSystem:
 
     @property
     def degrees(self) -> np.ndarray:
-        """Total degree of each equation; −1 of 0."""
+        """Total degree of each equation; −1 for the equation 0."""
         return self.equations.degrees
 
     @property
@@ -156,12 +155,12 @@ class QuadraticSystem:
 
     @property
     def occurs(self) -> np.ndarray:
-        """Which unknowns occur in which equation, shape (equations, unknowns)."""
+        """The unknowns that occur in each equation, shape (equations, unknowns)."""
         return self.equations.occurs
 
     @property
     def in_products(self) -> np.ndarray:
-        """Which unknowns occur in a term of degree above 1."""
+        """The unknowns that occur in a term of degree above 1."""
         equations = self.equations
         product = equations.second < equations.unknowns
         found = np.zeros((equations.count, equations.unknowns), bool)
@@ -170,7 +169,7 @@ class QuadraticSystem:
         return found
 
     def degree_in(self, part: np.ndarray) -> np.ndarray:
-        """Each equation's degree in some of the unknowns, given for each, shape of `occurs`."""
+        """Each equation's degree in some of the unknowns, given by a mask for each equation."""
         return self.equations.degree_in(part)
 
     def without_identities(self) -> QuadraticSystem:
@@ -180,7 +179,7 @@ class QuadraticSystem:
         return replace(self, equations=self.equations[kept], labels=labels)
 
 
-# What a structure report is about.
+# The systems that a structure report describes.
 WrittenSystem = PolynomialSystem | QuadraticSystem
 
 
@@ -198,8 +197,8 @@ def build_system(
     ----------
     allocation : Allocation
     weights : mapping of str to ndarray
-        Object arrays of the student's weights, entries the ring understands; those of
-        learnable cells are ignored.
+        Object arrays of the student's weights with entries of the ring; those of learnable cells
+        are ignored.
     X, Y : ndarray
         Samples and labels.
     ring : CoefficientRing
@@ -255,7 +254,7 @@ def quadratic_system(
     ----------
     allocation : Allocation
     weights : mapping of str to ndarray of int64
-        The student's; those of learnable cells are ignored.
+        The student's weights; those of learnable cells are ignored.
     X, Y : ndarray of int64
         Samples and labels.
     p : int

@@ -1,22 +1,21 @@
-r"""How many complex solutions a generic instance has where matrices learn by updates.
+r"""The number of complex solutions of a generic instance if matrices learn by updates.
 
-The unknowns are θ itself: cells, gains, ties, and for a low rank U' and V in the *chart*
-U = (I; U') (or (U'; I)), which meets every matrix of rank k except for a smaller set, each once:
-this removes the gauge.  The equations are the labels, f(w(W, θ)) = Y.
+The unknowns are θ itself: cells, gains, ties, and for a low rank U' and V in the *chart* U = (I;
+U') (or (U'; I)), which contains every matrix of rank k except for a subset of smaller dimension,
+each once: this fixes the gauge.  The equations are f(w(W, θ)) = Y for the labels.
 
-**Theorem.** Let the students have the dimension ρ = rank J = rank J_θ.  Then there is a number N
-such that a generic instance (W, X, teacher) has N complex solutions, all simple.  If N is odd,
-MP = 1.
+**Theorem.** Let the students have dimension ρ = rank J = rank J_θ.  Then there is a number N such
+that a generic instance (W, X, teacher) has N complex solutions, all simple.  If N is odd, MP = 1.
 
-*Proof.* {(W, X, Y, θ) : Y = f(w(W, θ))} is a graph over (W, X, θ), hence irreducible; by rank
-J_θ = ρ it maps onto a dense part of {(W, X, Y) : Y a label of some network}, which has the same
-dimension.  Generic fibres are finite, of one and the same number of points, simple as the
-characteristic is 0.  Solutions outside the chart form a set of smaller dimension, whose image
-generic instances miss.  Instances of teachers are generic in that set.  Non-real solutions of a
-real instance pair up with their conjugates, so an odd number leaves a real θ. ∎
+*Proof.* {(W, X, Y, θ) : Y = f(w(W, θ))} is a graph over (W, X, θ), hence irreducible; by rank J_θ =
+ρ it maps onto a dense part of {(W, X, Y) : Y a label of some network}, which has the same
+dimension.  Generic fibres are finite, with the same number of points, simple since the
+characteristic is 0.  Solutions outside the chart form a set of smaller dimension, whose image does
+not contain generic instances.  Instances of teachers are generic in the image.  Non-real solutions
+of a real instance occur in conjugate pairs, so if their number is odd there is a real θ. ∎
 
 N is the degree of the equations' ideal at a random instance over GF(p), with labels from a student
-(`algebra.systems.root_count` has the same reasoning for cells): two primes have to agree.
+(see `algebra.systems.root_count` for cells): the counts modulo two primes must agree.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.root_count_error import by_primes, label_degree
 from algebra.systems.root_count import DEGREE, RootCount, RootCountError
 
-# Terms that a polynomial of all labels together may have before it is written out.
+# Largest number of terms of all labels together for which they are written out.
 _MOST_TERMS = 200_000
 FIRST, LAST = 0, 1
 FORM = "direct"
@@ -57,7 +56,7 @@ def update_root_count(
     Parameters
     ----------
     problem : Problem
-        Of a network that is a chain of matrices.
+        Its network is a chain of matrices.
     seed : int, optional
     timeout : float, optional
         Seconds for each Gröbner basis.
@@ -66,7 +65,7 @@ def update_root_count(
     Raises
     ------
     RootCountError
-        Where it is out of reach.
+        If it cannot be computed.
 
     Examples
     --------
@@ -110,12 +109,12 @@ def count_at(problem: Problem, p: int, rng: random.Random, chart: int, timeout: 
 
 
 def update_equations(problem: Problem, p: int, rng: random.Random, chart: int) -> list[Any]:
-    """The labels as polynomials in θ, less those at a random θ, at a random instance modulo p.
+    """The labels as polynomials in θ minus those at a random θ, at a random instance modulo p.
 
     Raises
     ------
     RootCountError
-        Where they would be too long to be written out.
+        If they would be too long to be written out.
     """
     learning, network = problem.learning, problem.network
     chain = network.chain()
@@ -159,7 +158,7 @@ def update_equations(problem: Problem, p: int, rng: random.Random, chart: int) -
 
 
 def _check_length(problem: Problem) -> None:
-    """Refuse labels of so many terms that writing them out would take all the time."""
+    """Refuse labels with so many terms that expanding them would take too long."""
     learning, chain = problem.learning, problem.network.chain()
     assert chain is not None
     degree = label_degree(problem.network, learning.matrices, learning.updates)
