@@ -2,28 +2,28 @@
 
 * **minimal** (MP = 0): the generic rank of the allocation's Jacobian is smaller than the
   whole network's (`algebra.ranks.jacobian`, with the proof).
-* **maximal** (MP = 1): the allocation is not minimal and the generic root count N is odd,
-  in particular 1: non-real solutions come in conjugate pairs, so every generic instance
-  has a real one.  Or a sub-allocation is maximal: what fewer weights can do, more can.  Or
-  groups of weights that move together are (`algebra.linear.tied`).
-  Or the teacher itself is a student, in another basis (`algebra.linear.reachable`).  Or a
-  whole column of W reaches all labels by its real degree (`algebra.linear.columns`).
-* **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct
-  simple complex solutions, none of them real.  They move continuously and a generic instance has
-  no more, so the instances around it have no real solution either, and they have positive
-  probability (theorem and proof: `algebra.linear.verify_witness`).
-* **undecided**: what was tried is listed.
+* **maximal** (MP = 1): the allocation is not minimal and the generic root count N is odd, in
+  particular 1: non-real solutions occur in conjugate pairs, so every generic instance has a real
+  one.  Or a sub-allocation is maximal: further learnable weights cannot lower MP.  Or groups of
+  weights that move together are (`algebra.linear.tied`).  Or the teacher itself is a student, in
+  another basis (`algebra.linear.reachable`).  Or a whole column of W reaches all labels by its real
+  degree (`algebra.linear.columns`).
+* **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct simple
+  complex solutions, none of them real.  They move continuously and a generic instance has no
+  others, so the instances in a neighbourhood have no real solution either, and the neighbourhood
+  has positive probability (theorem and proof: `algebra.linear.verify_witness`).
+* **undecided**: the attempts are listed.
 
-If structural zeros leave no path from inputs to outputs, every label is 0 and every
-student matches: maximal for every allocation.
+If structural zeros leave no path from inputs to outputs, every label is 0 and every student
+matches: every allocation is maximal.
 
 N is counted modulo primes (`algebra.systems.root_count`).  If msolve is missing or too slow, a
-numerical counter may be passed as an argument; the rule of a verdict that depends on it says so.
+numerical counter may be passed as an argument; the rule of a verdict that depends on it names it.
 
-Verdicts are about continuous laws with full support, of signed weights in an open orthant
-(`algebra.problems.laws.distribution`); weights that are exact numbers have them in all ranks,
-counts and instances of the student (`algebra.problems.laws.values`).  For discrete weights or
-inputs they are statements about generic instances, not about MP.
+Verdicts are about continuous laws with full support, or, for signed weights, with support in an
+open orthant (`algebra.problems.laws.distribution`); weights with exact numbers have them in all
+ranks, counts and instances of the student (`algebra.problems.laws.values`).  For discrete weights
+or inputs they are statements about generic instances, not about MP.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ from algebra.systems.update_roots import update_root_count
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime, is_over
 
-# Weights among which a dependent set is looked for.
+# Largest number of weights among which a dependent set is searched.
 _LARGEST_CIRCUIT = 1_000
-# Instances solved exactly, a second each, before others are looked for by descent.
+# Number of instances solved exactly, one second each, before the search by descent.
 _FIRST = 8
 
 
@@ -88,18 +88,18 @@ def certify_linear(
     peers: bool = True,
     ranks: tuple[GenericRank, GenericRank] | None = None,
 ) -> Certificate:
-    """Decide whether an allocation of a linear network is maximal, minimal or in between.
+    """Certify an allocation of a linear network: maximal, minimal, intermediate or undecided.
 
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation.
+        Its allocation is fixed.
     effort : Effort
     peers : bool, optional
-        Whether the teacher is a network of the same kind; for lowered problems it is not, and
-        whether it is among the students is not checked.
+        Whether the teacher is a network of the same kind; for lowered problems it is not, and the
+        rule that the teacher is a student is not used.
     ranks : (GenericRank, GenericRank), optional
-        The network's and the allocation's, where they are known already.
+        The network's and the allocation's rank, if they are known already.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def certify_linear(
 
 
 class _Case(OnRanks):
-    """What is known of an allocation while it is decided.
+    """Certifies one allocation, given its ranks.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ class _Case(OnRanks):
     peers : bool
         Whether the teacher is a network of the same kind.
     theorems : mapping of str to str
-        What each theorem as stated says.
+        What each theorem, as stated, says of it.
     start : float
-        When the work began.
+        Time at which certification began.
     """
 
     def __init__(
@@ -149,13 +149,13 @@ class _Case(OnRanks):
     def conclude(
         self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
     ) -> Certificate:
-        """The certificate, with what the theorems say, the notes and the time."""
+        """The certificate, with the theorems, the notes and the time."""
         more |= {"theorems": self.theorems, "notes": tuple(self.notes)}
         seconds = time.monotonic() - self.start
         return super().conclude(verdict, rule, error, seconds=seconds, **more)
 
     def if_reached(self, **more: Any) -> Certificate | None:
-        """Maximal, where the teacher itself is a student."""
+        """Maximal, if the teacher itself is a student."""
         blocks = reachable_blocks(self.problem, self.effort.seed) if self.peers else None
         if blocks is None:
             return None
@@ -164,7 +164,7 @@ class _Case(OnRanks):
         return self.conclude(MAXIMAL, rule, **more)
 
     def if_onto(self, **more: Any) -> Certificate | None:
-        """Maximal, where a whole column reaches all labels by its real degree."""
+        """Maximal, if a whole column reaches all labels by its real degree."""
         column = whole_column(self.problem, self.effort.seed)
         if column is None:
             return None
@@ -173,7 +173,7 @@ class _Case(OnRanks):
         return self.conclude(MAXIMAL, rule, **more)
 
     def by_root_count(self) -> Certificate:
-        """As many weights as equations: maximal where N is odd."""
+        """As many weights as equations: maximal if N is odd."""
         limits, tools = self.effort.limits, self.effort.tools
         try:
             roots = generic_root_count(
@@ -204,12 +204,12 @@ class _Case(OnRanks):
         return self.conclude(MAXIMAL, rule, generic_root_count=roots.value)
 
     def by_witness(self, roots: RootCount, how: str) -> Certificate:
-        """N even: intermediate where an instance without real solutions is found."""
+        """N is even: intermediate if an instance without real solutions is found."""
         problem, seed, search = self.problem, self.effort.seed, self.effort.limits.search
         candidates = self.effort.tools.candidates
         try:
             with phase("looking for an instance without real solutions"):
-                # Where exact solving is quick it needs no guesses, which take time to begin.
+                # If exact solving is fast, no guesses are needed, which take time to start.
                 parts = (search, math.inf) if candidates is None else (search / 4, _FIRST)
                 witness, text = find_witness(problem, roots, seed, *parts)
                 if witness is not None:
@@ -230,7 +230,7 @@ class _Case(OnRanks):
         return self.conclude(INTERMEDIATE, rule, generic_root_count=roots.value)
 
     def over_complete(self) -> Certificate:
-        """More weights than equations: maximal if some sub-allocation is."""
+        """More weights than equations: maximal if a sub-allocation is."""
         allocation, support, size = self.problem.allocation, self.problem.student(), self.whole.rank
         seed, limits = self.effort.seed, self.effort.limits
         tried, out_of_reach = 0, 0
@@ -257,7 +257,7 @@ class _Case(OnRanks):
         if out_of_reach:
             text += f" ({out_of_reach} out of reach)"
         with suppress(OutOfTime):
-            # Problems of ties know no exact numbers.
+            # Problems of ties do not support exact numbers.
             found, more = self._by_ties(0 if pins(support) else limits.subsets)
             if found is not None:
                 return found
@@ -270,12 +270,12 @@ class _Case(OnRanks):
         )  # fmt: skip
 
     def _by_ties(self, most: int) -> tuple[Certificate | None, str]:
-        """Maximal where weights that move together have odd N; else what was tried, in words."""
+        """Maximal if weights that move together have odd N; otherwise a list of the attempts."""
         size, seed, seconds = self.whole.rank, self.effort.seed, self.effort.limits.basis / 4
         tried = 0
         for tied in tied_problems(self.problem, size, seed, most):
             try:
-                # An even number modulo one prime is enough to go on.
+                # An even count modulo one prime suffices to reject the groups.
                 roots = update_root_count(tied, seed=seed, timeout=seconds, primes=1)
                 if roots.value % 2:
                     roots = update_root_count(tied, seed=seed, timeout=seconds)
@@ -291,7 +291,7 @@ class _Case(OnRanks):
 
 
 def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:
-    """Of the network's Jacobian and of the allocation's."""
+    """The generic ranks of the network's Jacobian and of the allocation's."""
     allocation = problem.allocation
     with phase("generic ranks"):
         whole = network_rank(allocation.network, problem.support, seed)
@@ -301,13 +301,13 @@ def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank
 def why_minimal(
     problem: Problem, whole: GenericRank, own: GenericRank, seed: int
 ) -> tuple[str, Fraction, tuple[str, ...]]:
-    """Rule, error bound and reasons of a verdict "minimal", of every kind that ranks decide.
+    """Rule, error bound and reasons of the verdict "minimal", for every kind that ranks decide.
 
     Parameters
     ----------
     problem : Problem
     whole, own : GenericRank
-        The network's and the allocation's, which is smaller.
+        The network's and the allocation's rank; the latter is smaller.
     seed : int
     """
     allocation = problem.allocation
@@ -325,7 +325,7 @@ def why_minimal(
 
 
 def _violated(allocation: Allocation) -> tuple[str, ...]:
-    """Budgets that are exceeded, in words; the verdict does without them where time is up."""
+    """Budgets that are exceeded, in words; omitted if time is up."""
     try:
         known = allocation.network.has_limits
         return tuple(str(v) for v in budget_violations(allocation)) if known else ()
@@ -334,7 +334,7 @@ def _violated(allocation: Allocation) -> tuple[str, ...]:
 
 
 def _in_time(bases: Iterator[tuple[Cell, ...]]) -> Iterator[tuple[Cell, ...]]:
-    """Bases as long as there is time."""
+    """The bases that come within the time limit."""
     while not is_over():
         try:
             cells = next(bases)

@@ -2,10 +2,10 @@ r"""A whole column of W learns, as many outputs as hidden units, one sample: the
 
 **Theorem.** Let a linear recurrent network have d = n and m = 1, and let exactly column k of W
 learn.  For generic fixed weights and samples the map from this column to the labels is proper.
-It has :math:`N = \binom{T+n-1}{n}` complex preimages of generic labels, and its real degree is,
-up to sign, the number of partitions in an n×(T−1) box that are their own complement: 0 where n
-and T − 1 are both odd, else :math:`\binom{⌊n/2⌋+⌊(T-1)/2⌋}{⌊n/2⌋}`.  Where it is not 0 every
-label is reached, and an allocation that holds this column has MP = 1.
+Generic labels have :math:`N = \binom{T+n-1}{n}` complex preimages, and the real degree of the map
+is, up to sign, the number of partitions in an n×(T−1) box that are their own complement: 0 if n and
+T − 1 are both odd, otherwise :math:`\binom{⌊n/2⌋+⌊(T-1)/2⌋}{⌊n/2⌋}`.  If it is not 0 every label is
+reached, and an allocation that contains this column has MP = 1.
 
 *Proof.* Write W = W_0 + u e_k^T, column k of W_0 being 0, and let q_j = e_k^T W_0^{j−1} be the
 rows of Q.  Q and D are regular for generic fixed weights.  With v = Q u the row q_j W is q_{j+1}
@@ -63,7 +63,7 @@ _ATTEMPTS = 3
 
 
 def real_degree(n: int, steps: int) -> int:
-    """Of the map from a column of n weights to the labels, up to sign: see the module's text.
+    """Real degree of the map from a column of n weights to the labels, up to sign: see the module.
 
     Examples
     --------
@@ -76,14 +76,14 @@ def real_degree(n: int, steps: int) -> int:
 
 
 def whole_column(problem: Problem, seed: int = 0) -> int | None:
-    """A column of W that reaches all labels by the theorem; None where there is none.
+    """A column of W that reaches all labels by the theorem; None if there is none.
 
     Parameters
     ----------
     problem : Problem
-        Of a linear network, with a fixed allocation.
+        A linear network with a fixed allocation.
     seed : int, optional
-        Points follow from it.
+        It determines the points.
     """
     if problem.network.chain() is None:
         return None
@@ -97,7 +97,7 @@ def whole_column(problem: Problem, seed: int = 0) -> int | None:
 
 
 def check_column(problem: Problem, column: int, seed: int, say: Say) -> None:
-    """Column k of W learns, and the theorem applies to it.
+    """Check that column k of W learns and that the theorem applies to it.
 
     Raises
     ------
@@ -114,9 +114,9 @@ def check_column(problem: Problem, column: int, seed: int, say: Say) -> None:
 
 
 def _complaint(problem: Problem, column: int, seed: int) -> str:
-    """Why the theorem does not show that the column reaches all labels; "" where it does.
+    """Why the theorem does not show that the column reaches all labels; "" if it does.
 
-    That D and Q are regular and β_1 ≠ 0 at one point modulo a prime makes them so generically.
+    If D and Q are regular and β_1 ≠ 0 at one point modulo a prime, they are so generically.
     """
     if problem.network.chain() is None:
         return "the network is no chain of matrices"

@@ -1,6 +1,7 @@
 """Forward-mode derivatives over GF(p): matrices of dual numbers value + ε·tangent, ε² = 0.
 
-An independent way to the Jacobian: the network's own forward map is run on dual numbers.
+This computes the Jacobian independently: the network's own forward map is evaluated on dual
+numbers.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class DualMatrix:
         return DualMatrix((self.value + other.value) % p, (self.tangent + other.tangent) % p, p)
 
     def __mul__(self, other: DualMatrix | int) -> DualMatrix:
-        """Entry by entry."""
+        """Entrywise product."""
         p = self.p
         if isinstance(other, int):
             factor = np.array(other % p)
@@ -80,7 +81,7 @@ class DualMatrix:
         return replace(self, value=self.value[key], tangent=self.tangent[key])
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        # NumPy's protocol for arrays that are not its own: `np.concatenate` of such matrices.
+        # NumPy's protocol for foreign array classes: `np.concatenate` of such matrices.
         if function is not np.concatenate:
             return NotImplemented
         [blocks] = args

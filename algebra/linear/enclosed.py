@@ -1,26 +1,26 @@
-r"""All solutions of a rational instance enclosed by balls, none real: MP < 1 without an ideal.
+r"""All solutions of a rational instance enclosed by balls, none of which is real: MP < 1.
 
 Given N, the theorem of `algebra.linear.verify_witness` needs N distinct simple solutions of one
-instance, none real.  There they are points of a parametrization over Q; here each is enclosed by
-Krawczyk's test, in python-flint's ball arithmetic: about a point x take a polydisc ``B = {|z_j -
-x_j| ≤ ρ_j}`` and a regular matrix C.  If
+instance, none real.  There they are points of a parametrization over Q; here no ideal is needed,
+and each is enclosed by Krawczyk's test, in python-flint's ball arithmetic: about a point x take a
+polydisc ``B = {|z_j - x_j| ≤ ρ_j}`` and a regular matrix C.  If
 
 .. math:: |C F(x)|_i + \sum_j |I - C F'(B)|_{ij} ρ_j < ρ_i \quad\text{for every } i,
 
-with F(x) and F'(B) enclosed, then z ↦ z − C F(z) maps B into itself and contracts it: B holds
-exactly one solution of F, a simple one [1]_.  The instance is real, so the mirror image of B holds
-exactly one too, its conjugate.  Where all these polydiscs, N/2 and their mirror images, are
-pairwise disjoint, there are N distinct simple solutions, and none is real: a real one would lie in
-a polydisc and in its mirror image.
+with F(x) and F'(B) enclosed, then z ↦ z − C F(z) maps B into itself and contracts it: B contains
+exactly one solution of F, and it is simple [1]_.  The instance is real, so the complex conjugate of
+B also contains exactly one.  If all these polydiscs, N/2 and their conjugates, are pairwise
+disjoint, there are N distinct simple solutions, and none is real: a real one would lie in a
+polydisc and in its conjugate.
 
-**The equations F.**  As many as weights, so that F' is square, and such that a solution of F is one
+**The equations F.**  There are as many as weights, so that F' is square, and a solution of F is one
 of the instance.  The labels of any network of the kind are A X with some matrix A (for a recurrent
-net the samples X have all steps' inputs), so samples that are a basis of the others' span have
-labels that determine those of all.  Where ρ = dκ, κ the rank of X, the equations of such samples
-are F.  Where a layer of width w is narrower than both d and κ, labels have rank w at most; if the
-block of the first w rows and of w of these samples is regular at the instance, a matrix of rank w
-is determined by those rows and columns, and they are F.  So (a) and (b) of the theorem hold; (c) is
-shown; (d) is checked as there.
+net the samples X contain all steps' inputs), so the labels of samples that span all others
+determine those of all.  If ρ = dκ, κ the rank of X, the equations of such samples are F. If a layer
+of width w is narrower than both d and κ, labels have rank w at most; if the block of the first w
+rows and of w of these samples is regular at the instance, a matrix of rank w is determined by those
+rows and columns, and their equations are F.  This proves (a) and (b) of the theorem, and (c) is
+proved as above; (d) is verified as there.
 
 References
 ----------
@@ -47,7 +47,7 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 
 PLACE = "evidence.enclosed_solutions"
-# Precisions in bits, one after the other, and Newton's steps at each.
+# Precisions in bits, tried in order, and the number of Newton steps at each.
 _PRECISIONS = (128, 256, 512)
 _NEWTON = 12
 
@@ -57,7 +57,7 @@ Box = tuple[list[acb], list[arb]]
 def enclosed_evidence(
     problem: Problem, guess: NonRealInstance, count: int
 ) -> dict[str, Any] | None:
-    """An instance as evidence, where balls prove that it has `count` solutions, none real."""
+    """An instance as evidence, if balls prove that it has `count` solutions, none of them real."""
     if 2 * len(guess.solutions) != count:
         return None
     Y = problem.network.forward(guess.teacher, guess.X)
@@ -75,7 +75,7 @@ def enclosed_evidence(
 def check_enclosed(
     problem: Problem, witness: Enclosed, expected: int, equations: int, say: Say
 ) -> None:
-    """An instance with N simple solutions in disjoint balls, none of them real.
+    """Check an instance with N simple solutions in disjoint balls, none of them real.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def check_enclosed(
     equations : int
         Generic rank ρ of the whole network.
     say : callable
-        Takes place, status and text of what was found.
+        Takes place, status and text of a result.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def _complaint(
     Y: np.ndarray,
     points: Sequence[Sequence[acb]],
 ) -> str:
-    """Why the points are not distinct simple solutions, none real; "" if they are."""
+    """Why the points are not distinct simple non-real solutions; "" if they are."""
     chosen = _equations(problem, X, Y)
     if chosen is None or not is_smooth(problem, X, Y, len(chosen)):
         return "no square system of label equations determines the solutions at this instance"
@@ -147,7 +147,7 @@ def _complaint(
 
 
 def _equations(problem: Problem, X: np.ndarray, Y: np.ndarray) -> list[tuple[int, int]] | None:
-    """Rows and columns of the labels taken as equations; None where there are none such."""
+    """Rows and columns of the labels that give the equations; None if there are none."""
     network, size = need_chain(problem.network), problem.allocation.size
     d, columns = Y.shape
     if size == Y.size:
@@ -182,7 +182,7 @@ class _Equations:
         self.X, self.Y = exact(X), exact(Y)
 
     def enclose(self, x: list[acb]) -> Box | None:
-        """A polydisc that holds exactly one solution, near an approximate one; None where none is
+        """A polydisc that contains exactly one solution, near an approximate one; None if none is
         found."""
         r, goal = len(x), arb(2) ** (-(ctx.prec * 3) // 5)
         try:
@@ -198,7 +198,7 @@ class _Equations:
         return None if radii is None else (x, radii)
 
     def at(self, x: Sequence[acb]) -> tuple[acb_mat, acb_mat]:
-        """Residuals and Jacobian at weights, enclosed."""
+        """Enclosed residuals and Jacobian at given weights."""
         weights = {name: value.copy() for name, value in self.weights.items()}
         for (name, i, j), value in zip(self.cells, x, strict=True):
             weights[name][i, j] = value
@@ -210,7 +210,7 @@ class _Equations:
 
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Of matrices of balls and rationals, by python-flint."""
+    """Product of matrices of balls and rationals, by python-flint."""
     left, right = (acb_mat(x.shape[0], x.shape[1], list(map(acb, x.flat))) for x in (a, b))
     out = np.empty(a.shape[0] * b.shape[1], dtype=object)
     out[:] = (left * right).entries()

@@ -41,29 +41,29 @@ from algebra.systems.elimination import BY_HASH, ORDERS
 from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
 
-# Witness points with more entries are given by their seed only.
+# Larger witness points are given only by their seed.
 _LARGEST_POINT = 20_000
-# Characters of a weight or sample of a witness; those that are written have at most four.
+# Largest number of characters of a weight or sample; those of certification have at most four.
 _ENTRY = 64
-# Characters of a coordinate of a solution: those of a double of any size that occurs.
+# Largest number of characters of a coordinate of a solution: enough for any double.
 _COORDINATE = 200
 
 Matrices = Mapping[str, np.ndarray]
 Blocks = tuple[tuple[tuple[int, ...], ...], ...]
 
 
-# -- written --------------------------------------------------------------------------
+# -- writing --------------------------------------------------------------------------
 
 
 def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
-    """Where no budget is violated: weights that depend on each other."""
+    """The reason if no budget is violated: a dependent set of weights."""
     cells = smallest_circuit(allocation, support, seed)
     names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
     return f"no budget is violated, but these {len(cells)} depend on each other: {names}"
 
 
 class OnRanks:
-    """A verdict that rests on generic ranks, as it is reached: the ranks, the evidence so far."""
+    """A verdict in progress that is based on generic ranks: the ranks, the evidence so far."""
 
     def __init__(
         self, problem: Problem, effort: Effort, whole: GenericRank, own: GenericRank
@@ -76,7 +76,7 @@ class OnRanks:
         self.certainty: CountCertainty | None = None
 
     def counted(self, roots: RootCount) -> None:
-        """A generic root count is evidence from now on."""
+        """Add a generic root count to the evidence."""
         self.evidence["root_count"] = root_evidence(roots)
         self.certainty = roots.certainty
 
@@ -85,8 +85,8 @@ class OnRanks:
     ) -> Certificate:
         """The certificate.
 
-        Not minimal is proved, unless the whole network's rank is only probably not larger: that
-        is the error where none is given.
+        "Not minimal" is proved, except that the whole network's rank may be larger with some
+        probability, which is the error if none is given.
         """
         return Certificate(
             problem=self.problem,
@@ -106,14 +106,14 @@ class OnRanks:
 def rank_evidence(
     problem: Problem, found: GenericRank, student: Support | None = None
 ) -> dict[str, Any]:
-    """A generic rank with its witness: the point itself, where it is not too long.
+    """A generic rank with its witness, which contains the point itself if it is not too long.
 
     Parameters
     ----------
     problem : Problem
     found : GenericRank
     student : mapping of str to mask, optional
-        What the points were drawn with, where they are the student's (`Problem.student`).
+        The structural zeros with which the student's points were drawn (`Problem.student`).
     """
     network, support = problem.network, problem.support if student is None else student
     data: dict[str, Any] = {
@@ -133,7 +133,7 @@ def rank_evidence(
 
 
 def root_evidence(roots: RootCount) -> dict[str, Any]:
-    """A root count, and how it was found."""
+    """A root count and the method of counting."""
     data = named(roots, "value", "rule", "form", "blocks", "primes", "seed")
     if roots.trace is not None:
         data["trace"] = asdict(roots.trace)
@@ -141,11 +141,11 @@ def root_evidence(roots: RootCount) -> dict[str, Any]:
 
 
 def reached_evidence(blocks: Blocks) -> dict[str, Any]:
-    """Hidden units in blocks, layer by layer."""
+    """Blocks of hidden units, layer by layer."""
     return {"blocks": [[list(part) for part in layer] for layer in blocks]}
 
 
-# -- read -----------------------------------------------------------------------------
+# -- reading --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -155,14 +155,14 @@ class RankClaim:
     Attributes
     ----------
     place : str
-        Where it stands.
+        Place of the claim in the file.
     rank, upper_bound : int
     proved : bool
-        Whether the rank is claimed to meet its upper bound.
+        Whether the rank is claimed to equal its upper bound.
     points : int
-        How many points were tried.
+        Number of points that were tried.
     point : Point
-        The witness; `number` is its seed, whether its entries are given or not.
+        The witness; `number` is its seed, whether or not its entries are given.
     """
 
     place: str
@@ -185,28 +185,28 @@ class RootEvidence:
 
     @property
     def source(self) -> str:
-        """Where the claim has it from, in words."""
+        """The source of the claim, in words."""
         return f"modulo {', '.join(map(str, self.primes))}" if self.primes else self.rule
 
 
 @dataclass(frozen=True)
 class Witness:
-    """A rational instance, and all its complex solutions as a parametrization.
+    """A rational instance with all its complex solutions as a parametrization.
 
     Attributes
     ----------
     form : str
         The lifted form whose core the points solve.
     order : int
-        Of the elimination that leads to it: see `algebra.systems.elimination.ORDERS`.
+        Monomial order of the elimination: see `algebra.systems.elimination.ORDERS`.
     weights, teacher : mapping of str to ndarray of fmpq
     X : ndarray of fmpq
     complex, real : int
         Claimed numbers of solutions.
     unknowns : tuple of str
-        Of the core.
+        Names of the core's unknowns.
     points : Parametrization or None
-        None where the core has one unknown: the core itself is then the parametrization.
+        None if the core has one unknown: then the core itself is the parametrization.
     """
 
     form: str
@@ -222,7 +222,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Enclosed:
-    """A rational instance, and points near one of each pair of its conjugate solutions.
+    """A rational instance with points near one of each pair of its conjugate solutions.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class Enclosed:
 
 @dataclass(frozen=True)
 class Reached:
-    """Hidden units in blocks in which a change of basis makes the teacher a student.
+    """Blocks of hidden units in which a change of basis makes the teacher a student.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class LinearEvidence:
-    """All that a certificate of a linear network can hold."""
+    """The evidence that a certificate of a linear network can contain."""
 
     labels_vanish: bool
     network_rank: RankClaim | None
@@ -273,7 +273,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
     Raises
     ------
     CheckFailed
-        With the place of what cannot be read.
+        If something cannot be read; the message gives its place.
     """
     vanish = fields.has("labels_vanish")
     if vanish and not fields.flag("labels_vanish"):
@@ -494,11 +494,11 @@ def _matrices(fields: Fields, network: Network, read: Any) -> dict[str, np.ndarr
 
 
 def _need_drawn(witness: Witness | Enclosed, problem: Problem, fields: Fields) -> None:
-    """The instance can be drawn, and so can those around it: zeros, signs and exact numbers."""
+    """The instance and its neighbours must be drawable: structural zeros, signs, exact numbers."""
     for name in ("weights", "teacher"):
         matrices, place = getattr(witness, name), fields.at(name)
         _need_support(matrices, problem, place)
-        # No match depends on what was there before learning; exact numbers are not drawn.
+        # A match does not depend on the values before learning; exact numbers are not drawn.
         free: set[Cell] = set()
         if name == "weights":
             free = {*problem.allocation.cells, *pins(problem.student())}
@@ -510,7 +510,7 @@ def _need_drawn(witness: Witness | Enclosed, problem: Problem, fields: Fields) -
 
 
 def _need_numbers(matrices: Matrices, numbers: Mapping[Cell, Any], place: str) -> None:
-    """Weights that are exact numbers have them."""
+    """Weights with exact numbers must have these."""
     for (name, i, j), value in numbers.items():
         if matrices[name][i, j] != value:
             raise CheckFailed(f"{place}.{name}[{i}][{j}]", f"is not {value}, as in [values]")

@@ -1,9 +1,8 @@
-"""Inspection: which equations an allocation leads to, and how they hang together.
+"""Inspection: the equations of an allocation and their structure.
 
-For each lifted form: how many equations are linear and quadratic, which parts hold too
-many equations or too few, the block triangular form, and the core that exact elimination
-leaves.  Sizes are those of a generic instance: elimination runs at a random point over
-GF(p).
+The report has for each lifted form the numbers of linear and quadratic equations, the parts with
+too many or too few equations, the block triangular form, and the core after exact elimination.
+Sizes are those of a generic instance: elimination is done at a random point over GF(p).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from algebra.systems.system import (
     symbolic_system,
 )
 
-# Forms with more unknowns than this are described by their sizes only.
+# Forms with more unknowns are described only by their sizes.
 LARGEST = 4000
 
 
@@ -44,7 +43,7 @@ def inspect_linear(
     """Structure report of an allocation of a linear network."""
     p = random_prime(random.Random(f"inspect/{seed}"))
 
-    # Drawn where it is used: not where every form is too large to be written out.
+    # Drawn when it is used: not if every form is too large to be written out.
     @cache
     def instance() -> ModularInstance:
         return modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
@@ -68,14 +67,14 @@ def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = F
     Parameters
     ----------
     numbers : GivenNumbers
-        Of a network whose equations are polynomials.
+        The equations of its network are polynomials.
     seed, all_forms : optional
         As for `inspect_linear`.
 
     Notes
     -----
-    Which terms occur is read off modulo a prime that divides no numerator and no denominator of a
-    coefficient: such a prime shows the very terms that there are over Q.
+    The occurring terms are determined modulo a prime that divides no numerator and no denominator
+    of a coefficient: modulo such a prime the same terms occur as over Q.
     """
     allocation = numbers.problem.allocation
     p = 0
@@ -103,7 +102,7 @@ def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = F
 def _faithful(
     whole: PolynomialSystem, numbers: GivenNumbers, form: str, seed: int
 ) -> tuple[int, WrittenSystem]:
-    """The system modulo a prime that keeps every term."""
+    """The system modulo a prime that preserves every term."""
     allocation, rng = numbers.problem.allocation, random.Random(f"inspect/{seed}")
     while True:
         p = random_prime(rng)

@@ -1,12 +1,12 @@
-"""Minimal polynomials over Q of the weights that solve an instance in rational numbers.
+"""Minimal polynomials over Q of the weights that solve a rational instance.
 
-The points of a core are given by the roots t of a squarefree w (`algebra.polynomials.
-parametrization`).  FLINT factors w over Q; the roots of an irreducible factor g are conjugate, and
-so are the solutions that belong to them.  Each learnable weight of these is the image of one
-element a of the field Q[t]/(g), by substitution and, for deferred blocks, by linear equations over
-that field.  Multiplication by a is a linear map over Q of a space whose dimension is the degree of
-g, and the minimal polynomial of that map is the one of a ([1]_, section 4.2): irreducible, and its
-degree divides that of g.
+The points of a core are given by the roots t of a squarefree w
+(`algebra.polynomials.parametrization`).  FLINT factors w over Q; the roots of an irreducible factor
+g are conjugate, and so are the corresponding solutions.  Each learnable weight of these is the
+image of one element a of the field Q[t]/(g), obtained by substitution and, for deferred blocks, by
+linear equations over that field.  Multiplication by a is a linear map over Q of a space whose
+dimension is the degree of g, and the minimal polynomial of that map is that of a ([1]_, section
+4.2): it is irreducible, and its degree divides that of g.
 
 References
 ----------
@@ -26,8 +26,8 @@ from algebra.polynomials.real_roots import RealRoots
 from algebra.systems.core import CoreSystem, affine_in
 from algebra.time_limits import check_time
 
-# Bits of the polynomial whose roots are the points, times its degree: beyond, coefficients of
-# elements of the field are too long.
+# Largest product of degree and bits of the polynomial whose roots are the points: beyond it,
+# coefficients of field elements are too long.
 _MOST_BITS = 50_000
 
 
@@ -41,14 +41,14 @@ def minimal_polynomials(
     core : CoreSystem
         Over the rationals.
     roots : RealRoots
-        Of its equations; finitely many.
+        The real roots of its equations; finitely many.
 
     Returns
     -------
     tuple of tuple of fmpz_poly or None
-        One for each real solution, in the order of `roots`, for each weight in the allocation's
-        order; primitive, with a positive leading coefficient.  None where a deferred block is
-        singular at a root, or numbers become too long.
+        One for each real solution, in the order of `roots`, and each weight in the allocation's
+        order; primitive, with a positive leading coefficient.  None if a deferred block is singular
+        at a root, or numbers become too long.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def minimal_polynomials(
 
 
 def _members(points: Parametrization, boxes: Sequence[Box]) -> list[int]:
-    """Which of the boxes, each with one real point, hold those of a parametrization.
+    """The boxes, each with one real point, that contain the points of a parametrization.
 
     The boxes are closed and disjoint, so small enough boxes around the points meet one each.
     """
@@ -111,7 +111,7 @@ def _members(points: Parametrization, boxes: Sequence[Box]) -> list[int]:
 
 
 class _Field:
-    """Q[t]/(g), g irreducible; an element is a polynomial, reduced where `reduced` says so."""
+    """Q[t]/(g), g irreducible; an element is a polynomial, which `reduced` reduces modulo g."""
 
     def __init__(self, g: fmpz_poly) -> None:
         self.g = fmpq_poly(g)
@@ -125,12 +125,12 @@ class _Field:
         return element % self.g
 
     def inverse(self, element: fmpq_poly) -> fmpq_poly:
-        """Of an element that is not zero."""
+        """The inverse of a non-zero element."""
         _, cofactor, _ = element.xgcd(self.g)
         return cofactor
 
     def value(self, polynomial: Any, values: Sequence[fmpq_poly]) -> fmpq_poly:
-        """A polynomial with rational coefficients, at elements."""
+        """The value of a polynomial with rational coefficients at elements."""
         total = fmpq_poly()
         for monomial, coefficient in polynomial.to_dict().items():
             check_time()
@@ -142,7 +142,7 @@ class _Field:
         return total
 
     def solve(self, rows: list[list[fmpq_poly]]) -> list[fmpq_poly] | None:
-        """The solution of square linear equations, right sides last; None where singular."""
+        """The solution of square linear equations, right sides last; None if singular."""
         size = len(rows)
         for column in range(size):
             check_time()
@@ -160,7 +160,7 @@ class _Field:
         return [row[-1] for row in rows]
 
     def minimal_polynomial(self, element: fmpq_poly) -> fmpz_poly:
-        """Of an element over Q, without denominators and primitive."""
+        """The minimal polynomial of an element over Q, primitive."""
         rows, image = [], element
         for _ in range(self.degree):
             check_time()
@@ -171,13 +171,13 @@ class _Field:
 
 
 def primitive(polynomial: fmpz_poly) -> fmpz_poly:
-    """The polynomial over the common divisor of its coefficients, the leading one positive."""
+    """The polynomial divided by its content, with positive leading coefficient."""
     content = polynomial.content()
     return polynomial / (content if polynomial.leading_coefficient() > 0 else -content)
 
 
 def _weights(core: CoreSystem, points: Parametrization) -> tuple[fmpz_poly, ...] | None:
-    """The minimal polynomials of the weights of conjugate points; None at a singular block."""
+    """The minimal polynomials of the weights of conjugate points; None if a block is singular."""
     field = _Field(points.w)
     divisor = field.inverse(field.reduced(fmpq_poly(points.denominator * points.scale)))
     point = [field.reduced(fmpq_poly(n) * divisor) for n in points.numerators]

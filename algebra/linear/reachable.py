@@ -1,34 +1,34 @@
-r"""Whether the teacher itself is among the students: then MP = 1 for all samples.
+r"""Whether the teacher itself is a student in another basis, so that MP = 1.
 
 A linear network computes the same function after a change of basis of a hidden layer:
-``M ↦ P_a M P_b⁻¹`` for each matrix M from layer b to layer a, P = I at the inputs and outputs (in
-a recurrent network all hidden states share one P).  If for generic fixed weights c and a generic
+``M ↦ P_a M P_b⁻¹`` for each matrix M from layer b to layer a, P = I at the inputs and outputs (in a
+recurrent network all hidden states share one P).  If for generic fixed weights c and a generic
 teacher M_t there are real regular P such that every transformed matrix M' = P_a M_t P_b⁻¹ agrees
-with c where nothing learns and vanishes where no weight exists, then the student M' matches, on
-every sample: MP = 1.
+with c on fixed weights and vanishes where no weight exists, then the student M' matches on every
+sample: MP = 1.
 
 **Theorem.** Let the units of each hidden layer be divided into blocks, P block-diagonal.  Suppose
 that in each row i of each matrix, over each block β of its columns, either all cells exist and
-learn, or none learns.  Collect, for each (i, β) of the second sort and each j in β, the equation
+learn, or none learns.  For each (i, β) of the second type and each j in β take the equation
 
 .. math:: \sum_{k ∈ β} c_{ik} (P_b)_{kj} = \sum_l (P_a)_{il} (M_t)_{lj},
 
-linear in the entries of the P, with c = 0 where no weight exists; equations without any
-coefficient are left out.  If these equations are independent at one point (c, M_t) modulo a prime
-and have a solution there with all P regular, then MP = 1.
+linear in the entries of the P, with c = 0 where no weight exists; equations without any coefficient
+are omitted.  If these equations are independent at one point (c, M_t) modulo a prime and have a
+solution there with all P regular, then MP = 1.
 
-*Proof.* Independent at one point modulo p, the equations are independent for generic c and M_t
-over Q.  Then they have solutions for all such (c, M_t), an affine space with a basis that is
-rational in (c, M_t), and the product of the determinants of the P is a polynomial on it which is
-not 0 at the point modulo p, hence not 0 for generic (c, M_t), hence not at some real solution.
-With such P the equations say M' = c over each (i, β) of the second sort; over one of the first
-sort M' may be anything.  So M' is a student of the allocation, and its function is the teacher's. ∎
+*Proof.* Since the equations are independent at one point modulo p, they are independent for generic
+c and M_t over Q.  Then they have solutions for all such (c, M_t), an affine space with a basis that
+is rational in (c, M_t), and the product of the determinants of the P is a polynomial on it which is
+not 0 at the point modulo p, hence not 0 for generic (c, M_t), hence not 0 at some real solution.
+For such P the equations say M' = c over each (i, β) of the second type; over one of the first type
+M' is arbitrary.  So M' is a student of the allocation, and its function is the teacher's. ∎
 
-Two cases to have in mind.  Blocks of single units, P diagonal: each fixed weight ties two scales,
-and the equations are independent where the fixed weights form a forest on the hidden units and
-one node for inputs and outputs; so if D all learns and W is diagonal and learns, B may have one
-fixed weight in each row.  One block: if D and W all learn, P B_t = B may be asked of n columns.
-Permutations of units add nothing: a permuted generic teacher is a generic teacher.
+Two examples.  Blocks of single units, P diagonal: each fixed weight relates two scales, and the
+equations are independent if the fixed weights form a forest on the hidden units and one node for
+inputs and outputs; so if all of D learns and W is diagonal and learns, B may have one fixed weight
+in each row.  One block: if all of D and W learn, P B_t = B may be required for n columns.
+Permutations of units give nothing new: a permuted generic teacher is a generic teacher.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ from algebra.time_limits import check_time
 Block = tuple[int, ...]
 Layers = tuple[tuple[Block, ...], ...]
 
-# Entries of all P together, divisions into blocks that are tried.
+# Largest numbers of entries of all P together, and of divisions into blocks that are tried.
 _MOST_UNKNOWNS, _MOST_DIVISIONS = 1_500, 32
 
 
 def reachable_blocks(problem: Problem, seed: int = 0) -> Layers | None:
-    """Blocks of hidden units with which the theorem applies; None where none was found.
+    """Blocks of hidden units for which the theorem applies; None if none was found.
 
     Parameters
     ----------
     problem : Problem
-        Of a linear network, with a fixed allocation.
+        A linear network with a fixed allocation.
     seed : int, optional
-        Primes and points follow from it.
+        It determines primes and points.
 
     Returns
     -------
     tuple or None
-        For each hidden layer, from the input on, its units in blocks.
+        The blocks of units of each hidden layer, from the input on.
 
     Examples
     --------
@@ -92,9 +92,9 @@ def layers_of(network: Network) -> tuple[tuple[int, ...], dict[str, tuple[int, i
     Returns
     -------
     widths : tuple of int
-        Of the hidden layers, from the input on.
+        Widths of the hidden layers, from the input on.
     ends : dict of str to (int, int)
-        Layer of the rows and of the columns of each matrix; −1 for inputs and outputs.
+        Layers of the rows and of the columns of each matrix; −1 for inputs and outputs.
     """
     described = need_chain(network)
     chain, widths = described.chain(), described.inner_widths
@@ -106,7 +106,7 @@ def layers_of(network: Network) -> tuple[tuple[int, ...], dict[str, tuple[int, i
 
 
 def _divisions(problem: Problem) -> Iterator[Layers]:
-    """Single units, units whose weights look alike, or all units together: layer by layer."""
+    """Single units, units with equal patterns of weights, or all units together: layer by layer."""
     widths, ends = layers_of(problem.network)
     choices = []
     for layer, width in enumerate(widths):
@@ -128,7 +128,7 @@ def _divisions(problem: Problem) -> Iterator[Layers]:
 def _look(
     problem: Problem, ends: Mapping[str, tuple[int, int]], layer: int, unit: int
 ) -> tuple[Any, ...]:
-    """Which weights of a unit exist and learn; within its own layer only how many."""
+    """The existing and the learning weights of a unit; within its own layer only their number."""
     masks = problem.allocation.masks
     look: list[Any] = []
     for name, (rows, columns) in ends.items():
@@ -164,7 +164,7 @@ def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
         learns = problem.allocation.masks[name]
         columns = learns.shape[1]
         parts = blocks[b] if b >= 0 else tuple((j,) for j in range(columns))
-        # Weights of each row that learn, block by block: none or all of them.
+        # Learning weights of each row, block by block: none or all of them.
         starts = np.cumsum([0, *(len(part) for part in parts)])[:-1]
         order = [j for part in parts for j in part]
         learning = np.add.reduceat(learns[:, order], starts, axis=1, dtype=np.int64)
@@ -191,7 +191,7 @@ def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
     if not unknowns:
         return not equations
     right = [-equation.get(-1, 0) % p for equation in equations]
-    # Free unknowns are drawn: random equations more, until there are as many as unknowns.
+    # Free unknowns are drawn: random equations are added until there are as many as unknowns.
     for _ in range(unknowns - len(table)):
         table.append([rng.randrange(p) for _ in range(unknowns)])
         right.append(rng.randrange(p))

@@ -1,8 +1,8 @@
-"""The generic root count made again, by other routes: for verification.
+"""The generic root count computed again by other methods, for verification.
 
-Small cores by SymPy's Gröbner bases; else minors in the powers of a recurrent matrix, another
-form, or the same one without deferred blocks, by msolve modulo a new prime; where msolve is
-missing or too slow, numerically.
+Small cores are counted by SymPy's Gröbner bases; others by minors in the powers of a recurrent
+matrix, in another form, or in the same one without deferred blocks, by msolve modulo a new prime;
+if msolve is missing or too slow, numerically.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from algebra.systems.forms import preferred_forms
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.root_count import RootCounter, RootCountError
 
-# SymPy's Gröbner bases are quick enough below these sizes.
+# SymPy's Gröbner bases are fast enough below these sizes.
 _SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
 
 
 @dataclass(frozen=True)
 class Recount:
-    """The generic root count as it was found again.
+    """The result of counting again.
 
     Attributes
     ----------
     value : int or None
-        None where no route came to an end.
+        None if no method finished.
     how : str
-        The route, or why there is none.
+        The method, or the reason why none finished.
     is_proved : bool
-        Whether it is a proof; else a count modulo a prime, or a numerical one.
+        Whether it is proved; otherwise it is a count modulo a prime, or a numerical one.
     at_least : int or None
         The number of solutions found, if no method finished.
     """
@@ -61,7 +61,7 @@ def recount_again(
     timeout: float,
     fallback: RootCounter | None = None,
 ) -> Recount:
-    """N of ρ weights of rank ρ by another route than `algebra.systems.root_count` takes.
+    """N of ρ weights of rank ρ by another method than that of `algebra.systems.root_count`.
 
     Parameters
     ----------
@@ -70,11 +70,11 @@ def recount_again(
     used : sequence of int
         Primes that the certificate has used.
     seed : int
-        Primes and instances follow from it.
+        It determines primes and instances.
     timeout : float
         Seconds for each Gröbner basis.
     fallback : callable, optional
-        Counts where msolve is missing or does not finish.
+        Counts if msolve is missing or does not finish.
 
     Returns
     -------
@@ -92,24 +92,23 @@ def recount_again(
 
 
 def one_solution(target: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
-    """Why ρ weights of rank ρ have N = 1, where linear algebra proves it; else "".
+    """The reason why ρ weights of rank ρ have N = 1, if linear algebra proves it; otherwise "".
 
     Parameters
     ----------
     target : Allocation
     support : mapping of str to mask
     seed : int
-        A random point follows from it.
+        It determines a random point.
 
     Notes
     -----
-    Where one matrix learns that acts once, the labels are affine in the weights, and of full rank.
+    If one matrix learns that acts once, the labels are affine in the weights, and of full rank.
 
-    Where the recurrent matrix W learns, alone: if the linear part of `algebra.linear.rows`
-    determines the F_t at one point modulo a prime, it does so for generic weights.  Then row i of W
-    solves a linear system; if its learning part is determined at the point, it is so for generic
-    weights.  Hence N ≤ 1; and N ≥ 1, as the rank is ρ.  The same with the columns of W.
-    """
+    If only the recurrent matrix W learns: if the linear part of `algebra.linear.rows` determines
+    the F_t at one point modulo a prime, it does so for generic weights.  Then row i of W solves a
+    linear system; if its learning part is determined at the point, it is so for generic weights.
+    Hence N ≤ 1; and N ≥ 1, since the rank is ρ.  The same holds with the columns of W."""
     if target.network.affine_in(target.matrices):
         return f"the labels are affine in {', '.join(target.matrices)}, of full rank"
     if target.network.chain() is None:
@@ -149,15 +148,15 @@ def recount(
     target : Allocation
     support : mapping of str to mask
     core : Core
-        Of a random instance modulo p, in the preferred form.
+        The core of a random instance modulo p, in the preferred form.
     p : int
         A prime that the certificate did not use.
     seed : int
-        Other instances follow from it.
+        It determines other instances.
     timeout : float
         Seconds for each Gröbner basis.
     fallback : callable, optional
-        Counts where msolve is missing or does not finish.
+        Counts if msolve is missing or does not finish.
 
     Returns
     -------
@@ -165,10 +164,10 @@ def recount(
 
     Notes
     -----
-    A core whose blocks were put aside might have roots that lead to no weights: those without
-    deferred blocks come first.  A core that elimination solves counts for 1, one of unknowns
-    without equations for nothing.  Where a recurrent matrix learns alone, minors in few unknowns
-    (`algebra.linear.rows`) come before the large systems of the other forms.
+    A core with deferred blocks may have roots without weights: cores without deferred blocks are
+    tried first.  A core that elimination solves counts as 1; one with unknowns but no equations
+    gives no count.  If only a recurrent matrix learns, minors in few unknowns
+    (`algebra.linear.rows`) are tried before the large systems of the other forms.
     """
     plain, _ = modular_core(target, p, seed, core.system.form, support, defer=False)
     for system in (plain, core):
@@ -222,9 +221,9 @@ def _by_trace_test(
     fallback: RootCounter | None,
     why: str,
 ) -> Recount:
-    """N by the numerical counter, where there is one."""
+    """N by the numerical counter, if there is one."""
     if fallback is None or pins(support):
-        # A numerical counter knows no exact numbers.
+        # A numerical counter does not support exact numbers.
         return Recount(None, why)
     try:
         found = fallback(target, support, seed + 7_777_777)
@@ -243,7 +242,7 @@ def prime_not_in(used: Sequence[int], rng: random.Random) -> int:
 
 def sympy_degree(core: Core, p: int) -> int | None:
     """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p); None: infinite."""
-    # Loaded here: importing it takes longer than most commands.
+    # Imported here, since the import takes longer than most commands.
     import sympy
     from sympy.polys.orderings import grevlex
 

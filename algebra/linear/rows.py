@@ -1,19 +1,19 @@
 r"""Conditions of the rows (or columns) of a recurrent matrix on its powers: for verification.
 
-Let W learn, alone, and F_t = W^{T-t+1} B, so that Y = D Σ_t F_t U_t.  The labels, and the rows of W
-in which nothing learns, F_t[i, :] = W[i, :] F_{t+1} with F_{T+1} = B, are linear equations in the
-F_t whose coefficients do not hold what learns (`linear_part`).  Row i of W then solves
-W[i, :] (F_2 | … | F_T | B) = (F_1 | … | F_T)[i, :].  The same with F_t = D W^{T-t+1} and the
+Let only W learn, and F_t = W^{T-t+1} B, so that Y = D Σ_t F_t U_t.  The labels, and the rows of W
+in which nothing learns, F_t[i, :] = W[i, :] F_{t+1} with F_{T+1} = B, give linear equations in the
+F_t whose coefficients do not contain learnable weights (`linear_part`).  Row i of W then solves
+W[i, :] (F_2 | … | F_T | B) = (F_1 | … | F_T)[i, :].  The same holds with F_t = D W^{T-t+1} and the
 columns of W.
 
 N by minors (`count_by_minors`).  Let F = F* + K u be the solutions of the linear part, F* those of
-a student that is its own teacher.  A row with c cells that learn is a linear system
-L(u) w = r(u) of Tb equations, affine in u.  A generic instance of ρ weights of rank ρ has
-finitely many solutions W, so L(u) is injective there, and the solutions are the points u at which
-the (c + 1)-minors of (L | r) vanish for all rows and no L drops rank: there a solution would not
-be alone.  Multiplicities agree, since near such a point the minors say that the Schur complement
-of an invertible part of L is 0.  Whether L drops rank somewhere is tested by det(R L) for a random
-R, which a point of full rank passes except with probability 1/p.
+a student that is its own teacher.  A row with c learning cells is a linear system L(u) w = r(u) of
+Tb equations, affine in u.  A generic instance of ρ weights of rank ρ has finitely many solutions W,
+so L(u) is injective there, and the solutions are the points u at which the (c + 1)-minors of (L |
+r) vanish for all rows and no L drops rank: if one did, the solution would not be isolated.
+Multiplicities agree, since near such a point the minors say that the Schur complement of an
+invertible part of L is 0.  Whether L drops rank somewhere is tested by det(R L) for a random R,
+which is not 0 at a point of full rank except with probability 1/p.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.systems.instances import ModularInstance
 
-# Entries of the powers of W for which linear equations are written down.
+# Largest number of entries of the powers of W for which linear equations are written out.
 _MOST_UNKNOWNS = 1_200
-# Unknowns u, and terms of all minors, were they dense, with which a basis is tried.
+# Largest numbers of unknowns u, and of terms of all minors if they were dense.
 _MOST_FREE, _MOST_TERMS = 8, 60_000
 
 
@@ -45,7 +45,7 @@ class Side:
     Parameters
     ----------
     W, start : ndarray of int64
-        Residues: the recurrent matrix, and what its powers are applied to.
+        Residues: the recurrent matrix, and the matrix to which its powers are applied.
     learns : ndarray of bool
         The cells of W that learn.
     left, right : sequence of ndarray
@@ -72,7 +72,7 @@ class Side:
 
     @property
     def is_small(self) -> bool:
-        """Whether the linear part is written down at all."""
+        """Whether the linear part is small enough to be written out."""
         return bool(np.prod(self.shape) <= _MOST_UNKNOWNS)
 
     def linear_part(self) -> Residues:
@@ -99,7 +99,7 @@ class Side:
         return np.stack(known[::-1])
 
     def is_determined(self) -> bool:
-        """Whether the linear part determines the F_t, and these what learns in each row."""
+        """Whether the linear part determines the F_t, and these each row's learning weights."""
         T, n, s = self.shape
         if not self.is_small or rank(self.linear_part(), self.p) < T * n * s:
             return False
@@ -117,10 +117,10 @@ def sides(
     Parameters
     ----------
     chain : ChainLayout
-        With a recurrent matrix.
+        It has a recurrent matrix.
     weights : mapping of str to ndarray of int64
     U : ndarray of int64
-        What drives the steps.
+        The input of the steps.
     learns : ndarray of bool
         The cells of the recurrent matrix that learn.
     p : int
@@ -142,16 +142,16 @@ def count_by_minors(instance: ModularInstance, timeout: int, seed: int) -> int |
     Parameters
     ----------
     instance : ModularInstance
-        A student that is its own teacher; ρ weights of rank ρ.
+        The student is its own teacher; ρ weights of rank ρ.
     timeout : int
         Seconds for each Gröbner basis; msolve's errors are raised.
     seed : int
-        Of the random combinations.
+        For the random combinations.
 
     Returns
     -------
     int or None
-        None where the network has not this structure, or the minors are too large.
+        None if the network does not have this structure, or the minors are too large.
     """
     allocation, p = instance.allocation, instance.p
     chain = allocation.network.chain()
@@ -167,7 +167,7 @@ def count_by_minors(instance: ModularInstance, timeout: int, seed: int) -> int |
 
 
 def _row_systems(side: Side, rng: random.Random) -> list[list[list[Any]]] | None:
-    """(L | r) for each row that learns, polynomials in u; None where they are too large."""
+    """(L | r) for each learning row, polynomials in u; None if they are too large."""
     if not side.is_small:
         return None
     (T, n, s), p = side.shape, side.p
@@ -181,7 +181,7 @@ def _row_systems(side: Side, rng: random.Random) -> list[list[list[Any]]] | None
     generators = ring.gens()
     moved = np.empty((T + 1, n, s), object)
     moved[T] = [[ring.constant(int(v)) for v in row] for row in side.start]
-    # The point of the known solution is a random one, not the origin.
+    # The known solution is a random point, not the origin.
     shift = matmul(random_residues((1, free), p, rng), moves, p).reshape(T, n, s)
     values, slopes = (side.powers()[:T] + shift) % p, moves.T.reshape(T, n, s, free)
     for at in product(range(T), range(n), range(s)):
@@ -202,7 +202,7 @@ def _row_systems(side: Side, rng: random.Random) -> list[list[list[Any]]] | None
 
 
 def _count(systems: list[list[list[Any]]], p: int, timeout: int, rng: random.Random) -> int | None:
-    """Points at which every (L | r) drops rank and no L does."""
+    """Number of points at which every (L | r) drops rank and no L does."""
     equations: list[Any] = []
     tests = []
     for system in systems:
@@ -226,7 +226,7 @@ def _count(systems: list[list[list[Any]]], p: int, timeout: int, rng: random.Ran
     ]
     if not degenerate:
         return quotient_degree(equations, timeout=timeout).degree
-    # One more unknown v with v · Π tests = 1.
+    # A further unknown v with v · Π tests = 1.
     names = equations[0].context().names()
     ring = PrimeField(p).context([*names, "v"])
     *moved, v = ring.gens()
@@ -237,7 +237,7 @@ def _count(systems: list[list[list[Any]]], p: int, timeout: int, rng: random.Ran
 
 
 def _expansion(matrix: list[list[Any]]) -> Callable[[tuple[int, ...], int], Any]:
-    """Determinants of chosen rows and the columns from one on, by their first columns."""
+    """Determinants of chosen rows and the columns from a given one on, by first columns."""
 
     @cache
     def expand(rows: tuple[int, ...], column: int) -> Any:

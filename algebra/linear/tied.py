@@ -1,16 +1,17 @@
-r"""More weights than equations: maximal because some of them may move together.
+r"""More weights than equations: maximal because groups of weights that move together are.
 
-Let r > ρ cells learn.  Students in which the cells of a group move by the same amount, each from a
-value of its own, and other cells not at all, are students of the allocation.  With ρ groups and a
+Let r > ρ cells learn.  Students in which the cells of a group move by the same amount, each from
+its own value, and other cells do not move, are students of the allocation.  With ρ groups and a
 Jacobian of rank ρ in their amounts, the theorem of `algebra.systems.update_roots` says that a
-generic instance has a number N of complex solutions of this kind, and a real one where N is odd:
-then MP = 1.
+generic instance has a number N of complex solutions of this type, and a real one if N is odd: then
+MP = 1.
 
 Groups of one cell each are sub-allocations: slices of the fibre, a variety of dimension r − ρ, by
-planes along the axes.  Other groups are other slices, and their N may be odd where those of all
-sub-allocations are even: N is the degree of the divisor of poles of a function on the fibre, and
-the poles of w_i − w_j are those of w_i and w_j of the higher order at each place.  An even N of a
-slice says nothing: real points of the fibre need not lie on it, nor on any other.
+planes parallel to the axes.  Other groups are other slices, and their N may be odd when those of
+all sub-allocations are even: N is the degree of the divisor of poles of a function on the fibre,
+and the poles of w_i − w_j are those of w_i and w_j with the higher order at each place.  From an
+even N of a slice nothing follows: real points of the fibre need not lie on it, nor on any other
+slice.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ PLACE = "evidence.tied"
 
 
 def tied_problems(problem: Problem, equations: int, seed: int, most: int) -> Iterator[Problem]:
-    """Problems in which as many groups of cells as there are equations move, at random.
+    """Problems with random groups of cells that move together, as many groups as equations.
 
-    Only such of full rank; cells of a group are in one matrix.
+    Only problems of full rank; cells of a group are in one matrix.
 
     Parameters
     ----------
     problem : Problem
-        With more learnable cells than equations.
+        It has more learnable cells than equations.
     equations : int
         The network's generic rank ρ.
     seed : int
     most : int
-        Divisions into groups that are tried.
+        Largest number of groupings that are tried.
     """
     rng = random.Random(f"tied/{seed}")
     seen = set()
@@ -53,7 +54,7 @@ def tied_problems(problem: Problem, equations: int, seed: int, most: int) -> Ite
         rng.shuffle(groups)
         while len(groups) > equations:
             group = groups.pop()
-            # Most often it joins another one; else its cells stay fixed.
+            # Usually it joins another group; otherwise its cells stay fixed.
             friends = [other for other in groups if other[0][0] == group[0][0]]
             if friends and rng.randrange(5):
                 rng.choice(friends).extend(group)
@@ -76,7 +77,7 @@ def _with_groups(problem: Problem, groups: list[list[Cell]]) -> Problem:
 
 
 def check_tied(problem: Problem, tied: Problem, equations: int, seed: int, say: Say) -> None:
-    """Cells that move together are the allocation's, in ρ groups of rank ρ.
+    """Check that the tied cells are the allocation's, in ρ groups of rank ρ.
 
     Raises
     ------

@@ -1,20 +1,19 @@
-"""Certificates of linear networks checked again, from scratch and as far as possible by other
-means.
+"""Verification of certificates of linear networks, as far as possible by other methods.
 
 * Jacobians are compared with forward-mode derivatives (dual numbers) in random directions; ranks
-  are found by our own elimination instead of FLINT.
-* A rank deficit is looked for at new random primes and points.
-* The generic root count is made again modulo another prime in another form (or without deferring
-  blocks), small ones by SymPy's Gröbner bases.  Where msolve is missing or too slow, a numerical
+  are computed by the verifier's own elimination instead of FLINT.
+* A rank deficit is tested at new random primes and points.
+* The generic root count is computed again modulo another prime in another form (or without deferred
+  blocks), small ones by SymPy's Gröbner bases.  If msolve is missing or too slow, a numerical
   counter may be passed as an argument; it starts from another seed.
-* A witness without real solutions is rebuilt from its rationals (`algebra.linear.verify_witness`,
-  with the theorem).
-* That the teacher itself is a student is checked at a point of its own
+* A witness without real solutions is recomputed from its rationals
+  (`algebra.linear.verify_witness`, with the theorem).
+* The claim that the teacher itself is a student is verified at a new point
   (`algebra.linear.verify_reachable`).
 
-What each verdict follows from, J_A and J the Jacobians of the theorem in `algebra.ranks.jacobian`:
+The premises of each verdict, J_A and J the Jacobians of the theorem in `algebra.ranks.jacobian`:
 
-minimal       (a) rank J ≥ ρ at a point, (b) rank J_A < ρ generically: always so where fewer than ρ
+minimal       (a) rank J ≥ ρ at a point, (b) rank J_A < ρ generically: always if fewer than ρ
               weights learn.
 maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so that a generic instance
               has finitely many solutions, at least one; (c) their number N is odd.  Or (c) holds
@@ -24,10 +23,10 @@ maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so th
               the teacher is a student.  Or no path leads from inputs to outputs.
 intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root count, (d) an
               instance with N simple solutions, none real, persists: MP < 1.
-undecided     nothing; the file's ranks and N are checked in this case too.
+undecided     none; the file's ranks and N are verified in this case too.
 
-The verdict's status is that of the weakest statement that it follows from.  N comes last, after
-everything that is quick to refute; where it is not counted to the end, the check is unfinished.
+The verdict's status is that of the weakest premise.  N is counted last, after all that is fast to
+refute; if the count does not finish, the check is unfinished.
 """
 
 from __future__ import annotations
@@ -79,12 +78,12 @@ from algebra.systems.update_roots import FORM, LAST, count_at
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import time_left
 
-# Matrices up to this many label entries are ranked by our own elimination.
+# Matrices with at most this many label entries are ranked by the verifier's own elimination.
 _OWN_RANK = 128
 
 
 def verify_linear(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a linear network at points of the effort's seed."""
+    """Verify the certificate of a linear network at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         check_claim(claim, checklist, effort)
@@ -94,17 +93,17 @@ def verify_linear(data: object, effort: Effort) -> Verification:
 
 
 def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bool = True) -> str:
-    """Check what a certificate of a linear network claims, words apart.
+    """Verify the claims of a certificate of a linear network, except its words.
 
     Parameters
     ----------
     claim : Claim
     checklist : Checklist
-        Takes what is found.
+        It collects the results.
     effort : Effort
     peers : bool, optional
-        Whether the teacher is a network of the same kind; for lowered problems it is not, and
-        "the teacher is a student" proves nothing.
+        Whether the teacher is a network of the same kind; for lowered problems it is not, and "the
+        teacher is a student" proves nothing.
 
     Returns
     -------
@@ -120,7 +119,7 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bo
 
 
 class ClaimChecker:
-    """The checks of one claim; each method proves what its docstring says, or raises."""
+    """The checks of one claim; each method proves the statement in its docstring, or raises."""
 
     def __init__(
         self,
@@ -154,14 +153,14 @@ class ClaimChecker:
         return self._undecided(evidence.root_count)
 
     def _undecided(self, roots: RootEvidence | None) -> str:
-        """Nothing is claimed but ranks and, where it was counted, N."""
+        """Only ranks and, if it was counted, N are claimed."""
         if roots is not None:
             self._root_count(self.problem.allocation, roots)
         self.say("verdict", UNCHECKED, "undecided: nothing is claimed but the numbers above")
         return UNCHECKED
 
     def _full_rank(self, known: str, what: str = "the allocation's rank") -> None:
-        """The ranks are equal, as for every verdict but "minimal"."""
+        """The ranks are equal, as for every verdict except "minimal"."""
         claim = self.claim
         if claim.rank != claim.equations:
             text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
@@ -170,7 +169,7 @@ class ClaimChecker:
         self._error_bound(known == PROVED)
 
     def _only_what_belongs(self) -> None:
-        """No evidence that the verdict does not use, no count that no evidence gives."""
+        """No evidence that the verdict does not use, and no count without evidence."""
         claim, evidence = self.claim, self.evidence
         allowed = () if evidence.labels_vanish else self._allowed()
         for name in (
@@ -204,7 +203,7 @@ class ClaimChecker:
             raise CheckFailed("prime", f"{claim.prime} is not the prime of allocation_rank")
 
     def _allowed(self) -> tuple[str, ...]:
-        """Evidence that a certificate of this verdict may hold, besides the ranks."""
+        """Evidence that a certificate of this verdict may contain, besides the ranks."""
         return {
             MINIMAL: (),
             MAXIMAL: ("root_count", "sub_allocation", "tied", "teacher_reached", "whole_column"),
@@ -213,7 +212,7 @@ class ClaimChecker:
         }[self.claim.verdict]
 
     def _error_bound(self, certain: bool) -> None:
-        """A bound of 0 is claimed only where the verdict rests on no random point."""
+        """A bound of 0 is claimed only if the verdict depends on no random point."""
         if self.claim.error_bound == 0 and not certain:
             text = "is 0, but the verdict rests on ranks at random points"
             raise CheckFailed("error_bound", text)
@@ -224,7 +223,7 @@ class ClaimChecker:
     # -- ranks ---------------------------------------------------------------------
 
     def _network_rank(self) -> str:
-        """ρ is the generic rank of J: at least ρ at a point; at most, by counting or by odds."""
+        """ρ is the generic rank of J: at least ρ at a point; at most by counting or by odds."""
         network, claimed = self.problem.network, self.claim.equations
         evidence = self.evidence.network_rank
         assert evidence is not None
@@ -245,7 +244,7 @@ class ClaimChecker:
         return PROBABLE
 
     def _allocation_rank(self) -> str:
-        """The claimed rank is the generic rank of J_A; probable where it is below its bounds."""
+        """The claimed rank is the generic rank of J_A; "probable" if it is below its bounds."""
         claim, evidence = self.claim, self.evidence.allocation_rank
         assert evidence is not None
         allocation = self.problem.allocation
@@ -256,7 +255,7 @@ class ClaimChecker:
         )  # fmt: skip
 
     def _at_most(self, evidence: RankClaim, size: int, again: Callable[[int], GenericRank]) -> str:
-        """What learns has the claimed rank, no more: by its size, ρ, or the odds at new points."""
+        """The rank is at most the claimed one: by size, by ρ, or by odds at new points."""
         claim = self.claim
         if claim.rank > claim.equations:
             text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
@@ -281,7 +280,7 @@ class ClaimChecker:
             raise CheckFailed(f"{evidence.place}.upper_bound", text)
 
     def _attained(self, evidence: RankClaim, cells: list[Cell], claimed: int) -> None:
-        """The claimed rank is the rank at the witness point: at most the generic rank."""
+        """The claimed rank is the rank at the witness point, hence at most the generic rank."""
         place, point = evidence.place, evidence.point
         if evidence.rank != claimed:
             raise CheckFailed(place, f"rank {evidence.rank} does not fit {claimed}")
@@ -291,7 +290,7 @@ class ClaimChecker:
             names = sorted({cell[0] for cell in cells})
             chosen = cells
             if len(cells) > 2 * claimed + 64:
-                # Enough random columns show the rank of them all.
+                # Enough random columns have the rank of all.
                 rng = random.Random(f"columns/{self.seed}")
                 chosen = rng.sample(cells, claimed + claimed // 4 + 16)
             matrix = jacobian(tangent_factors(network, point, names), chosen, p)
@@ -308,7 +307,7 @@ class ClaimChecker:
     def _compare_derivatives(
         self, matrix: np.ndarray, p: int, place: str, along: Callable[[np.ndarray], np.ndarray]
     ) -> None:
-        """Jacobian times random directions against forward-mode derivatives."""
+        """Compare the Jacobian times random directions with forward-mode derivatives."""
         rng = random.Random(f"directions/{self.seed}")
         for _ in range(3):
             step = random_residues((matrix.shape[1],), p, rng)
@@ -318,16 +317,16 @@ class ClaimChecker:
     # -- verdicts ------------------------------------------------------------------
 
     def _minimal(self, attained: str, size: int, what: str) -> str:
-        """From rank J ≥ ρ at a point and rank J_A < ρ follows MP = 0.
+        """Rank J ≥ ρ at a point and rank J_A < ρ generically imply MP = 0.
 
         Parameters
         ----------
         attained : str
             Status of rank J_A.
         size : int
-            Dimension of what learns: a bound on that rank.
+            Dimension of the set of students: a bound on that rank.
         what : str
-            The same in words.
+            `size` in words.
         """
         claim = self.claim
         if not claim.rank < claim.equations:
@@ -341,7 +340,7 @@ class ClaimChecker:
         return status
 
     def _maximal(self, known: str) -> str:
-        """From one of the arguments of the module's docstring follows MP = 1."""
+        """MP = 1 by one of the arguments in the module's docstring."""
         evidence = self.evidence
         if evidence.teacher_reached is not None:
             if not self.peers:
@@ -369,7 +368,7 @@ class ClaimChecker:
         )
 
     def _odd(self, known: str, roots: RootEvidence, recount: Callable[[RootEvidence], str]) -> str:
-        """From an odd number of complex solutions of a generic instance follows MP = 1."""
+        """An odd number of complex solutions of a generic instance implies MP = 1."""
         if roots.value % 2 == 0:
             text = f"{roots.value} is even: it does not prove MP = 1"
             raise CheckFailed("evidence.root_count", text)
@@ -379,7 +378,7 @@ class ClaimChecker:
         return status
 
     def _intermediate(self, known: str) -> str:
-        """From r = ρ, N, and an instance with N simple solutions, none real, MP < 1."""
+        """r = ρ, N, and an instance with N simple solutions, none real, imply MP < 1."""
         evidence, claim = self.evidence, self.claim
         if claim.learnable != claim.equations:
             text = f"{claim.learnable} weights for {claim.equations} equations: a generic instance "
@@ -407,10 +406,10 @@ class ClaimChecker:
         return status
 
     def _own_witness(self, roots: RootEvidence) -> str:
-        """A witness at an instance of the check's own, where that of the file may be singular.
+        """A witness at an instance drawn by the verifier, since that of the file may be singular.
 
-        The singular points of the variety of instances are a smaller variety, and a randomly
-        drawn instance is on it with probability 0 only.
+        The singular points of the variety of instances are a smaller variety, and a random instance
+        lies on it with probability 0.
         """
         place, limits = "evidence.no_real_root", self.effort.limits
         seconds = min(limits.basis / 2, time_left() / 2)
@@ -435,9 +434,9 @@ class ClaimChecker:
         return " (given N" + numerical * (roots.rule == TRACE) + ")"
 
     def _target(self) -> Allocation:
-        """The allocation whose roots are counted: ρ weights of rank ρ, all or a named part.
+        """The allocation whose roots are counted: ρ weights of rank ρ, all or a given part.
 
-        What fewer weights can do, more can: if the part has MP = 1, so has the whole.
+        Further learnable weights cannot lower MP: if the part has MP = 1, so has the whole.
         """
         allocation, part = self.problem.allocation, self.evidence.sub_allocation
         equations = self.claim.equations
@@ -454,7 +453,7 @@ class ClaimChecker:
         return part
 
     def _parameter_count(self, problem: Problem, claimed: RootEvidence) -> str:
-        """N of a problem with updates again: another prime, the other chart of low ranks."""
+        """Count N of a problem with updates again: another prime, other chart of low ranks."""
         place, size = "evidence.root_count", problem.learning.dimension
         if not size == self.claim.equations == self.claim.rank:
             text = f"dimension {size}, {self.claim.equations} equations: N is not finite"
@@ -506,7 +505,7 @@ class ClaimChecker:
 
 
 def own_rank(matrix: np.ndarray, p: int) -> int:
-    """Rank modulo p, of matrices that are not too large by our own elimination."""
+    """Rank modulo p, for matrices that are not too large by the verifier's own elimination."""
     if matrix.shape[0] <= _OWN_RANK:
         return int(batched_rank(matrix[None], p)[0])
     return rank(matrix, p)

@@ -1,8 +1,8 @@
-"""The claim that the teacher itself is a student, checked at a point of its own.
+"""Verification of the claim that the teacher itself is a student, at a new point.
 
-The theorem is that of `algebra.linear.reachable`.  Here the equations are found by putting unit
-matrices in place of the changes of basis, and a solution is put to the test: the student that it
-makes of the teacher keeps all fixed weights, and computes the same function.
+The theorem is that of `algebra.linear.reachable`.  Here the equations are computed by putting unit
+matrices in place of the changes of basis, and a solution is tested: the student that it derives
+from the teacher has all fixed weights, and computes the same function.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from algebra.ranks.jacobian import random_point
 
 PLACE = "evidence.teacher_reached"
 
-# Entries of all changes of basis together.
+# Largest number of entries of all changes of basis together.
 _MOST_UNKNOWNS = 2_500
 
 
@@ -39,7 +39,7 @@ def check_reached(problem: Problem, reached: Reached, seed: int, say: Say) -> No
         list(range(width)) for width in widths
     ]:
         raise CheckFailed(f"{PLACE}.blocks", "do not divide the hidden units of each layer")
-    # Where an unlucky point shows nothing, another one may.
+    # If an unlucky point proves nothing, another one is tried.
     rng = random.Random(f"verify-reachable/{seed}")
     complaint = ""
     for _ in range(3):
@@ -52,7 +52,7 @@ def check_reached(problem: Problem, reached: Reached, seed: int, say: Say) -> No
 
 
 def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: random.Random) -> str:
-    """Why the theorem does not apply at a random point; "" where it does."""
+    """Why the theorem does not apply at a random point; "" if it does."""
     network, masks = problem.network, problem.allocation.masks
     p = random_prime(rng)
     exists = {
@@ -96,7 +96,7 @@ def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: rando
         return f"{len(cells)} entries of changes of basis: too many to check"
     zero = [np.zeros((width, width), np.int64) for width in widths]
     constant = residual(fixed, teacher.weights, zero, 1, -1)
-    # Which terms there are: weights that exist, as ones, and nothing cancels.
+    # The existing terms: weights that exist are 1, so that nothing cancels.
     ones = {name: mask.astype(np.int64) for name, mask in exists.items()}
     kept_ones = {name: one * (masks[name] == 0) for name, one in ones.items()}
     present = residual(kept_ones, ones, zero, 1, 1) != 0

@@ -1,4 +1,4 @@
-r"""A witness without real solutions, checked: rebuilt from its rationals, counted by Sturm.
+r"""Verification of a witness without real solutions: from its rationals, real roots by Sturm.
 
 **Theorem.** Let A be an allocation with r = ρ learnable weights and generic root count N, and let
 z₀ = (c₀, X₀, Y₀) be a rational instance: fixed weights, samples and the labels of a teacher t₀.
@@ -24,34 +24,34 @@ where the laws have densities that are positive near it; where they are positive
 (uniform laws), all matrices and samples are scaled into reach first: the map is homogeneous in
 each of them, so real solutions stay real solutions. ∎
 
-Nothing is required of other solutions of the instance: whether a solution lies outside the chart of
-an elimination, at infinity, or in a component of positive dimension, N solutions stay near the
-given ones, and a generic instance near z₀ has no more.  So solutions that elimination loses do no
-harm, but solutions that it *invents* would: that each point of the core is a solution of the
-equations is what has to be shown.
+Nothing is assumed about other solutions of the instance: whether a solution lies outside the chart
+of an elimination, at infinity, or in a component of positive dimension, N solutions stay near the
+given ones, and a generic instance near z₀ has no more.  So solutions that elimination loses do not
+matter, but additional ones would: it must be proved that each point of the core is a solution of
+the equations.
 
-**How it is checked.**  The instance's core is computed again.  Elimination by linear equations with
-constant coefficients is an isomorphism of schemes; a block put aside (`DeferredBlock`), linear in
-its own unknowns, is one over the points where its matrix is regular.  With the points given as
-x = N(t) / (c q(t)), w(t) = 0:
+**Verification.**  The instance's core is computed again.  Elimination by linear equations with
+constant coefficients is an isomorphism of schemes; a block set aside (`DeferredBlock`), linear in
+its own unknowns, is one over the points where its matrix is regular.  With the points given as x =
+N(t) / (c q(t)), w(t) = 0:
 
 1. w is squarefree, q has no root in common with it (`Parametrization.is_proper`), deg w = N, and w
    divides each equation of the core at x(t), over Z: the points are roots of the core;
 2. some linear form of the coordinates takes N different values: the points are distinct; with
    t a non-real root the conjugate of the point is that of the conjugate root, so a point is real
    only where t is;
-3. the Jacobian of the core is injective at all points, and so are the matrices of the blocks put
+3. the Jacobian of the core is injective at all points, and so are the matrices of the blocks set
    aside: with the isomorphisms this is (a) and (b);
 4. Sturm's theorem counts no real root of w: (c);
-5. (d) holds where ρ is the number of labels (I is an affine space), and where ρ is the dimension
-   of *all* matrices A U of rank at most the narrowest layer, U of full rank and the labels of
-   full rank w: the variety of matrices of rank at most w is smooth at those of rank w, and I is a
-   bundle of such over the U of full rank.  Elsewhere it is not known for an instance chosen by
-   the writer: the check then searches a witness at another instance (`algebra.linear.verify`).
+5. (d) holds if ρ is the number of labels (I is an affine space), and if ρ is the dimension of *all*
+   matrices A U of rank at most the narrowest layer, U of full rank and the labels of full rank w:
+   the variety of matrices of rank at most w is smooth at those of rank w, and I is a bundle of such
+   over the U of full rank.  In other cases it is not known for an instance chosen by the writer:
+   the verifier then searches a witness at another instance (`algebra.linear.verify`).
 
-2 and 3 are found modulo a prime, where "yes" is a proof (`algebra.polynomials.quotient`).  The
-weights that follow from the points are put through the network modulo that prime as well: a check
-on elimination itself.
+2 and 3 are decided modulo a prime, where "yes" is a proof (`algebra.polynomials.quotient`).  The
+weights computed from the points are also put into the network modulo that prime, as a check of
+elimination itself.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ from algebra.systems.core import CoreSystem
 from algebra.systems.instances import rational_core
 
 PLACE = "evidence.no_real_root"
-# Random primes tried before points are called singular.
+# Number of random primes tried before points are called singular.
 _ATTEMPTS = 3
 
 Terms = dict[tuple[int, ...], fmpz]
@@ -85,7 +85,7 @@ Terms = dict[tuple[int, ...], fmpz]
 def check_no_real_root(
     problem: Problem, witness: Witness, expected: int, equations: int, seed: int, say: Say
 ) -> str:
-    """An instance with N simple solutions, none of them real: see the module's theorem.
+    """Check an instance with N simple solutions, none of them real: see the module's theorem.
 
     Parameters
     ----------
@@ -97,19 +97,19 @@ def check_no_real_root(
     equations : int
         Generic rank ρ of the whole network.
     seed : int
-        Primes and linear forms follow from it.
+        It determines primes and linear forms.
     say : callable
-        Takes place, status and text of what was found.
+        Takes place, status and text of a result.
 
     Returns
     -------
     str
-        "proved", or "unfinished" where (d) is not known.
+        "proved", or "unfinished" if (d) is not known.
 
     Raises
     ------
     CheckFailed
-        Where a statement of the witness does not hold.
+        If a statement of the witness does not hold.
     """
     if (witness.complex, witness.real) != (expected, 0):
         text = f"claims {witness.complex} complex and {witness.real} real solutions of {expected}"
@@ -145,7 +145,7 @@ def check_no_real_root(
 
 
 def _points(core: CoreSystem, witness: Witness) -> Parametrization:
-    """The points as given; of a core in one unknown, the roots of its equations."""
+    """The given points; for a core in one unknown, the roots of its equations."""
     if witness.points is not None:
         return witness.points
     if len(core.unknowns) != 1:
@@ -169,7 +169,7 @@ def _check_points(
     seed: int,
     place: str,
 ) -> None:
-    """The points are distinct and simple, and lead to weights that match (2 and 3)."""
+    """The points are distinct and simple, and their weights match (2 and 3)."""
     rng = random.Random(f"points/{seed}")
     complaint = ""
     for _ in range(_ATTEMPTS):
@@ -197,7 +197,7 @@ def _complaint(
     p: int,
     rng: random.Random,
 ) -> str:
-    """What is wrong with the points modulo p, in words; "" where nothing is."""
+    """What is wrong with the points modulo p, in words; "" if nothing is."""
     w = _modular(points.w, p)
     if w.degree() != points.w.degree() or w.gcd(w.derivative()).degree() != 0:
         raise _BadPrime
@@ -256,7 +256,7 @@ def _weights(
 
 
 def is_smooth(problem: Problem, X: np.ndarray, Y: np.ndarray, equations: int) -> bool:
-    """Whether the variety of instances is known to be smooth at this one: see (d) and 5."""
+    """Whether the variety of instances is known to be smooth at this instance: see (d) and 5."""
     if equations == Y.size:
         return True
     if problem.network.chain() is None:
@@ -272,7 +272,7 @@ def is_smooth(problem: Problem, X: np.ndarray, Y: np.ndarray, equations: int) ->
 
 def _real_roots(w: fmpz_poly) -> int:
     """The number of real roots of a squarefree polynomial, by SymPy's Sturm sequences."""
-    # Loaded here: importing it takes longer than most commands.
+    # Imported here, since the import takes longer than most commands.
     import sympy
 
     coefficients = [int(c) for c in w.coeffs()][::-1]

@@ -1,8 +1,8 @@
-"""Rational instances solved exactly: the witness that a match can fail.
+"""Rational instances solved exactly, as witnesses that a match can fail.
 
-An instance with N distinct complex solutions, N the generic root count, and none of them
-real proves MP < 1.  The instances are those of `algebra.systems.instances`, with entries short
-enough for msolve to be quick.
+An instance with N distinct complex solutions, N the generic root count, none of them real, proves
+MP < 1.  The instances are those of `algebra.systems.instances`, with entries short enough for
+msolve to be fast.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def solve_exactly(
     timeout: float,
     form: str | None = None,
 ) -> RealRoots | None:
-    """All solutions of one rational instance's core; None where elimination refutes it."""
+    """All solutions of one rational instance's core; None if elimination refutes it."""
     core = rational_core(problem.allocation, student, X, Y, form)
     if not core.consistent or not core.equations:
         return None
@@ -53,14 +53,15 @@ def find_witness(
     search : float
         Seconds.
     most : float, optional
-        Instances tried at most, each for a second at most: where there are other ways to find one.
+        Largest number of instances, of at most one second each, if there are other ways to find
+        one.
 
     Returns
     -------
     witness : dict or None
         Plain data for the certificate.
     tried : str
-        Where there is none, what was tried.
+        If there is none, the attempts in words.
     """
     start = time.monotonic()
     solved, least = 0, None
