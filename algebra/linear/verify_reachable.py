@@ -80,7 +80,7 @@ def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: rando
         asked[name] = mask
 
     def residual(c: Any, t: Any, change: list[np.ndarray], ones: int, sign: int) -> np.ndarray:
-        """The asked entries of c P_b + sign · P_a t, P = `ones` · I outside the hidden layers."""
+        """Entries of c P_b + sign · P_a t with equations, P = `ones` · I outside hidden layers."""
         entries = []
         for name, (a, b) in ends.items():
             right = c[name] * ones if b < 0 else matmul(c[name], change[b], p)

@@ -14,7 +14,7 @@ labels, which have a density on V, miss it.  If ρ_A = ρ, then at a generic wei
 the restricted map has rank ρ, so its image contains a neighbourhood in V of that
 student's labels, for all c nearby; teachers near it have positive probability. ∎
 
-It covers every polynomial network, mixed allocations, r ≠ dm, m > Tb, dependent samples
+The theorem covers every polynomial network, mixed allocations, r ≠ dm, m > Tb, dependent samples
 and structural zeros.
 
 The Jacobian's columns have one form for every network here: the cell (i, j) of a matrix
@@ -51,7 +51,7 @@ def random_point(
 ) -> Point:
     """The point number `seed` over GF(p): uniform residues, zero outside the support.
 
-    A student's weights that are exact numbers (`algebra.problems.laws.values`) have them.
+    A student's weights with exact numbers (`algebra.problems.laws.values`) have these.
     """
     rng = random.Random(f"{p}/{seed}")
     drawn = network.drawn_shapes
@@ -71,7 +71,7 @@ def tangent_factors(network: Network, point: Point, names: Sequence[str] | None 
     network : Network
     point : Point
     names : sequence of str, optional
-        Only these matrices.
+        The matrices to differentiate by; by default all.
     """
     return network.modular_tangents(point, names)
 
@@ -91,8 +91,8 @@ def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
     out = np.empty((len(cells), d * m), np.int64)
     lines: dict[tuple[str, int], list[int]] = {}
     for k, (name, i, _) in enumerate(cells):
-        # Where the left factor differs from sample to sample there is no product of matrices, and
-        # the rows of one matrix are treated together.
+        # If the left factor depends on the sample there is no product of matrices, and the rows of
+        # one matrix are treated together.
         lines.setdefault((name, -1 if factors[name][0].ndim == 4 else i), []).append(k)
     for (name, i), members in lines.items():
         L, R = factors[name]

@@ -21,7 +21,7 @@ from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import check_time
 
-# More cells than this are not all ordered; at least this number of each order is used.
+# Of more cells only a part of each order is used, but at least this number.
 _MOST_CELLS, _FIRST_CELLS = 200_000, 4_096
 
 
@@ -32,12 +32,12 @@ def candidate_bases(
     seed: int,
     count: int,
 ) -> Iterator[tuple[Cell, ...]]:
-    """Sub-allocations of full rank, the ones concentrated on few rows or columns first.
+    """Sub-allocations of full rank; those concentrated on few rows or columns come first.
 
-    Few rows (or columns), each with as many weights as it has equations, leave a linear
-    system (Theorem 3.5), so the cells are first taken greedily in order of rows, then of
-    columns, both from the fullest line to the emptiest; then in random order.  Of more than
-    `_MOST_CELLS` cells only the first of each order are used.
+    Few rows (or columns), each with as many weights as it has equations, give a linear system
+    (Theorem 3.5), so the cells are first taken greedily in order of rows, then of columns, both
+    from the fullest line to the emptiest; then in random order.  Of more than `_MOST_CELLS` cells
+    only the first of each order are used.
     """
     rng = random.Random(f"bases/{seed}")
     if allocation.size > _MOST_CELLS:
@@ -67,7 +67,7 @@ def _bases_of_many(
     count: int,
     rng: random.Random,
 ) -> Iterator[tuple[Cell, ...]]:
-    """The same among very many cells, each order cut after its first cells."""
+    """The same for very many cells, each order cut after its first cells."""
     most = _FIRST_CELLS + 4 * rank
     seen = set()
     for attempt in range(count):
@@ -95,11 +95,11 @@ def _along_lines(allocation: Allocation, *, by_rows: bool) -> Iterator[Cell]:
 def smallest_circuit(
     allocation: Allocation, support: Mapping[str, np.ndarray] | None = None, seed: int = 0
 ) -> tuple[Cell, ...]:
-    """A small set of learnable weights that depend on each other; empty where none do.
+    """A small set of dependent learnable weights; empty if there is none.
 
-    A circuit of the matroid: its Jacobian columns are dependent, those of every proper
-    subset are not, so one of its weights is wasted.  The smallest of the fundamental
-    circuits of one basis at one random point; not always the smallest of all.
+    A circuit of the matroid: its Jacobian columns are dependent, those of every proper subset are
+    not, so one of its weights is redundant.  It is the smallest of the fundamental circuits of one
+    basis at one random point, which is not always the smallest of all.
 
     Examples
     --------

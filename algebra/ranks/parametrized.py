@@ -1,20 +1,21 @@
 r"""Networks whose matrices learn by updates, with the updates' parameters as weights of their own.
 
-A matrix that learns by an update (`algebra.problems.updates`) moves with parameters θ.  Here the
-arrays of θ stand beside the matrices of the network, each as one column: ``g_W`` of gains, ``t_W``
-of ties, ``U_W`` and ``V_W`` of a low rank.  Whatever asks for Jacobian columns of weights by name
-(recordings, designs, repairs, losses) so asks for those of parameters, J_θ = J · ∂w/∂θ, and knows
-nothing of updates.
+A matrix that learns by an update (`algebra.problems.updates`) is a function of parameters θ.  Here
+the arrays of θ are added to the matrices of the network, each as one column: ``g_W`` of gains,
+``t_W`` of ties, ``U_W`` and ``V_W`` of a low rank.  Code that uses Jacobian columns of weights by
+name (recordings, designs, repairs, losses) can then use those of parameters, J_θ = J · ∂w/∂θ,
+without reference to updates.
 
-**Points.**  The matrices of a point are the *updated* ones, and the arrays hold how far θ is from
-where it stands there: gains at 1, amounts of ties at 0, U and V at their drawn values
-(`algebra.ranks.updates.drawn_parameters`).  At a random point they are 0, so points are those of
-the network itself.  Why a generic updated matrix is a generic point: `algebra.ranks.updates`.
+**Points.**  The matrices of a point are the *updated* ones, and the arrays hold the difference of θ
+from its value at the point: gains 1, amounts of ties 0, U and V as drawn
+(`algebra.ranks.updates.drawn_parameters`).  At a random point the arrays are 0, so points are those
+of the network itself.  `algebra.ranks.updates` shows why a generic updated matrix is a generic
+point.
 
-**Gauge.**  U G and V G⁻ᵀ lead to the same matrix; with the first k columns of V held fast, which
-are a regular k×k matrix at a generic point, the other parameters still span the whole tangent: a
-change (dU, dV) is the same as (dU + U A, dV − A V), and A = dV_k V_k^{-1} takes the change of
-these columns away.
+**Gauge.**  U G and V G⁻ᵀ give the same matrix; with the first k columns of V fixed, which are a
+regular k×k matrix at a generic point, the other parameters still span the whole tangent: a change
+(dU, dV) is equivalent to (dU + U A, dV − A V), and A = dV_k V_k^{-1} makes the change of these
+columns 0.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Parametrized(Network):
     ----------
     base : Network
     updates : tuple of (str, Update)
-        By the matrix that learns so, in the network's order.
+        Updates by the matrix that they change, in the network's order.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class Parametrized(Network):
 
     @cached_property
     def parameters_of(self) -> dict[str, tuple[str, Update, str, tuple[int, int]]]:
-        """The arrays of parameters by name: matrix, update, letter, shape there."""
+        """The arrays of parameters by name: matrix, update, letter, shape in the update."""
         return {
             f"{letter}_{name}": (name, update, letter, own)
             for name, update in self.updates
@@ -113,7 +114,7 @@ class Parametrized(Network):
 
     @property
     def read_out(self) -> str | None:
-        """That of the network, unless a parameter moves it."""
+        """The network's, unless a parameter changes it."""
         own = self.base.read_out
         return None if own in dict(self.updates) else own
 
@@ -140,11 +141,11 @@ class Parametrized(Network):
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        """Labels of the updated matrices; what a parameter adds to them is no part of it."""
+        """Labels of the updated matrices; the arrays do not enter here."""
         return self.base.forward(weights, X, matmul)
 
     def build(self) -> Program:
-        """That of the updated matrices."""
+        """The program of the updated matrices."""
         return self.base.build()
 
     def function(self, node: Node) -> Function:
@@ -157,7 +158,7 @@ class Parametrized(Network):
         self.base.need_ranks(verb, support)
 
     def axes(self) -> tuple[Axis, ...]:
-        """Those of the network; gains of single rows or columns move with these."""
+        """Axes of the network; gains of single rows or columns are permuted with these."""
         found = []
         for axis in self.base.axes():
             more = tuple(
@@ -171,14 +172,14 @@ class Parametrized(Network):
         return tuple(found)
 
     def weight_text(self, name: str, row: str, column: str) -> str:
-        """Of a parameter its name in the update; of gains of single units with the unit's."""
+        """A parameter's name in the update; for gains of single units, with the unit's name."""
         if name not in self.parameters_of:
             return self.base.weight_text(name, row, column)
         return f"{name}[{self._labels[name].get(row, row)}]"
 
     @cached_property
     def _labels(self) -> dict[str, dict[str, str]]:
-        """For each array what its parameters are called, by their numbers as text."""
+        """For each array the names of its parameters, by their numbers as text."""
         found: dict[str, dict[str, str]] = {}
         for name, update in self.updates:
             shape = self.base.shapes[name]
@@ -203,7 +204,7 @@ class Parametrized(Network):
     # -- derivatives -----------------------------------------------------------------------
 
     def _with_parameters(self, factors: Factors, point: Point, wanted: Sequence[str]) -> Factors:
-        """The factors of some matrices and arrays, from those of the network's matrices."""
+        """The factors of given matrices and arrays, from those of the network's matrices."""
         found = {name: factors[name] for name in wanted if name in factors}
         for name, update in self.updates:
             arrays = update.arrays(self.base.shapes[name])
@@ -223,7 +224,7 @@ class Parametrized(Network):
         return found
 
     def _matrices(self, names: Sequence[str]) -> list[str]:
-        """The network's matrices that some matrices and arrays need."""
+        """The network's matrices on which given matrices and arrays depend."""
         needed = {self.parameters_of[n][0] if n in self.parameters_of else n for n in names}
         return sorted(needed)
 
@@ -244,7 +245,7 @@ class Parametrized(Network):
         return [self._with_parameters(factors, point, wanted) for factors in found]
 
     def _updated(self, point: Point) -> Point:
-        """The matrices that the parameters lead to, in any matrices over GF(p)."""
+        """The updated matrices for these parameters, over any matrices over GF(p)."""
         weights = {name: point.weights[name] for name in self.base.shapes}
         drawn = drawn_parameters(self.base, dict(self.updates), point.p, point.seed)
         for name, update in self.updates:
@@ -281,14 +282,14 @@ class Parametrized(Network):
 
 
 def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
-    """The problem in which the parameters of updates are weights; itself where there are none.
+    """The problem with the parameters of updates as weights; unchanged without updates.
 
     Parameters
     ----------
     problem : Problem
     singly : str, optional
-        A verb for which parameters are elements that learn or not, each by itself; low ranks are
-        refused there, naming it.
+        A verb that treats parameters as elements which learn or not, each by itself; it refuses low
+        ranks, with this name in the message.
 
     Raises
     ------
@@ -313,9 +314,9 @@ def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
 
 
 def by_updates(problem: Problem) -> Problem:
-    """The problem of updates whose parameters are weights here; itself where there are none.
+    """The problem with updates whose parameters are weights here; unchanged without such.
 
-    Inverse to `by_parameters`; parameters that do not learn are left out of their updates.
+    Inverse of `by_parameters`; parameters that do not learn are removed from their updates.
     """
     network = problem.network
     if not isinstance(network, Parametrized):
@@ -340,10 +341,10 @@ def by_updates(problem: Problem) -> Problem:
 
 
 def parameter_cells(problem: Problem) -> tuple[Cell, ...]:
-    """What learns, as weights: the cells of `by_parameters`."""
+    """All learnable parameters as weights: the cells of `by_parameters`."""
     return by_parameters(problem).allocation.cells
 
 
 def parameter_allocation(problem: Problem) -> Allocation:
-    """What learns, as an allocation of the network of `by_parameters`."""
+    """All learnable parameters as an allocation of the network of `by_parameters`."""
     return by_parameters(problem).allocation

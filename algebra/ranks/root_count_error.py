@@ -8,12 +8,12 @@ GF(p).  Let N(c) be the degree of the fibre {w : f(w, θ) = y}, where it is fini
 
 **A count is never too large.**  At a finite fibre r equations in r unknowns are a regular sequence,
 so the fibre's family is flat there, over Z as well as over GF(p); it is quasi-finite, so that by
-Zariski's main theorem some of the nearby solutions may be far away, but none of those that are here
-is missing nearby.  The instances are irreducible; hence N(c) ≤ N_p ≤ N, with N_p the count at a
-generic instance over the closure of GF(p).
+Zariski's main theorem some solutions of nearby fibres may tend to infinity, but every solution of
+this fibre persists nearby.  The instances are irreducible; hence N(c) ≤ N_p ≤ N, with N_p the count
+at a generic instance over the closure of GF(p).
 
-**When it is too small.**  N(c) = N_p wherever the weights are integral over the data at c: finite
-and flat, so the degree is constant.
+**When it is too small.**  N(c) = N_p if the weights are integral over the data at c: then the
+family is finite and flat, and the degree constant.
 
 1. *The point.*  For a linear form u = Σ U_j w_j with indeterminate U let P(T; c, U) be the
    characteristic polynomial of u, without denominators or common factors: its leading coefficient
@@ -26,20 +26,20 @@ and flat, so the degree is constant.
 2. *The prime.*  Over Q choose integers θ_0 in 0 … δ with a(θ_0, ·) ≠ 0.  The arithmetic Perron
    theorem [1]_ gives for each j a relation E_j(w_j, f(w, θ_0)) = 0 with integer coefficients whose
    logarithms are at most d^r (r h/d + (r + 2) log(2 r + 8)), h the logarithm of a bound on the
-   coefficients of f(·, θ_0).  Where p does not divide a non-zero one in the leading coefficient of
-   E_j, for all j, the weights are integral at the generic labels over θ_0 modulo p, so
-   N_p ≥ N there and everywhere.  Others are at most r log2(…)/30 of the `PRIME_COUNT` primes.
+   coefficients of f(·, θ_0).  If p does not divide a non-zero coefficient in the leading
+   coefficient of E_j, for all j, the weights are integral at the generic labels over θ_0 modulo p,
+   so N_p ≥ N.  At most r log2(…)/30 of the `PRIME_COUNT` primes divide one.
 3. *Degeneracy loci* lose each solution with probability at most 1/p in each of at most r rows.
 
 With ε the sum of the three, the counts modulo k independent primes are all too small with
-probability at most ε^k, but for the chance that two primes are the same.  Redundant labels
-(samples that depend on each other) are left out where the first ones are independent, at r more in
-δ.  The bound grows like d^r: where it is not below 1 nothing is claimed.
+probability at most ε^k, apart from the chance that two primes are equal.  Redundant labels (of
+dependent samples) are omitted if the first ones are independent, which adds r to δ.  The bound
+grows like d^r: if it is not below 1 nothing is claimed.
 
-**Proved counts** need no bound: where the labels are affine in what learns; and where the auxiliary
-unknowns are as many as the equations that are linear in them as they stand (`core_dimension` 0) and
-elimination solved everything: then these equations determine them at the point, hence generically,
-and each row of weights solves linear equations.
+**Proved counts** need no bound: if the labels are affine in the learnable weights; and if the
+auxiliary unknowns are as many as the equations that are linear in them without elimination
+(`core_dimension` 0) and elimination solved everything: then these equations determine them at the
+point, hence generically, and each row of weights solves linear equations.
 
 **Trace tests** are numerical (`numeric.tracking.trace_test`): floating point, no probability.
 
@@ -64,13 +64,13 @@ from algebra.problems.updates import LowRank, Update
 
 PROVED, PROBABLE, UNBOUNDED, NUMERICAL = "proved", "probable", "unbounded", "numerical"
 _POINTS = 1 << 30
-# Larger exponents of d are far beyond any bound below 1.
+# Larger exponents of d never give a bound below 1.
 _MOST_UNKNOWNS = 100
 
 
 @dataclass(frozen=True)
 class CountCertainty:
-    """How sure a generic root count is.
+    """The certainty of a generic root count.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class CountCertainty:
     bound : Fraction or None
         0 if it is proved; None if there is none.
     text : str
-        The same in words.
+        The certainty in words.
     """
 
     kind: str
@@ -94,7 +94,7 @@ class CountCertainty:
 
 
 def proved(text: str) -> CountCertainty:
-    """Of a count that needs no luck.
+    """Certainty of a count that depends on no random choice.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def proved(text: str) -> CountCertainty:
 
 
 def by_rank(error: Fraction) -> CountCertainty:
-    """Of N = 0, because a generic rank is too small (`algebra.ranks.generic_rank`)."""
+    """Certainty of N = 0 by a generic rank that is too small (`algebra.ranks.generic_rank`)."""
     if not error:
         return proved("the rank is too small")
     text = f"a deficit of rank: wrong with probability at most {float_text(error)}"
@@ -113,7 +113,7 @@ def by_rank(error: Fraction) -> CountCertainty:
 
 
 def by_trace(residual: str, tolerance: str, share: str) -> CountCertainty:
-    """Of a count by a trace test: numerical, without a probability."""
+    """Certainty of a count by a trace test: numerical, without a probability."""
     text = (
         f"numerical: trace test with residual {residual} (passes below {tolerance}; a missing "
         f"point would leave {share} or more); floating point, no proof and no probability of error"
@@ -129,13 +129,13 @@ def by_primes(
     primes: int,
     updates: Mapping[str, Update] | None = None,
 ) -> CountCertainty:
-    """Of a count that is the same modulo so many random primes.
+    """Certainty of a count that is the same modulo several random primes.
 
     Parameters
     ----------
     network : Network
     matrices : sequence of str
-        Those that learn.
+        The matrices that learn.
     unknowns : int
         r.
     value : int
@@ -156,7 +156,7 @@ def by_primes(
 
 
 def by_primes_at_numbers(primes: int) -> CountCertainty:
-    """Of a count where fixed weights are exact numbers, whose heights no bound here knows."""
+    """Certainty of a count at exact numbers as fixed weights, whose heights are unbounded here."""
     return _unbounded(_counted(primes), "fixed weights are measured numbers")
 
 
@@ -173,15 +173,15 @@ def _error(
     network: Network, matrices: Sequence[str], r: int, value: int, primes: int,
     updates: Mapping[str, Update],
 ) -> Fraction:  # fmt: skip
-    """ε^k of the module's docstring, with bits in the place of logarithms."""
+    """ε^k of the module's docstring, with bits in place of logarithms."""
     d = label_degree(network, matrices, updates)
-    # A weight with an update is a drawn value and a sum of products of two, at most.
+    # A weight with an update is at most a drawn value plus a sum of products of two.
     ranks = (update.rank if isinstance(update, LowRank) else 1 for update in updates.values())
     growth = max(((1 + rank).bit_length() for rank in ranks), default=0)
     D = (2 if updates else 1) * (network.entry_degree + 1)
     delta = (r + 1) * D * d ** (r - 1) + r
     point = Fraction(delta + value * r, _POINTS)
-    # A label is at most the sum of weight times derivative (Euler): so are its coefficients.
+    # A label is at most the sum of weight times derivative (Euler), and so are its coefficients.
     labels = network.entry_bits + network.parameters.bit_length() + D * growth
     inserted = labels + D * delta.bit_length()
     height = d**r * (Fraction(r * inserted, d) + 2 * (r + 2) * (2 * r + 8).bit_length())
@@ -195,15 +195,15 @@ def _error(
 def label_degree(
     network: Network, matrices: Sequence[str], updates: Mapping[str, Update] | None = None
 ) -> int:
-    """Degree of the labels in the parameters of these matrices, at most.
+    """Bound on the degree of the labels in the parameters of these matrices.
 
     Parameters
     ----------
     network : Network
     matrices : sequence of str
-        Those that learn.
+        The matrices that learn.
     updates : mapping of str to update, optional
-        Weights are of degree 2 in the parameters of a low rank, else of degree 1.
+        Weights have degree 2 in the parameters of a low rank, and degree 1 in others.
 
     Examples
     --------

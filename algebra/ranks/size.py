@@ -1,4 +1,4 @@
-"""How large a Jacobian is: refused before it is made, with what it would take.
+"""The size of a Jacobian: refused before it is computed, with an estimate of memory and time.
 
 Every exact verb begins with the Jacobian of some weights at a random point, so sizes that
 exceed the memory of the machine are detected here, before memory is allocated.
@@ -21,21 +21,21 @@ from algebra.networks.base import Network
 from algebra.networks.readings import LABELS
 from algebra.time_limits import TooSlow, check_time, time_left
 
-# Bytes that an entry of the table takes in all: for its rank, for its echelon form, and where
-# groups of rows are chosen among.
+# Total bytes for each entry of the table: for its rank, for its echelon form, and for a choice
+# among groups of rows.
 FOR_RANK, FOR_ECHELON, FOR_GROUPS = 72, 112, 144
-# The same of large tables, whose rank is found by blocks, and multiplications a second there.
+# The same for large tables, whose rank is computed by blocks, and multiplications per second.
 FOR_BLOCKS, _BLOCK_RATE = 24, 5e9
-# Largest share of the machine's memory, and the share from which on a warning is given.
+# Largest share of the machine's memory that is used, and the share that causes a warning.
 _SHARE, _WORTH_SAYING = 0.8, 4e9
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-# Multiplications modulo p in a second, of one core, seconds for a step of a recurrent network
-# however small it is, and how far an estimate may be wrong.
+# Multiplications modulo p per second on one core, seconds for a step of a recurrent network of any
+# size, and the factor by which an estimate may be wrong.
 _RATE, _STEP, _SLACK = 1e9, 6e-5, 4.0
 
 
 def memory() -> int:
-    """Bytes of memory that there are for this process; what is unknown is large."""
+    """Bytes of memory available to this process; an unknown limit counts as large."""
     try:
         whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (OSError, ValueError, AttributeError):
@@ -45,7 +45,7 @@ def memory() -> int:
 
 @cache
 def _limit_in(name: str) -> int | None:
-    """The number in a file of the system, read once."""
+    """The number in a file of the system, cached."""
     try:
         return int(Path(name).read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -53,7 +53,7 @@ def _limit_in(name: str) -> int | None:
 
 
 def _given_limits() -> Iterable[int]:
-    """Limits of the container and of the shell, where there are any."""
+    """Limits of the container and of the shell, if there are any."""
     for name in _LIMITS:
         limit = _limit_in(name)
         if limit is not None:
@@ -68,7 +68,7 @@ def _given_limits() -> Iterable[int]:
 
 
 def check_memory(needed: float, what: str, hint: str) -> None:
-    """Refuse what takes more than most of the memory, and say so where it takes much of it.
+    """Refuse a computation that needs most of the memory; warn if it needs much of it.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def check_memory(needed: float, what: str, hint: str) -> None:
     what : str
         The subject of the sentence.
     hint : str
-        What to do instead.
+        A hint at an alternative.
 
     Raises
     ------
@@ -110,33 +110,33 @@ def check_size(
     reading: str | Iterable[str] = LABELS,
     share: float = 1.0,
 ) -> None:
-    """Refuse a Jacobian that does not fit, or whose rank takes far longer than there is time.
+    """Refuse a Jacobian that does not fit, or whose rank takes far longer than the time left.
 
     Parameters
     ----------
     network : Network
     columns : int
-        How many weights' columns are wanted at once.
+        Number of weights whose columns are computed at once.
     rows : int, optional
-        How many numbers are differentiated; the labels by default.
+        Number of differentiated values; the labels by default.
     per_entry : int, optional
         Bytes for each entry of the table.
     reading : str or iterable of str, optional
-        What is differentiated: see `algebra.networks.readings`.
+        The differentiated values: see `algebra.networks.readings`.
     share : float, optional
-        The part of its units that is differentiated.
+        The share of their units that is differentiated.
 
     Raises
     ------
     Unfinished
-        With the estimate, and the size to change.
+        With the estimate, and the size to reduce.
     """
     check_time()
     rows = network.outputs if rows is None else rows
     readings = {reading} if isinstance(reading, str) else set(reading)
     factors = share * sum(network.factor_entries(one) for one in readings)
     table = _matrix(rows, columns)
-    # Factors are collected step by step, and stacked.
+    # Factors are collected step by step, then stacked.
     rate = _RATE
     if per_entry == FOR_BLOCKS:
         large = min(rows, columns) >= LARGE
@@ -152,7 +152,7 @@ def check_size(
         raise TooSlow(
             f"the rank of {table}{through} would take "
             f"{in_time(seconds + _STEP * steps)}, the time left is {in_time(left)}: a longer "
-            f"--timeout, {'fewer steps' if through else 'fewer samples or fewer weights'}"
+            f"`timeout`, {'fewer steps' if through else 'fewer samples or fewer weights'}"
         )
 
 

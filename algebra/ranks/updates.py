@@ -1,7 +1,7 @@
 r"""Generic ranks if matrices learn by updates: low rank, gains, ties.
 
-Let θ be all that learns (cells, and the parameters of `algebra.problems.updates`), W ↦ w(W, θ) the
-weights it leads to from drawn ones W, and f the network.  J_θ = J(w) · ∂w/∂θ.
+Let θ be all learnable parameters (cells, and the parameters of `algebra.problems.updates`), w(W, θ)
+the weights for drawn ones W, and f the network.  J_θ = J(w) · ∂w/∂θ.
 
 **Theorem.** Let ρ_θ be the generic rank of J_θ over (W, θ, X), and ρ that of J.  For weights and a
 teacher with a density that is positive everywhere (all of the teacher's weights are drawn),
@@ -16,9 +16,9 @@ nearby: there the labels are a manifold of dimension ρ, and by the constant ran
 θ ↦ f(w(W, θ)) covers a neighbourhood in it of f(w*), the same one for all W near W*.  Teachers
 near w* have labels in it and positive probability. ∎
 
-The point matters: θ must be generic, not the usual start (V = 0, where the update's tangent is
-smaller).  (W, θ) ↦ (w, θ) can be undone for all updates here, so a generic w with generic U, V
-that do not depend on it is such a point.
+The point is essential: θ must be generic, not the usual start (V = 0, where the update's tangent is
+smaller).  (W, θ) ↦ (w, θ) is invertible for all updates here, so a generic w with generic U, V
+independent of it is such a point.
 
 **Upper bounds.** ρ_θ ≤ ρ; and ρ_θ ≤ the dimension of the set of students, k (p + q − k) for a low
 rank and the number of parameters else: J_θ vanishes on the gauge.
@@ -47,14 +47,14 @@ from algebra.ranks.jacobian import jacobian, tangent_factors
 from algebra.ranks.size import FOR_ECHELON, check_size
 from algebra.time_limits import check_time
 
-# Cells whose columns are held at once.
+# Number of cells whose columns are in memory at once.
 _AT_ONCE = 2048
 # The arrays of U and V, by matrix and letter.
 Drawn = dict[str, dict[str, Residues]]
 
 
 def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, seed: int) -> Drawn:
-    """The parameters that tangents depend on, at the point of this number.
+    """The parameters on which tangents depend, at the point with this number.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, se
     updates : mapping of str to Update
         In the network's order.
     p, seed : int
-        Of the point (`algebra.ranks.jacobian.Point`).
+        Prime and number of the point (`algebra.ranks.jacobian.Point`).
     """
     rng = random.Random(f"update/{p}/{seed}")
     found: Drawn = {}
@@ -111,7 +111,7 @@ def moved_columns(
     W : ndarray
         The updated matrix.
     drawn : mapping of str to ndarray
-        Of this matrix (`drawn_parameters`).
+        Parameters of this matrix (`drawn_parameters`).
     p : int
     """
     return np.hstack([_moved(factors, motion, p) for motion in update.motions(W, drawn)])
@@ -146,7 +146,7 @@ def learning_error(learning: Learning, bound: int) -> Fraction:
 
 
 def learning_bits(learning: Learning, bound: int) -> int:
-    """Bits of the primes that `learning_error` is for."""
+    """Bits of the primes for `learning_error`."""
     return prime_bits(learning.network, bound, *_more(learning))
 
 
@@ -158,7 +158,7 @@ def _more(learning: Learning) -> tuple[int, int]:
 def more_degree_and_bits(shapes: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """Degree and bits of the entries of J_θ beyond those of J, from the updated matrices' shapes.
 
-    Entries are sums of at most so many products of an entry of J and one more number as a matrix
+    Entries are sums of at most as many products of an entry of J and a further number as a matrix
     has cells.
     """
     cells = max((rows * columns for rows, columns in shapes), default=0)
@@ -171,7 +171,7 @@ def learning_rank(
     seed: int = 0,
     target: Fraction = TARGET_ERROR,
 ) -> GenericRank:
-    """Generic rank ρ_θ of all that learns.
+    """Generic rank ρ_θ of all learnable parameters.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def learning_rank(
 
 
 def moved_weights(learning: Learning, point: Point, steps: Residues) -> Residues:
-    """What directions of θ do to the weights: (∂w/∂θ) step, for each step.
+    """Changes of the weights in directions of θ: (∂w/∂θ) step, for each step.
 
     Parameters
     ----------

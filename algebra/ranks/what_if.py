@@ -3,20 +3,20 @@ r"""The effect of adding or removing any one weight on the rank of an allocation
 Let J_A (E×r) be the Jacobian of the labels with respect to the learnable weights at a random
 point over GF(p), k its rank.
 
-*Adding.*  A weight c raises the rank where its column is not in the span of J_A, that is where
-some κ with κ J_A = 0 has κ·J_c ≠ 0.  For a random κ of that left null space this fails with
-probability 1/p.  The column of the cell (i, j) is Σ_s L_s[:, i] ⊗ R_s[j, :], so for κ read as a
-d×columns matrix K all cells of a weight matrix have κ·J_c = (Σ_s L_sᵀ K R_sᵀ)[i, j]: a few small
-products, and no Jacobian of the whole network.  Where units have slopes of their own for each
-sample c, L_s[:, c, i] depends on it, and L_sᵀ K becomes the matrix of L_s[:, c, i]·K[:, c].
+*Adding.*  A weight c raises the rank if its column is not in the span of J_A, that is if some κ
+with κ J_A = 0 has κ·J_c ≠ 0.  For a random κ of that left null space this fails with probability
+1/p.  The column of the cell (i, j) is Σ_s L_s[:, i] ⊗ R_s[j, :], so for κ written as a d×columns
+matrix K all cells of a weight matrix have κ·J_c = (Σ_s L_sᵀ K R_sᵀ)[i, j]: a few small products,
+without the Jacobian of the whole network.  If units have their own slopes for each sample c,
+L_s[:, c, i] depends on it, and L_sᵀ K becomes the matrix of L_s[:, c, i]·K[:, c].
 
-*Removing.*  A weight a lowers the rank where it is a *coloop*: in no circuit inside A, so that
-every ν with J_A ν = 0 has ν_a = 0; again a random ν of the null space decides this.
+*Removing.*  A weight a lowers the rank if it is a *coloop*: in no circuit inside A, so that every ν
+with J_A ν = 0 has ν_a = 0; a random ν of the null space decides this.
 
-Both null spaces follow from one reduced echelon form, that of (J_A | I): its rows with their pivots
-among J_A express the other columns of J_A by a basis, the right parts of the rows below are a
-basis of the left null space.  Where many more weights learn than there are equations, the columns
-beyond a basis are replaced by random combinations of them, which have the same span.
+Both null spaces follow from one reduced echelon form, that of (J_A | I): its rows with pivots in
+J_A express the other columns of J_A in a basis, and the right parts of the other rows are a basis
+of the left null space.  If there are many more weights than equations, the columns outside a basis
+are replaced by random combinations of them, which have the same span.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ _MIXED = 4
 
 @dataclass(frozen=True)
 class WhatIf:
-    """The rank of an allocation, and what one weight more or less does to it.
+    """The rank of an allocation, and the effect of one weight more or less.
 
     Attributes
     ----------
     rank : int
         At the point: a proven lower bound of the generic rank.
     raises : mapping of str to ndarray of bool
-        For each matrix the weights that do not learn and would raise the rank by 1.
+        For each matrix the fixed weights that would raise the rank by 1.
     lowers : mapping of str to ndarray of bool
-        For each matrix the learnable weights without which it drops by 1.
+        For each matrix the learnable weights whose removal lowers the rank by 1.
     error : Fraction
         Bound on the probability that any one of these answers is wrong.
     """
@@ -72,16 +72,16 @@ def what_if(
     support: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
 ) -> WhatIf:
-    """What adding or removing any one weight does to the rank.
+    """The effect of adding or removing any one weight on the rank.
 
     Parameters
     ----------
     allocation : Allocation
-        Of a network whose labels are analytic in its weights.
+        The labels of its network are analytic in the weights.
     support : mapping of str to mask, optional
         Weights outside do not exist: they do not raise the rank.
     seed : int, optional
-        The prime and the point follow from it.
+        It determines the prime and the point.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def what_if(
     lowers = {name: np.zeros(shape, bool) for name, shape in network.shapes.items()}
     basis = set(pivots[:rank])
     others = [k for k in range(r) if k not in basis]
-    # The pivots' entries of a random vector of the null space, up to the sign.
+    # The pivots' entries of a random vector in the null space, up to the sign.
     needed = matmul(table[:rank, others], random_residues((len(others), 1), p, rng), p)[:, 0]
     for row in np.flatnonzero(needed == 0):
         name, i, j = cells[int(columns[pivots[row]])]
@@ -135,13 +135,13 @@ def what_if(
             if name in support:
                 free = free & (np.asarray(support[name]) != 0)
             raises[name] = (added(moved, 0, p) != 0) & free
-    # Of two ranks at the point, of the random vector, and of the mixtures.
+    # Errors of two ranks at the point, of the random vector, and of the combinations.
     error = 2 * deficit_error(network, bound) + Fraction(2 + 2 * _MIXED, p)
     return WhatIf(rank, raises, lowers, error)
 
 
 def _basis_and_mixtures(J: Residues, p: int, rng: random.Random) -> tuple[np.ndarray, Residues]:
-    """A basis of the columns, then combinations of all others; the numbers of the former."""
+    """A basis of the columns, and combinations of all others; returns the numbers of the former."""
     count, rows = J.shape[1], J.shape[0]
     order = np.array(rng.sample(range(count), count))
     stop = 2 * rows + 64
@@ -151,7 +151,7 @@ def _basis_and_mixtures(J: Residues, p: int, rng: random.Random) -> tuple[np.nda
         rest = np.setdiff1d(order, basis)
         mixed = matmul(J[:, rest], random_residues((len(rest), _MIXED), p, rng), p)
         full = np.hstack([J[:, basis], mixed])
-        # Combinations of columns outside the span of these would be independent of them.
+        # Combinations of columns outside the span of the basis would be independent of it.
         if stop >= count or len(echelon(full, p)[1]) == len(basis):
             return basis, full
         stop = min(count, 2 * stop)

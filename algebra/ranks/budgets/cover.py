@@ -22,11 +22,11 @@ shallow ReLU, W1      L = W2, R = X, in row i without the samples where unit i i
 *Reach.*  The columns of all L_s of a matrix lie in a space of dimension D (d, or a narrower
 layer on the way out), the rows of all R_s in one of dimension M (m, or Tb, q, a narrower layer
 on the way in): a **matrix** has rank ≤ DM.  From the output on, the left spaces shrink and the
-right ones grow.  So matrices before any cut have right factors in a space of dimension v,
-those after it left factors in one of dimension u, and all together span at most U ⊗ R + L ⊗ V,
-of dimension uM + Dv − uv; the **total** is the least of these.  A change of basis of the hidden
-units does not show: of nb + n² + nd weights of a linear RNN n² are idle, of the nb + nd in B and
-D alone n are (bases that commute with W); this leaves n(b + d) or n(b + d − 1).
+right ones grow.  So matrices before any cut have right factors in a space of dimension v, those
+after it left factors in one of dimension u, and all together span at most U ⊗ R + L ⊗ V, of
+dimension uM + Dv − uv; the **total** is the least of these.  A change of basis of the hidden units
+has no effect on labels: of nb + n² + nd weights of a linear RNN n² are redundant, of the nb + nd in
+B and D alone n are (bases that commute with W); this leaves n(b + d) or n(b + d − 1).
 
 *Lines.*  With C = (B, WB, …, W^{T−1}B) and O = (D; DW; …; DW^{T−1}), each h_s is C times a
 matrix.  A change P of W acts through ``P C``, Tb numbers a row, and through the ``P h_s``, Tm a
@@ -140,7 +140,7 @@ def rank_cover(allocation: Allocation) -> RankCover:
 
 
 def _matrix_by_matrix(allocation: Allocation) -> RankCover:
-    """The least cover in which the lines of a matrix all go one way: no flow is needed."""
+    """The least cover in which each matrix is covered by lines of one kind: no flow is needed."""
     chosen: list[Budget] = []
     found = budgets(allocation)
     for name in allocation.matrices:

@@ -1,4 +1,4 @@
-"""The limit of whole matrices: how many equations their weights take part in together.
+"""The limit of whole matrices: the number of equations in which their weights take part.
 
 The limits of single rows and columns come from the network (`Network.limits`); the bounds are
 proved in `algebra.ranks.budgets.cover` ("Reach" there).

@@ -20,7 +20,7 @@ Lines = tuple[Line, ...]
 
 @dataclass(frozen=True)
 class Budget:
-    """How many equations some cells take part in, and how many of the cells learn.
+    """A bound on the equations in which some cells take part, and the number of these that learn.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Budget:
 
     @property
     def excess(self) -> int:
-        """Learnable weights less limit; positive if the budget is violated."""
+        """Learnable weights minus limit; positive if the budget is violated."""
         return self.learnable - self.limit
 
     @property
@@ -75,7 +75,7 @@ class Budget:
         return f"{self.subject} {verbs[0]} {weights} {link} {self.equations}"
 
     def cells(self, allocation: Allocation) -> tuple[Cell, ...]:
-        """The learnable cells that it counts."""
+        """The learnable cells that the budget counts."""
         if self.kind in ("total", "matrix"):
             return tuple(cell for cell in allocation.cells if cell[0] in self.matrices)
         rows, columns = set(self.rows), set(self.columns)
@@ -87,12 +87,12 @@ class Budget:
 
 @dataclass(frozen=True)
 class Violation(Budget):
-    """A budget that is exceeded: at least `excess` of its learnable weights are wasted."""
+    """A budget that is exceeded: at least `excess` of its learnable weights are redundant."""
 
 
 @dataclass(frozen=True)
 class RankCover:
-    """Budgets that cover an allocation, but for `uncovered` cells counted one by one."""
+    """Budgets that cover an allocation, except `uncovered` cells, which are counted one by one."""
 
     budgets: tuple[Budget, ...]
     uncovered: int
@@ -124,7 +124,7 @@ def budgets(allocation: Allocation) -> tuple[Budget, ...]:
     Raises
     ------
     InputError
-        For a network kind whose budgets are not known; so too in the functions below.
+        For a network kind whose budgets are not known; this applies to the functions below, too.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def shortest_first(budget: Budget) -> tuple[Any, ...]:
 
 def line_cover(allocation: Allocation) -> RankCover:
     """Least cover by matrices, rows and columns: a minimum cut from source to sink."""
-    # Loaded here: most verdicts need no cover, and SciPy takes half a second.
+    # Imported here: most verdicts need no cover, and importing SciPy takes half a second.
     from scipy.sparse import coo_array, csr_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 

@@ -18,7 +18,7 @@ def test_memory_and_time():
     net = mp.LinearRNN(n=2000, T=4, b=100, d=50, m=100)
     with pytest.raises(Unfinished, match=r"5000 numbers would take about 1\.4\d TB"):
         check_size(net, 4_000_000)
-    with within(0.5), pytest.raises(TooSlow, match="--timeout"):
+    with within(0.5), pytest.raises(TooSlow, match="`timeout`"):
         check_size(net, 6_000)
     check_size(net, 6_000)
     with within(0.5):
