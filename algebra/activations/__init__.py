@@ -1,9 +1,9 @@
 """Networks with activations and biases: the family of kinds ``rnn`` and ``ffn``.
 
-formal    Why ranks of tanh, sigmoid and softplus networks can be found modulo a prime
+formal    Proof that ranks of tanh, sigmoid and softplus networks can be computed modulo a prime
 minors    A regular minor at a rational point, in ball arithmetic: a rank proved another way
-reach     Matches that always exist, and labels that no student reaches, for every allocation
-certify   The verdict
-verify    Its check
+reach     Allocations whose matches always exist, and labels that no student reaches
+certify   Certification
+verify    Verification
 inspect   The structure report
 """

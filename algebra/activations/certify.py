@@ -1,11 +1,11 @@
 """Verdicts on networks with activations and biases.
 
-For every activation, MP = 0 if and only if the generic rank of the allocation's Jacobian is
-smaller than the network's (`algebra.activations.formal`: the theorem, and how the ranks of analytic
-networks are found modulo a prime).  Not minimal, MP = 1 and MP < 1 are shown as
-`algebra.activations.reach` says.  Networks with a polynomial activation are polynomial systems:
-there the rest is decided as for linear networks, by N, its parity, and a rational witness.
-Analytic ones have no finite count of solutions, and what is left is undecided.
+For every activation, MP = 0 if and only if the generic rank of the allocation's Jacobian is smaller
+than the network's (`algebra.activations.formal`: the theorem, and how the ranks of analytic
+networks are computed modulo a prime).  Not minimal, MP = 1 and MP < 1 are shown as in
+`algebra.activations.reach`.  Networks with a polynomial activation are polynomial systems: the
+other cases are decided as for linear networks, by N, its parity, and a rational witness. Analytic
+networks have no finite count of solutions, and the other cases are undecided.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from algebra.time_limits import OutOfTime
 
 
 def certify_activated(problem: Problem, effort: Effort) -> Certificate:
-    """Decide what can be decided of an allocation of a network with activations."""
+    """Decide an allocation of a network with activations if possible."""
     network = problem.network
     assert isinstance(network, ActivatedNetwork)
     reduction = lowered(problem)
@@ -64,7 +64,7 @@ def certify_activated(problem: Problem, effort: Effort) -> Certificate:
 
 
 class _ActivationCertifier(OnRanks):
-    """One verdict, from the ranks on."""
+    """Certifies one problem, given its ranks."""
 
     def __init__(self, problem: Problem, network: ActivatedNetwork, effort: Effort) -> None:
         super().__init__(problem, effort, *generic_ranks(problem, effort.seed))
@@ -97,7 +97,7 @@ class _ActivationCertifier(OnRanks):
             rule = f"output {row} cannot follow: {network.activation} is bounded on a side"
             return self.conclude(INTERMEDIATE, rule)
         if network.activation.is_polynomial:
-            # A trace test and guessed instances apply to chains only.
+            # A trace test and guessed instances apply only to chains.
             effort = replace(self.effort, tools=Tools())
             found = certify_linear(problem, effort, peers=False, ranks=(self.whole, self.own))
             found = replace(found, theorems={}, notes=())
@@ -111,12 +111,12 @@ class _ActivationCertifier(OnRanks):
         return self.conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
 
     def _ranks_proved(self, part: Allocation) -> bool:
-        """Whether the ranks are the generic ones; puts regular minors into the evidence.
+        """Whether the ranks are the generic ones; adds regular minors to the evidence.
 
         Parameters
         ----------
         part : Allocation
-            What of the allocation is of full rank, where that is not the network's deficit.
+            The part of the allocation that has full rank, or the allocation if it is minimal.
         """
         minimal = self.own.rank < self.whole.rank
         exact = self.network.ranks_are_exact(self.problem.support)
@@ -125,7 +125,7 @@ class _ActivationCertifier(OnRanks):
             return True
         support = self.problem.support if minimal else self.problem.student()
         cells = all_cells(self.network, support) if minimal else part.cells
-        # Where numbers stand within the sums their values need not be independent.
+        # If pre-activations contain given numbers, the values need not be independent.
         exact = exact and not pins(support)
         self.evidence.pop("regular_minor", None)
         try:
@@ -138,7 +138,7 @@ class _ActivationCertifier(OnRanks):
         return exact or minor is not None
 
     def _unproved(self) -> Certificate:
-        """Formal ranks of an activation for which they are upper bounds only."""
+        """Formal ranks for an activation for which they are only upper bounds."""
         rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
         tried = (
             f"a regular minor of {self.whole.rank} rows in ball arithmetic: none was found; they "

@@ -1,11 +1,11 @@
-r"""Generic ranks of analytic networks, exactly: the values of tanh are as good as unknowns.
+r"""Exact generic ranks of analytic networks: the values of tanh may be treated as unknowns.
 
 The test for MP = 0 of `algebra.ranks.jacobian` holds for every analytic activation.  (An analytic
 map of generic rank ρ_A has an image that is a countable union of manifolds of dimension at most
 ρ_A; the teacher's labels have a density on manifolds of dimension ρ.  Full rank at one point gives
-an open set of labels by the constant rank theorem.)  What is needed is the generic rank.  The
-entries of the Jacobian are polynomials over Q in the weights, the samples, and the values
-z = φ(a) and slopes φ'(a) at the sums a that the hidden units receive.
+an open set of labels by the constant rank theorem.)  It needs the generic rank.  The entries of the
+Jacobian are polynomials over Q in the weights, the samples, and the values z = φ(a) and slopes
+φ'(a) at the sums a that the hidden units receive (their pre-activations).
 
 **Theorem.** Let φ be tanh, the sigmoid or softplus; weights that exist and samples are independent
 variables v.  Call two sums of the network equal if they are the same function of v (a unit that no
@@ -27,10 +27,10 @@ its monomials holds exactly one weight of row i of M, or is c_i: different units
 common, and none is constant.  It remains to put the sums of one unit into an order in which each
 has a monomial that no earlier one has.
 
-*Sums that samples reach.*  The last sample that enters a sum at stage t is the one of its own
-column at stage t − s + 1, s being the number of steps from the inputs to the unit.  So such sums
-are equal to no sum of another stage or column, and each holds M_ij x (with B) or M_ij z for a
-sample or an unknown of its own column and latest stage.
+*Sums that samples reach.*  The last sample that enters a sum at stage t is that of its own column
+at stage t − s + 1, s being the number of steps from the inputs to the unit.  So such sums are equal
+to no sum of another stage or column, and each contains M_ij x (with B) or M_ij z for a sample or an
+unknown of its own column and latest stage.
 
 *Sums that none reaches* are the same for all columns; write a_t, z_0 = 0, z_t = φ(a_t).  Equal
 ones form intervals: if a_t = a_u and t < u then all between are equal; likewise for z.  (By
@@ -72,21 +72,21 @@ of y before: log 2 is irrational, and such c_i are left out of v'.  So they join
 induction goes on.  At its end z and the slopes e^a/(1 + e^a) are independent over C(v), and log 2
 over Q. ∎
 
-**What is computed.** `Activation.modular` draws the unknowns at random modulo p, by unit and sum.
-Equal sums are equal modulo p, so this is a specialization of the unknowns: the rank found is never
-above the generic one, and one that meets its upper bound is proved.  Different sums that are equal
-modulo p by chance (a polynomial of degree at most 3 in independent variables, with coefficients
-±1, vanishes there), or one that is 0 there, get values that are not independent: this is part of
-the error bound of deficits (`Network.formal_collisions`).
+**Computation.** `Activation.modular` draws the unknowns at random modulo p, by unit and sum. Equal
+sums are equal modulo p, so this is a specialization of the unknowns: the computed rank is never
+above the generic one, and if it equals its upper bound it is proved.  Different sums that are equal
+modulo p by chance (a polynomial of degree at most 3 in independent variables, with coefficients ±1,
+vanishes there), or one that is 0 there, get values that are not independent: this is part of the
+error bound of deficits (`Network.formal_collisions`).
 
-**What is not covered.** Samples and weights that are not independent variables: laws with repeated
-or opposite samples, weights that are equal by construction.  Verdicts hold for laws with densities;
-for discrete ones a certificate says so.
+**Not covered** are samples and weights that are not independent variables: laws with repeated or
+opposite samples, weights that are equal by construction.  Verdicts hold for laws with densities;
+for discrete laws a certificate has a note.
 
-**Other activations.** For any φ at all, a rank with independent values *and* slopes is an upper
-bound of the generic rank: putting functions for unknowns cannot raise a rank.  So a deficit found
-this way holds for every activation; that it is not larger is proved where a minor is regular at
-one point, in ball arithmetic (`algebra.activations.minors`).  This is how erf is treated.
+**Other activations.** For any φ, a rank with independent values *and* slopes is an upper bound of
+the generic rank: substituting functions for unknowns cannot raise a rank.  So a deficit found this
+way holds for every activation; that it is not larger is proved if a minor is regular at one point,
+in ball arithmetic (`algebra.activations.minors`).  erf is treated in this way.
 
 References
 ----------
@@ -99,7 +99,7 @@ from algebra.networks.activation import Activation
 
 
 def why_exact(activation: Activation) -> str:
-    """Why ranks found modulo primes are the generic ranks; "" where they are upper bounds only."""
+    """Why ranks computed modulo primes are the generic ranks; "" if they are only upper bounds."""
     if activation.is_polynomial:
         return "the labels are polynomials"
     return activation.independence

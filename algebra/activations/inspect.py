@@ -1,4 +1,4 @@
-"""Inspection of networks with activations: budgets, and the system where it is polynomial."""
+"""Inspection of networks with activations: budgets, and the system if it is polynomial."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from algebra.systems.inspection import FormReport, Inspection, form_report, form
 from algebra.systems.instances import modular_instance
 from algebra.systems.system import build_system
 
-# Systems of more unknowns are described by their size only.
+# Systems of more unknowns are described only by their size.
 LARGEST = 400
 
 

@@ -1,10 +1,10 @@
 r"""A regular minor of the Jacobian at a rational point, in ball arithmetic.
 
-A ρ×ρ minor that is not 0 at one point shows generic rank at least ρ, for every analytic
-activation and without any theorem on its values.  Rows and columns are those that elimination
-modulo a prime finds independent; the point has small rational weights and samples.  The minor is
-not 0 where the matrix of balls can be inverted: python-flint's ``arb_mat.inv`` raises where some
-matrix in the balls is singular.
+A ρ×ρ minor that is not 0 at one point proves generic rank at least ρ, for every analytic activation
+and without any theorem on its values.  Its rows and columns are those that elimination modulo a
+prime finds independent; the point has small rational weights and samples.  The minor is not 0 if
+the matrix of balls can be inverted: python-flint's ``arb_mat.inv`` raises an error if some matrix
+in the balls is singular.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import named
 from algebra.time_limits import check_time
 
-# Minors of more rows are not looked for: products of balls take many seconds there.
+# Largest number of rows of a minor: products of larger matrices of balls take many seconds.
 LARGEST = 256
-# Numbers of the point are multiples of 1/16 of modulus below 2: sums stay where φ is curved.
+# The point's numbers are multiples of 1/16 of absolute value below 2, so that φ is not nearly
+# linear.
 _GRID, _REACH = 16, 31
 _PRECISIONS = (64, 128, 256, 512, 1024)
 
@@ -43,7 +44,7 @@ class Minor:
     Attributes
     ----------
     number : int
-        The rational point follows from it.
+        It determines the rational point.
     rows : tuple of int
         Label k·m + c is Y[k, c].
     columns : tuple of cells
@@ -67,9 +68,9 @@ def find_minor(
     attempts: int = 3,
     number: int | None = None,
 ) -> Minor | None:
-    """A minor of this size that balls prove regular; None where none was found.
+    """A minor of this size that balls prove regular; None if none was found.
 
-    It is one at the rational point of a `number`, where one is given, else at any.
+    It is taken at the rational point of `number`, if this is given, otherwise at any.
     """
     if not 0 < rank <= LARGEST:
         return None

@@ -1,33 +1,33 @@
-r"""Matches that always exist, and labels that no student reaches, for every allocation.
+r"""Allocations whose matches always exist, and labels that no student reaches.
 
-**Everything learns.**  Where every weight that exists learns, the teacher is a student: MP = 1.
+**Everything learns.**  If every weight that exists learns, the teacher is a student: MP = 1.
 
-**The read-out is enough.**  Let weights of D and e that learn have the generic rank ρ of the whole
-network, whatever else learns.  Then MP = 1.  *Proof.*  For fixed other weights the students' labels
+**The read-out suffices.**  If the learning weights of D and e have the generic rank ρ of the whole
+network, then MP = 1, whatever else learns.  *Proof.*  For fixed other weights the students' labels
 are an affine space L of dimension ρ.  Near a generic point the labels of all networks are a
 manifold of dimension ρ that contains an open part of L; so labels of teachers nearby lie in L.
-"Lies in L" are linear equations in the teacher's labels, which are analytic in its weights: they
-hold for all teachers.  What else learns may stay where it is. ∎
+"Lies in L" is a system of linear equations in the teacher's labels, which are analytic in its
+weights: they hold for all teachers.  The other learnable weights may keep their values. ∎
 
-**An output that cannot follow.**  Let Λ be the weights of row k of D, and e_k, that learn, M the
-number of label columns, and |Λ| less than the rank of the M columns of what row k can read (its
-units, and 1 for a bias e_k); with Λ empty: some unit that this row reads is not always silent.
-Where Λ is not empty, let no unit whose weight is in Λ depend on anything that learns.  Where φ is
-bounded by β, then MP < 1.  *Proof.*  Let P project R^M along the columns of Λ's units (and of 1,
-where e_k is in Λ): they depend on fixed weights and X alone and span at most |Λ| dimensions.  A
-student's P y_k differs from P e_k by at most β √M Σ_{j ∉ Λ} |D_kj|, which is as small as one likes
-with positive probability, whatever the other weights are.  The teacher's P y_k differs from it by
-more: the teacher's row D_k is drawn, what it can add has a rank above |Λ|, and so y_k − e_k is not
-in the span but for a null set of rows. ∎  (Where D_kj are measured, they are not small, but the
-teacher's row is as large as one likes: its law must be unbounded.)  Signs change nothing: D_kj may
-be small with either sign, and a null set of rows is one in every orthant.
+**An output that cannot reach all labels** (a *stuck* output).  Let Λ be the learning weights of row
+k of D, and e_k, M the number of label columns, and |Λ| less than the rank of the M columns that row
+k can read (its units, and 1 for a bias e_k); if Λ is empty, some unit that this row reads is not
+identically 0. If Λ is not empty, let no unit whose weight is in Λ depend on a learnable weight.  If
+φ is bounded by β, then MP < 1.  *Proof.*  Let P project R^M along the columns of Λ's units (and of
+1, if e_k is in Λ): they depend on fixed weights and X alone and span at most |Λ| dimensions.  A
+student's P y_k differs from P e_k by at most β √M Σ_{j ∉ Λ} |D_kj|, which is arbitrarily small with
+positive probability, whatever the other weights are.  The teacher's P y_k differs from it by more:
+the teacher's row D_k is drawn, its contributions have a rank above |Λ|, and so y_k − e_k is not in
+the span except for a null set of rows. ∎  (If D_kj are measured, they are not small, but the
+teacher's row is arbitrarily large: its law must be unbounded.)  Signs change nothing: D_kj may be
+small with either sign, and a null set of rows is one in every orthant.
 
-Where φ ≥ β only (softplus, polynomials of even degree) and Λ is empty, let D_kj > 0 be small: the
-student's label is at least e_k − |β| Σ_j D_kj, the teacher's, whose read-out has either sign, is
-smaller with positive probability.  So MP < 1, for laws with a density positive near 0 and read-outs
-without signs and measured weights.  (φ ≤ β: mirrored.)  States of units that leak are sums of
-values with weights α (1 − α)^k, at most 1 together: bounded likewise, where the student's leaks do
-not learn.
+If only φ ≥ β (softplus, polynomials of even degree) and Λ is empty, let D_kj > 0 be small: the
+student's label is at least e_k − |β| Σ_j D_kj, and the teacher's, whose read-out has either sign,
+is smaller with positive probability.  So MP < 1, for laws with a density positive near 0 and
+read-outs without signs and measured weights.  (φ ≤ β: with the opposite sign.)  States of leaking
+units are sums of values with weights α (1 − α)^k, whose sum is at most 1: they are bounded
+likewise, if the student's leaks do not learn.
 """
 
 from __future__ import annotations
@@ -78,22 +78,22 @@ def is_one_sided(activation: Activation) -> bool:
 
 
 def read_out_part(problem: Problem) -> Allocation:
-    """The weights that learn in D and e, in which the labels are affine."""
+    """The learning weights in D and e, in which the labels are affine."""
     network, cells = problem.network, problem.allocation.cells
     return Allocation.from_cells(network, [c for c in cells if network.affine_in((c[0],))])
 
 
 def stuck_output(problem: Problem, moving: Allocation, seed: int) -> int | None:
-    """A row of the read-out that cannot follow: see the module; None where there is none.
+    """A row of the read-out that is stuck: see the module; None if there is none.
 
     Parameters
     ----------
     problem : Problem
-        Of a network with activations.
+        A problem of a network with activations.
     moving : Allocation
         The weights that move.
     seed : int
-        A random point follows from it.
+        It determines a random point.
     """
     network = problem.network
     assert isinstance(network, ActivatedNetwork)
@@ -101,10 +101,10 @@ def stuck_output(problem: Problem, moving: Allocation, seed: int) -> int | None:
 
 
 def is_stuck(problem: Problem, moving: Allocation, row: int, seed: int) -> bool:
-    """Whether a row of the read-out cannot follow: see the module.
+    """Whether a row of the read-out is stuck: see the module.
 
-    Ranks at a random point are lower bounds of generic ones: exactly so for what is not 0, and for
-    activations whose formal values are independent.
+    Ranks at a random point are lower bounds of generic ones, also for which values are not 0, if
+    the activation's formal values are independent.
     """
     network, support, law = problem.network, problem.support, problem.distribution
     assert isinstance(network, ActivatedNetwork)
@@ -138,7 +138,7 @@ def is_stuck(problem: Problem, moving: Allocation, row: int, seed: int) -> bool:
 
 
 def moved_units(network: ActivatedNetwork, moving: Allocation, support: Support) -> set[int]:
-    """Units that the read-out can read and that may depend on weights that move."""
+    """Units that the read-out can read and that may depend on moving weights."""
     exists: dict[str, set[tuple[int, int]]] = {name: set() for name in network.shapes}
     for name, i, j in all_cells(network, support):
         exists[name].add((i, j))

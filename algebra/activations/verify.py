@@ -1,12 +1,12 @@
-"""Certificates of networks with activations checked again.
+"""Verification of certificates of networks with activations.
 
-* Ranks as for linear networks: the claimed ones are attained at the point given, by our own
-  elimination, the Jacobian compared with forward-mode derivatives; deficits are looked for at
-  new points and primes.  For tanh, sigmoid and softplus these are the generic ranks by the theorem
-  of `algebra.activations.formal`; for other analytic activations they are upper bounds.
-* A regular minor is computed again in ball arithmetic of other precisions: it proves a rank
-  without that theorem.
-* That a read-out cannot follow, or that everything learns, is read off the masks.
+* Ranks as for linear networks: the claimed ones are attained at the given point, by the verifier's
+  own elimination, the Jacobian compared with forward-mode derivatives; deficits are tested at new
+  points and primes.  For tanh, sigmoid and softplus these are the generic ranks by the theorem of
+  `algebra.activations.formal`; for other analytic activations they are upper bounds.
+* A regular minor is recomputed in ball arithmetic with other precisions: it proves a rank without
+  that theorem.
+* That an output is stuck, or that everything learns, is read from the masks.
 * With a polynomial activation, N and witnesses as for linear networks.
 """
 
@@ -49,12 +49,12 @@ from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
 
-# None of those that certifying uses.
+# Not used by certification.
 _PRECISIONS = (96, 192, 384, 768, 1536)
 
 
 def verify_activated(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a network with activations at points of the effort's seed."""
+    """Verify the certificate of a network with activations at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         network = claim.problem.network
@@ -97,7 +97,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
 
 
 def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
-    """Reject "maximal" if some output cannot reach all labels: MP < 1, for every count.
+    """Reject "maximal" if some output is stuck: then MP < 1, for every count.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
 
 
 def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
-    """No path leads to an output from what is not 0: every label is 0, for all weights."""
+    """No path leads to an output from a nonzero value: every label is 0, for all weights."""
     place = "evidence.labels_vanish"
     if not claim.evidence.flag("labels_vanish"):
         raise CheckFailed(place, "can only be true")
@@ -137,7 +137,7 @@ def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
 
 
 def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
-    """Outputs that are not always 0, going forwards over sets of units."""
+    """Outputs that are not always 0, by forward propagation of sets of units."""
     cells = all_cells(network, problem.support)
     by_name: dict[str, set[tuple[int, int]]] = {name: set() for name in network.shapes}
     for name, i, j in cells:
@@ -155,7 +155,7 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
             receiving |= {i for i, _ in by_name[stage.bias]}
         if not network.activation.vanishes_at_zero:
             receiving = set(range(network.shapes[stage.matrix][0]))
-        # A leaking unit keeps a part of its state.
+        # A leaking unit keeps a share of its state.
         alive = receiving | (alive if network.leak != NO_LEAK else set())
         ever |= alive
     read = ever if network.reads_all else alive
@@ -166,7 +166,7 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
 
 
 class _ActivationChecker(ClaimChecker):
-    """The checks of one claim; what is not of a polynomial system."""
+    """The checks of one claim that are not about a polynomial system."""
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class _ActivationChecker(ClaimChecker):
         return check_stuck(self, self.problem.allocation, self.row, known)
 
     def _allowed(self) -> tuple[str, ...]:
-        """A number of solutions only where there is one: the labels are polynomials."""
+        """Root counts are allowed only if the labels are polynomials."""
         counted = self.claim.verdict == UNDECIDED and self.network.activation.is_polynomial
         return ("root_count",) if counted else ()
 
@@ -215,14 +215,14 @@ class _ActivationChecker(ClaimChecker):
                 raise CheckFailed(f"evidence.{name}", text)
 
     def _ranks(self) -> tuple[str, str]:
-        """Statuses of "rank J = ρ" and of "rank J_A is as claimed" (at most, where minimal)."""
+        """Statuses of "rank J = ρ" and of "rank J_A is as claimed" (at most, if minimal)."""
         claim, activation = self.claim, self.network.activation
         known, attained = self._network_rank(), self._allocation_rank()
         support = student = self.problem.support
         exact = why_exact(activation) if self.network.ranks_are_exact(support) else ""
         if claim.rank == claim.equations:
             student = self.problem.student()
-            # Numbers within the sums: their values need not be independent.
+            # Given numbers inside the pre-activations: the values need not be independent.
             exact = exact if activation.is_polynomial or not pins(student) else ""
         if exact == AX:
             text = f"{exact}; so ranks with formal values are the generic ranks"
@@ -257,7 +257,7 @@ class _ActivationChecker(ClaimChecker):
         return f"{with_what} ranks with formal values are upper bounds only"
 
     def _everything(self) -> str:
-        """From "all weights that exist learn" follows MP = 1."""
+        """If all existing weights learn, MP = 1."""
         claim = self.claim
         if claim.verdict != MAXIMAL or self.row is not None or self.minor is not None:
             raise CheckFailed("evidence.everything_learns", "has no place beside the rest")
@@ -270,7 +270,7 @@ class _ActivationChecker(ClaimChecker):
         return PROVED
 
     def _readout(self, known: str) -> str:
-        """From a read-out that learns, of full rank, follows MP = 1."""
+        """A learning read-out of full rank implies MP = 1."""
         self._nothing_else(("regular_minor",))
         part = read_out_part(self.problem)
         if self.minor is not None:
@@ -285,16 +285,16 @@ class _ActivationChecker(ClaimChecker):
 
 
 def check_stuck(checker: ClaimChecker, moving: Allocation, row: int | None, known: str) -> str:
-    """From an output that cannot follow, and full rank, follows 0 < MP < 1.
+    """A stuck output and full rank imply 0 < MP < 1.
 
     Parameters
     ----------
     checker : ClaimChecker
-        Of the claim.
+        The checker of the claim.
     moving : Allocation
         The weights that move.
     row : int or None
-        The output that is said to be stuck.
+        The output that is claimed to be stuck.
     known : str
         Status of the rank.
     """

@@ -1,15 +1,14 @@
-r"""What a verdict, its evidence and a check are; how a verdict is reached is the families'
-matter.
+r"""Verdicts, their evidence and checks; the families of networks decide which verdict holds.
 
-certificate  A verdict and its evidence: the object, its names and its plain form
-checks       What verification finds: one result for each statement of a certificate
-claim        What the file of a certificate claims: the envelope all families share
-duals        What proves bounds of matroid problems, as plain data
-family       What a family of networks must be able to do, and what it may use
+certificate  A verdict and its evidence: the object, its field names and its plain data
+checks       The results of verification, one for each statement of a certificate
+claim        The claims in the file of a certificate: the fields that all families share
+duals        Evidence for bounds of matroid problems, as plain data
+family       The interface of a family of networks, and the tools that it may use
 fields       Fields of a file read with their exact types, each refusal with its place
-parts        Parts that several kinds of proof files have: a problem, prices, caps
-points       Ranks that a file gives with a prime and a point, found again
-reach_of_laws  Which verdicts are known where weights have signs or are measured
-reading      Proof files read: JSON text to plain data, under limits
-vanishing    Structural zeros that leave no path: the certificate and its check
+parts        Fields that several kinds of proof files have: a problem, prices, caps
+points       Ranks that a file gives with a prime and a point, computed again at that point
+reach_of_laws  The verdicts that are known if weights have signs or are measured
+reading      Reading of proof files: JSON text to plain data, within limits
+vanishing    Structural zeros that leave no path: certificate and verification
 """

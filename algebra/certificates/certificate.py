@@ -1,4 +1,4 @@
-"""A verdict on an allocation and its evidence: the object, its names and its plain form.
+"""A verdict on an allocation and its evidence: the object, its field names and its plain data.
 
 The families of networks reach verdicts (`algebra.families`); the evidence of each verdict is
 described in ``docs/verification.md``.
@@ -23,7 +23,7 @@ MINIMAL, MAXIMAL = "minimal", "maximal"
 INTERMEDIATE, UNDECIDED = "intermediate", "undecided"
 VERDICTS = (MINIMAL, MAXIMAL, INTERMEDIATE, UNDECIDED)
 
-# Where weights or inputs are discrete.
+# For discrete weights or inputs.
 DISCRETE = "the law is discrete: this is a statement about generic instances, not about MP"
 
 
@@ -41,12 +41,12 @@ class Certificate(Result):
     equations : int
         Generic rank ρ of the whole network's Jacobian.
     rank : int
-        That of the allocation's.
+        Generic rank of the allocation's Jacobian.
     prime : int
-        Prime of the point at which `rank` was found; 0 where none was needed.
+        Prime of the point at which `rank` was computed; 0 if none was needed.
     error_bound : Fraction
-        Bound on the probability that the verdict rests on an unlucky point; 0 where it
-        is proved.
+        Bound on the probability that the verdict is wrong because of an unlucky point; 0 if it is
+        proved.
     generic_root_count : int or None
     theorems : mapping of str to str
         What the papers' theorems, as stated, say: "maximal", "minimal" or "silent".
@@ -54,17 +54,17 @@ class Certificate(Result):
         For a minimal allocation the violated budgets, in words.
     notes : tuple of str
     tried : tuple of str
-        For an undecided one, what was tried.
+        For an undecided allocation, the attempts.
     evidence : mapping
         Plain data, see `Certificate.to_dict`.
     root_count_at_least : int or None
-        Complex solutions found where their number could not be: numerical, no evidence, and not
-        in the file.
+        Number of complex solutions found if their total is unknown: numerical, not evidence, and
+        not in the file.
     root_count_certainty : CountCertainty or None
-        How sure the generic root count is that the verdict rests on; not in the file, where it
+        Certainty of the generic root count on which the verdict depends; not in the file, where it
         would be no evidence.
     out_of_time : bool
-        Whether a time limit ended something that might have decided it; not in the file.
+        Whether a time limit ended a computation that might have decided it; not in the file.
     """
 
     problem: Problem
@@ -92,7 +92,7 @@ class Certificate(Result):
     picture = "certificate"
 
     def facts(self) -> dict[str, Any]:
-        """The verdict and what it rests on."""
+        """The verdict and its basis."""
         names = ("verdict", "rule", "rank", "equations", "learnable", "generic_root_count")
         return named(self, *names)
 
@@ -109,7 +109,7 @@ class Certificate(Result):
             "format": FORMAT,
             "version": VERSION,
             **named(self, *names),
-            # The only number here that is not exact: the bound, rounded for other programs.
+            # The only inexact number here: the bound, rounded for other programs.
             "error_bound": nearest_double(self.error_bound),
             **named(self, *more),
         }

@@ -1,7 +1,7 @@
-"""What verification finds: one result for each statement of a certificate.
+"""The results of verification: one for each statement of a certificate.
 
-Each check ends as *proved*, *probable* (with its error bound, where there is one), *unchecked*
-(text and other fields on which nothing depends), *unfinished* (nothing is known of the statement,
+The status of a check is *proved*, *probable* (with its error bound, if there is one), *unchecked*
+(text and other fields on which nothing depends), *unfinished* (the statement could not be decided,
 with the reason) or *failed* (with the place in the certificate).  A proof holds if no check failed
 and none is unfinished: no statement is accepted without a check.
 """
@@ -18,7 +18,7 @@ from algebra.time_limits import OutOfTime
 
 PROVED, PROBABLE, FAILED = "proved", "probable", "failed"
 UNCHECKED = "unchecked"
-# It could not be computed again: nothing is known of the statement, nor of the proof.
+# The statement could not be computed again, so neither it nor the proof is decided.
 UNFINISHED = "unfinished"
 
 # Receives place, status and text of each check.
@@ -28,7 +28,7 @@ _STRENGTH = (PROVED, PROBABLE, UNCHECKED, UNFINISHED, FAILED)
 
 
 def weakest(*statuses: str) -> str:
-    """The status of a statement that rests on statements of these.
+    """The status of a statement that depends on statements of these statuses.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Check:
     Attributes
     ----------
     place : str
-        Where in the certificate it stands.
+        Place of the statement in the certificate.
     status : str
         "proved", "probable", "unchecked", "unfinished" or "failed".
     text : str
@@ -73,7 +73,7 @@ class Verification(Result):
     picture = "checks"
 
     def facts(self) -> dict[str, Any]:
-        """The verdict that was checked, whether it holds, and the checks by their status."""
+        """The verdict that was checked, whether it holds, and the numbers of checks by status."""
         statuses = [check.status for check in self.checks]
         return {
             "verdict": self.verdict,
@@ -87,12 +87,12 @@ class Verification(Result):
 
     @property
     def holds(self) -> bool:
-        """Whether nothing failed, and all was checked."""
+        """Whether nothing failed and nothing is unfinished."""
         return all(check.status not in (FAILED, UNFINISHED) for check in self.checks)
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether something could not be checked and nothing failed: then nothing is known."""
+        """Whether something could not be checked and nothing failed: the proof is undecided."""
         statuses = {check.status for check in self.checks}
         return UNFINISHED in statuses and FAILED not in statuses
 
@@ -103,7 +103,7 @@ class Verification(Result):
 
     @property
     def outcome(self) -> str:
-        """In words: whether it holds, or that nothing is known."""
+        """In words: whether it holds, or is undecided."""
         if self.is_unfinished:
             return "not finished: nothing is known"
         return "holds" if self.holds else "does not hold"
@@ -115,7 +115,7 @@ class Verification(Result):
 
 
 class CheckFailed(Exception):
-    """A statement that does not hold, or cannot be read, and its place in the certificate."""
+    """A statement that does not hold or cannot be read, with its place in the certificate."""
 
     def __init__(self, place: str, text: str) -> None:
         super().__init__(text)
@@ -123,17 +123,17 @@ class CheckFailed(Exception):
 
 
 class Checklist:
-    """The checks of one certificate, as they are made."""
+    """The checks of one certificate in progress."""
 
     def __init__(self) -> None:
         self.checks: list[Check] = []
 
     def say(self, place: str, status: str, text: str) -> None:
-        """Note what was found at a place."""
+        """Record a result for a place."""
         self.checks.append(Check(place, status, text))
 
     def run(self, verdict: str, check: Callable[[], None]) -> Verification:
-        """Make checks until one fails or a limit is met; any other error is a bug, and passes."""
+        """Run checks until one fails or a limit is reached; other errors are bugs, and raised."""
         try:
             check()
         except CheckFailed as failure:
@@ -144,5 +144,5 @@ class Checklist:
 
 
 def unfinished(verdict: str, text: str) -> Verification:
-    """A verification that ended at a limit: nothing is said of the proof."""
+    """A verification that ended at a limit: the proof is undecided."""
     return Verification(verdict, (Check("limits", UNFINISHED, text),))

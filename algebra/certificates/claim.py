@@ -1,4 +1,4 @@
-"""What the file of a certificate claims, read with exact types: the envelope all families share.
+"""The claims in the file of a certificate, with exact types: the fields that all families share.
 
 A certificate is self-contained: its masks are matrices of 0 and 1, never names of files.
 """
@@ -24,15 +24,15 @@ from algebra.problems.laws.values import JITTER, RELATIVE
 from algebra.problems.problem import Problem
 from algebra.problems.updates import GROUPS, UPDATES, LowRank, Tied, Update, read_update
 
-# What ``certify --json`` prints besides the certificate.
+# Keys of ``certify --json`` that are not in the certificate.
 _PRINTED = ("names", "explanation", "generic_root_count_certainty")
-# A bound that a certificate gives is below this: see `algebra.ranks.generic_rank`.
+# A given error bound must be below this: see `algebra.ranks.generic_rank`.
 _LARGEST_ERROR = Fraction(1, 2**50)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The envelope of a certificate; `evidence` is the family's to read.
+    """The shared fields of a certificate; the family reads `evidence`.
 
     Attributes as in `algebra.certificates.certificate.Certificate`.
     """
@@ -54,7 +54,7 @@ class Claim:
     printed: tuple[str, ...] = ()
 
     def check_law(self) -> None:
-        """The verdict is one that is known for laws like the problem's.
+        """Check that the verdict is known for laws like the problem's.
 
         Raises
         ------
@@ -68,12 +68,12 @@ class Claim:
             raise CheckFailed("verdict", text)
 
     def check_words(self, theorems: Mapping[str, str], say: Say) -> None:
-        """Which law it is about, what the theorems say, and which fields are only words.
+        """Check the law and the theorems; list the fields that are only words.
 
         Parameters
         ----------
         theorems : mapping of str to str
-            What each theorem as stated says, found again.
+            The conclusion of each theorem as stated, recomputed.
         say : callable
 
         Raises
@@ -106,14 +106,14 @@ class Claim:
 
 
 def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]]) -> Verification:
-    """The frame of every family's verification: the envelope, the family's checks, the words.
+    """The frame of every family's verification: the shared fields, the family's checks, the words.
 
     Parameters
     ----------
     data : object
         The content of ``cert.json``.
     check : callable
-        Checks the evidence and the verdict; gives what each theorem as stated says, found again.
+        Checks the evidence and the verdict; returns the conclusion of each theorem, recomputed.
     """
     checklist = Checklist()
 
@@ -134,12 +134,12 @@ def read_claim(data: object, place: str = "") -> Claim:
     data : object
         The content of ``cert.json``.
     place : str, optional
-        Where it stands, if within another file.
+        Place of the certificate, if it is within another file.
 
     Raises
     ------
     CheckFailed
-        With the place of what cannot be read.
+        If something cannot be read; the message gives its place.
     """
     fields = Fields(data, place)
     if fields.text("format") != FORMAT:
@@ -179,7 +179,7 @@ def read_claim(data: object, place: str = "") -> Claim:
 
 def _error_bound(fields: Fields) -> Fraction:
     value = fields.raw("error_bound")
-    # A file has a Decimal; a certificate of this process a double, which is exact too.
+    # A file gives a Decimal; a certificate object gives a double, which is exact too.
     known = type(value) is int or (type(value) in (float, Decimal) and math.isfinite(value))
     if not known:
         raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")
@@ -191,7 +191,7 @@ def _error_bound(fields: Fields) -> Fraction:
 
 
 def read_problem(data: object, place: str = "problem") -> Problem:
-    """The problem of a certificate: whole numbers for sizes, matrices of 0 and 1 for masks.
+    """The problem of a certificate: integers for sizes, matrices of 0 and 1 for masks.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def read_problem(data: object, place: str = "problem") -> Problem:
 
 
 def read_network(data: object, place: str) -> Network:
-    """The network of a certificate, its sizes whole numbers or lists of them.
+    """The network of a certificate; its sizes are integers or lists of integers.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def read_network(data: object, place: str) -> Network:
     sizes: dict[str, Any] = {}
     assert isinstance(data, Mapping)
     kind = KINDS.get(data["kind"]) if isinstance(data.get("kind"), str) else None
-    # Values that are not sizes are checked by the kind of network.
+    # The kind of network checks the values that are not sizes.
     own = kind.choices() if kind is not None else frozenset()
     for name in data:
         value = fields.raw(name)
@@ -238,7 +238,7 @@ def read_network(data: object, place: str) -> Network:
 
 
 def _laws(fields: Fields, network: Network) -> dict[str, Any]:
-    """The laws, and the matrices of signs: whole numbers −1, 0 and 1."""
+    """The laws, and the matrices of signs: integers −1, 0 and 1."""
     laws: dict[str, Any] = {part: fields.text(part) for part in PARTS if fields.has(part)}
     if fields.has("signs"):
         signs = fields.table("signs")
@@ -256,7 +256,7 @@ def _laws(fields: Fields, network: Network) -> dict[str, Any]:
 
 
 def _values(fields: Fields, network: Network) -> dict[str, Any]:
-    """Measured weights: exact numbers as texts, "" where there is none."""
+    """Measured weights: exact numbers as texts, "" for weights that were not measured."""
     found: dict[str, Any] = {
         name: [
             [_exact(v, fields.at(name)) for v in row]
@@ -302,13 +302,13 @@ def _masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:
 
 
 def _update(fields: Fields, shape: tuple[int, int]) -> Update:
-    """An update, its numbers whole numbers of exactly that type."""
+    """An update; its numbers must be of type int."""
     keys = [key for key in fields if key in UPDATES]
     if len(keys) != 1:
         raise CheckFailed(fields.place, "must have one of the keys " + ", ".join(UPDATES))
     [key] = keys
     value, place = fields.raw(key), fields.at(key)
-    told: dict[str, Any] = {}
+    grouping: dict[str, Any] = {}
     if key == Tied.keyword:
         value = [[whole(v, place, 0) for v in row] for row in matrix(value, place, shape)]
     elif key == LowRank.keyword:
@@ -319,9 +319,9 @@ def _update(fields: Fields, shape: tuple[int, int]) -> Update:
             numbers, at = fields.raw(GROUPS), fields.at(GROUPS)
             rows = matrix(numbers, at, shape) if value == "cells" else [fields.items(GROUPS)]
             read = [[whole(v, at, 0) for v in row] for row in rows]
-            told[GROUPS] = read if value == "cells" else read[0]
+            grouping[GROUPS] = read if value == "cells" else read[0]
     fields.finish()
     try:
-        return read_update({key: value, **told}, place)
+        return read_update({key: value, **grouping}, place)
     except InputError as error:
         raise CheckFailed(place, one_line(error)) from None

@@ -1,7 +1,7 @@
-"""What proves bounds of matroid problems, as plain data: written to a file and read from it.
+"""Evidence for bounds of matroid problems, as plain data: written to a file and read from it.
 
-Data of another form is rejected with its place (`algebra.certificates.fields`).  Data that is read
-is well formed, but not yet checked.
+Data of another form are rejected with their place (`algebra.certificates.fields`).  Data that were
+read are well formed, but not yet verified.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from algebra.problems.allocation import Cell
 
 @contextmanager
 def refused_at(place: str) -> Iterator[None]:
-    """What is refused inside is refused at this place."""
+    """Refusals inside this context get this place."""
     try:
         yield
     except (InputError, DualError) as error:
@@ -35,7 +35,7 @@ def refused_at(place: str) -> Iterator[None]:
 def over_points(
     points: Iterable[tuple[int, int]], target: Fraction, check: Callable[[int, int], Fraction]
 ) -> tuple[Fraction, int]:
-    """Run a check at as many points as an error bound needs; that bound, and how many.
+    """Run a check at as many points as an error bound needs; return the bound and their number.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def over_points(
         Prime and number of each; they do not end before the bound is reached.
     target : Fraction
     check : callable
-        Raises if a claim fails at a point; else the probability of an error at it.
+        Raises if a claim fails at a point; otherwise returns the probability of an error at it.
     """
     error, count = Fraction(1), 0
     for p, number in points:
@@ -55,16 +55,16 @@ def over_points(
 
 
 class Evidence:
-    """What proves a bound, as a proof file has it: a key for each field (`written`)."""
+    """Evidence for a bound, in the form of a proof file: a key for each field (`written`)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        told = fields(self)  # type: ignore[arg-type]
-        return {f.metadata["key"]: f.metadata["write"](getattr(self, f.name)) for f in told}
+        declared = fields(self)  # type: ignore[arg-type]
+        return {f.metadata["key"]: f.metadata["write"](getattr(self, f.name)) for f in declared}
 
     @classmethod
     def from_dict(cls, data: object, place: str = "evidence") -> Self:
-        """Read it."""
+        """The evidence in plain data."""
         given = Fields(data, place)
         forms = [f.metadata for f in fields(cls)]  # type: ignore[arg-type]
         found = [form["read"](given.raw(form["key"]), given.at(form["key"])) for form in forms]
@@ -75,7 +75,7 @@ class Evidence:
 def written(
     key: str, write: Callable[[Any], Any], read: Callable[[Any, str], Any]
 ) -> dict[str, Any]:
-    """Metadata of a field of `Evidence`: its key, how it is written, how it is read at a place."""
+    """Metadata of a field of `Evidence`: its key, a function that writes it, one that reads it."""
     return {"key": key, "write": write, "read": read}
 
 
@@ -90,7 +90,7 @@ def wholes(value: object, place: str, least: int | None = None) -> tuple[int, ..
 
 
 def parts(value: object, place: str, form: str) -> list[Any]:
-    """A list of as many entries as its form has."""
+    """A list of as many entries as `form` shows."""
     found = items(value, place)
     if len(found) != len(form.split(",")):
         raise CheckFailed(place, f"must be {form}, not {shown(value)}")
@@ -112,7 +112,7 @@ def dual_to_dict(dual: Dual) -> dict[str, Any]:
 
 
 def dual_from_dict(data: object, place: str) -> Dual:
-    """A dual solution read."""
+    """A dual solution from plain data."""
     given = Fields(data, place)
     kind = given.text("kind")
     dual: Dual
@@ -149,7 +149,7 @@ def leaves_to_list(leaves: Sequence[GroupLeaf]) -> list[list[Any]]:
 
 
 def leaves_from_list(data: object, place: str) -> tuple[GroupLeaf, ...]:
-    """The leaves of a search read."""
+    """The leaves of a search from plain data."""
     leaves = []
     for k, entry in enumerate(items(data, place)):
         here = f"{place}[{k}]"

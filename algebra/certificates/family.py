@@ -1,4 +1,4 @@
-"""A family of networks: what it must be able to do, and what it may use.
+"""The interface of a family of networks, and the tools that it may use.
 
 `algebra.families` lists the families; it is the only place that chooses one.
 """
@@ -43,18 +43,18 @@ class NonRealInstance:
 
 @dataclass(frozen=True)
 class Tools:
-    """Floating-point methods passed as arguments; their results are checked exactly or named.
+    """Floating-point methods passed as arguments; their results are checked exactly or marked.
 
     Attributes
     ----------
     candidates : callable or None
-        Given the problem that is solved (a reduced one, perhaps) and N, yields instances in
-        which all solutions were found, and none that is real: guesses to prove.
+        Given the problem to solve (possibly a reduced one) and N, yields instances for which all
+        solutions were found, none of them real: guesses to be proved.
     root_counter : callable or None
         Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
     refuted : callable or None
-        For ReLU nets: looks for an instance without a match that persists, as
+        For ReLU nets: searches a persistent instance without a match, as
         `numeric.relu.evidence.refuted_instance` does.
     """
 
@@ -72,39 +72,39 @@ class Effort:
     tools: Tools = field(default_factory=Tools)
 
 
-# What the equations are, and each with its label, as a SymPy expression that must vanish.
+# A title, and equations: each a label with a SymPy expression that must be 0.
 WrittenEquations = tuple[str, Sequence[tuple[str, Any]]]
 
 
 class Inspect(Protocol):
-    """Which equations an allocation leads to, and how they hang together."""
+    """The equations of an allocation and their structure."""
 
     def __call__(
         self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
     ) -> Inspection:
-        """A report; a random point follows from the seed.
+        """A report; the seed determines a random point.
 
-        `all_forms` eliminates every form, not only the one with the smaller core.
+        With `all_forms` every form is eliminated, not only the one with the smaller core.
         """
 
 
 @dataclass(frozen=True)
 class Family:
-    """Networks that are inspected, certified and verified in one way.
+    """Networks that are inspected, certified and verified by the same functions.
 
     Attributes
     ----------
     name : str
-        What it is called, by engines for instance.
+        The name, for engines for instance.
     accepts : callable
         Whether a network belongs to the family.
     certify : callable
         Verdict on an allocation, with evidence.
     verify : callable
-        A certificate checked from scratch.
+        Verifies a certificate.
     inspect : Inspect
     equations : callable
-        The equations written out, where there are some for all instances at once.
+        The equations in print, if there are some that hold for all instances.
     """
 
     name: str

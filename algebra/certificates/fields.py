@@ -1,8 +1,8 @@
-"""Fields of a file read with their exact types, each refusal with its place.
+"""Fields of a file, read with their exact types; each refusal has its place.
 
-A file from an unknown writer is read into frozen objects first and checked afterwards.  A value
-that is not an integer where one is required (1.0, true, "1"), a missing key and an unknown key are
-errors of the file, reported with their place.  An exception after that is a bug in the checker.
+A file from an unknown writer is first read into frozen objects and then verified.  A value that is
+not an integer where one is required (1.0, true, "1"), a missing key and an unknown key are errors
+of the file, reported with their place.  An exception after that is a bug in the verifier.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from algebra.certificates.checks import CheckFailed
 from algebra.errors import one_line, shown
 from algebra.networks.base import Cell
 
-# Primes of the points at which ranks are found.
+# Primes of the points at which ranks are computed.
 PRIMES = 2**20, 2**31
 LONG_PRIMES = 2**60, 2**61
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
@@ -57,18 +57,18 @@ class Fields:
         return key in self._data
 
     def raw(self, key: str) -> Any:
-        """The field as it stands."""
+        """The raw value of a field."""
         self._asked.add(key)
         if key not in self._data:
             raise CheckFailed(self.at(key), "is missing")
         return self._data[key]
 
     def whole(self, key: str, least: int | None = None, most: int | None = None) -> int:
-        """A whole number, not a float, text or truth value."""
+        """An integer, not a float, text or truth value."""
         return whole(self.raw(key), self.at(key), least, most)
 
     def optional_whole(self, key: str, least: int | None = None) -> int | None:
-        """A whole number or null."""
+        """An integer or null."""
         value = self.raw(key)
         return None if value is None else whole(value, self.at(key), least)
 
@@ -99,13 +99,13 @@ class Fields:
         return tuple(values)
 
     def wholes(self, key: str, least: int | None = None) -> tuple[int, ...]:
-        """A list of whole numbers."""
+        """A list of integers."""
         return tuple(
             whole(value, f"{self.at(key)}[{k}]", least) for k, value in enumerate(self.items(key))
         )
 
     def table(self, key: str) -> Fields:
-        """A table within."""
+        """A nested table."""
         return Fields(self.raw(key), self.at(key))
 
     def mapping_of_texts(self, key: str) -> dict[str, str]:
@@ -114,14 +114,14 @@ class Fields:
         return {str(name): inner.text(name) for name in self.raw(key)}
 
     def finish(self) -> None:
-        """Reject keys that were never read."""
+        """Reject keys that were not read."""
         for key in self._data:
             if key not in self._asked:
                 raise CheckFailed(self.at(one_line(key)), "is no field of this format")
 
 
 def whole(value: Any, place: str, least: int | None = None, most: int | None = None) -> int:
-    """A whole number of exactly that type, within bounds."""
+    """An integer (of type int) within bounds."""
     if type(value) is not int:
         raise CheckFailed(place, f"must be a whole number, not {shown(value)}")
     if least is not None and value < least:
@@ -147,7 +147,7 @@ def matrix(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any]]:
 
 
 def cells(value: Any, place: str) -> tuple[Cell, ...]:
-    """Different weights, each as [matrix, row, column]; whether they exist is not checked."""
+    """Distinct weights, each as [matrix, row, column]; their existence is not checked."""
     found: list[Cell] = []
     for k, cell in enumerate(items(value, place)):
         at = f"{place}[{k}]"
@@ -161,7 +161,7 @@ def cells(value: Any, place: str) -> tuple[Cell, ...]:
 
 
 def prime_and_point(fields: Fields, key: str = "witness") -> tuple[int, int]:
-    """The prime and the number of a random point, as ranks are given."""
+    """The prime and the number of a random point, as in the evidence of ranks."""
     pair, place = fields.wholes(key, 0), fields.at(key)
     if len(pair) != 2:
         raise CheckFailed(place, "must be a prime and the number of a point")
@@ -175,17 +175,17 @@ def prime_and_point(fields: Fields, key: str = "witness") -> tuple[int, int]:
 
 
 def whole_text(value: Any, place: str) -> fmpz:
-    """A whole number written as text; it may be long."""
+    """An integer written as text; it may be long."""
     if not isinstance(value, str) or not _WHOLE.fullmatch(value):
         raise CheckFailed(place, f"must be a whole number as text, not {shown(value)}")
     return fmpz(value)
 
 
 def rational_text(value: Any, place: str, digits: int) -> fmpq:
-    """A fraction written as text, "-3/8", of at most so many characters."""
+    """A fraction written as text, such as "-3/8", of at most `digits` characters."""
     if not isinstance(value, str) or len(value) > digits or not _RATIONAL.fullmatch(value):
         text = f"must be a fraction as text, of at most {digits} characters, not {shown(value)}"
         raise CheckFailed(place, text)
     numerator, _, denominator = value.partition("/")
-    # FLINT reads long integers quickly, and without Python's limit of digits.
+    # FLINT reads long integers fast, and without Python's limit of digits.
     return fmpq(fmpz(numerator), fmpz(denominator or "1"))

@@ -1,4 +1,4 @@
-"""Parts that several kinds of proof files have: a problem, prices, caps."""
+"""Fields that several kinds of proof files have: a problem, prices, caps."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def read_version(data: object, name: str, versions: Sequence[int], what: str) ->
     ----------
     data : object
     name : str
-        Of the format.
+        Name of the format.
     versions : sequence of int
-        Those that are read.
+        The versions that can be read.
     what : str
-        What such a file is, with its article.
+        The kind of file, with its article.
 
     Raises
     ------
     InputError
-        Where it is no such file, or of another version.
+        If it is not such a file, or has another version.
     """
     if not isinstance(data, Mapping) or data.get("format") != name:
         raise InputError(f"this is not {what}: `format` is not {name!r}")
@@ -42,7 +42,7 @@ def read_version(data: object, name: str, versions: Sequence[int], what: str) ->
 
 
 def proof_fields(data: object) -> Fields:
-    """The fields of a proof file besides its format and version, which were read."""
+    """The fields of a proof file after its format and version, which were read."""
     fields = Fields(data)
     for name in ("format", "version"):
         fields.raw(name)
@@ -55,7 +55,7 @@ def read_prices(fields: Fields) -> tuple[Fraction, ...]:
 
 
 def fixed_problem(data: object, place: str = "problem") -> Problem:
-    """The problem of a proof: cells and updates, but no laws and values (nothing rests on them)."""
+    """The problem of a proof: cells and updates, without laws and values, which are not used."""
     problem = read_problem(data, place)
     for name in ("distribution", "values"):
         if Fields(data, place).has(name):
@@ -64,7 +64,7 @@ def fixed_problem(data: object, place: str = "problem") -> Problem:
 
 
 def read_caps(fields: Fields, kinds: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Caps of some kinds, in the order of the file."""
+    """Caps of given kinds, in the order of the file."""
     caps = tuple((str(kind), fields.whole(kind, 0)) for kind in fields)
     for kind, _ in caps:
         if kind not in kinds:

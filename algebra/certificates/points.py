@@ -1,4 +1,4 @@
-"""Ranks that a file gives with a prime and a point: found again at that point."""
+"""Ranks that a file gives with a prime and a point, computed again at that point."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def rank_data(found: GenericRank) -> dict[str, object]:
 def check_rank_data(
     fields: Fields, network: Network, support: Support, cells: Sequence[Cell], again: GenericRank
 ) -> int:
-    """The prime of a rank that is the one found again, and attained at the point given.
+    """Check a rank against a recomputed one and at its own point; return the prime.
 
     Parameters
     ----------
     fields : Fields
-        As written by `rank_data`; the bound may be missing if the format has none.
+        As written by `rank_data`; the upper bound may be missing if the format has none.
     network : Network
     support : mapping of str to mask
     cells : sequence of cells

@@ -1,4 +1,4 @@
-"""Which verdicts are claims about the match probability where weights have signs or are measured.
+"""The verdicts that are statements on the match probability if weights have signs or are measured.
 
 The arguments are in `algebra.problems.laws` and `algebra.problems.laws.values`.
 """
@@ -15,11 +15,11 @@ _OF_MISSES = ("no_real_root", "enclosed_solutions", "stuck_output")
 
 
 def why_refused(problem: Problem) -> str:
-    """Why there is no verdict for laws like these, in a line; "" where there is one.
+    """Why there is no verdict for laws like these, on one line; "" if there is one.
 
-    Of a ReLU network verdicts rest on teacher and student being silent together, and on instances
-    that may be moved: with signs by synapse units may be unable to be silent at once, and exact
-    numbers do not move.
+    Verdicts on ReLU networks use that teacher and student may both be inactive, and that instances
+    may be perturbed: with signs of synapses units may be unable to be inactive at once, and exact
+    numbers cannot be perturbed.
     """
     known = problem.network.rank_decides or not (problem.values or problem.distribution.signs)
     if not known:
@@ -31,16 +31,16 @@ def why_refused(problem: Problem) -> str:
 
 
 def is_beyond(problem: Problem) -> bool:
-    """Whether "intermediate" is more than is known: with measured weights and bounded laws.
+    """Whether "intermediate" is not known: with measured weights and bounded laws.
 
-    That labels near the students' are drawn, and some far from them, needs a teacher whose weights
-    can be anything; and a witness cannot be scaled into the reach of bounded laws.
+    A teacher near the students' labels, and one far from them, must be possible, which needs
+    unbounded weights; and a witness cannot be scaled into the support of bounded laws.
     """
     return bool(problem.values) and not problem.distribution.has_full_support
 
 
 def beyond(found: Certificate) -> Certificate:
-    """The same ranks and counts, undecided: the witness is out of the reach of bounded laws."""
+    """The same ranks and counts, undecided: the witness is outside the support of bounded laws."""
     evidence = {k: v for k, v in found.evidence.items() if k not in _OF_MISSES}
     tried = "instances without real solutions: one beyond the reach of bounded laws"
     rule = "not minimal"
@@ -50,7 +50,7 @@ def beyond(found: Certificate) -> Certificate:
 
 
 def settled(found: Certificate) -> Certificate:
-    """A verdict as it holds for the problem's laws."""
+    """A verdict restricted to what holds for the problem's laws."""
     if found.verdict == INTERMEDIATE and is_beyond(found.problem):
         return beyond(found)
     return found

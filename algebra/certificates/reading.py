@@ -1,15 +1,15 @@
-r"""Proof files read: JSON text to plain data, under limits.
+r"""Reading of proof files: JSON text to plain data, within limits.
 
-The writer of a proof file may want to mislead, or to keep the reader busy.  So before
-anything is computed with it, the length of the text, the nesting of its brackets and the digits of
-its numbers are compared with limits; keys may not be repeated, and NaN and infinities are rejected.
-Numbers longer than any legitimate data are never converted.
+The writer of a proof file may intend to mislead, or to exhaust the reader.  So before anything is
+computed, the length of the text, the nesting of its brackets and the digits of its numbers are
+compared with limits; repeated keys, NaN and infinities are rejected.  Numbers longer than any
+legitimate data are never converted.
 
-`network_size_within` compares the size of the network in a file with the length of
-the file: a file of 500 bytes with matrices of 10^8 entries is rejected.
+`network_size_within` compares the size of the network in a file with the length of the file: a file
+of 500 bytes with matrices of 10^8 entries is rejected.
 
-Data that may be all right but is beyond the limits raises `TooLarge`: that says nothing of the
-proof.  What the plain data mean is read by `algebra.certificates.fields`.
+Data that may be legitimate but exceed the limits raise `TooLarge`: the proof is then undecided.
+`algebra.certificates.fields` interprets the plain data.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from algebra.errors import InputError, Unfinished, shown
 # Characters of a file, levels of brackets, digits of an integer, characters of a float.
 MOST_CHARACTERS, MOST_LEVELS, MOST_DIGITS = 50_000_000, 40, 20_000
 _MOST_DECIMAL, _MOST_EXPONENT = 40, 308
-# Largest number of entries (weights and inputs) of a problem, in all and per character of the file.
+# Largest number of entries (weights and inputs) of a problem: in total, and per character of the
+# file.
 _ENTRIES, _ENTRIES_PER_CHARACTER = 1_000_000, 1_000
-# The most layers, and the largest size, of any network.
+# Largest number of layers, and largest size, of any network.
 _MOST_LAYERS, _MOST_SIZE = 1_000, 1_000_000
 
 
 class TooLarge(Unfinished):
-    """Data beyond the limits of reading; nothing is said of the proof itself."""
+    """Data beyond the limits of reading; the proof is undecided."""
 
 
 def read_json(text: str) -> Any:
@@ -51,7 +52,7 @@ def read_json(text: str) -> Any:
     InputError
         If it is not JSON, repeats a key or contains NaN or an infinity.
     TooLarge
-        Where it is longer, deeper or has longer numbers than the limits allow.
+        If it is longer, deeper or has longer numbers than the limits allow.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def as_text(data: Any) -> str:
 
 def _check_levels(text: str) -> None:
     level = 0
-    # Brackets in strings are not structure.
+    # Brackets in strings do not count.
     for mark in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text, re.DOTALL):
         first = mark.group()[0]
         if first in "[{":
@@ -118,12 +119,12 @@ def _check_levels(text: str) -> None:
 def _json_integer(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise TooLarge(f"an integer has {len(text):,} digits; the limit is {MOST_DIGITS:,}")
-    # FLINT reads long integers quickly, and without Python's own limit.
+    # FLINT reads long integers fast, and without Python's own limit.
     return int(fmpz(text))
 
 
 def _json_decimal(text: str) -> Decimal:
-    """A number with a point or an exponent, exactly as it stands."""
+    """A number with a point or an exponent, exactly."""
     if len(text) > _MOST_DECIMAL:
         raise TooLarge(
             f"a decimal number of {len(text):,} characters; the limit is {_MOST_DECIMAL}"
@@ -161,12 +162,12 @@ def network_size_within(network: Any, characters: int, place: str = "problem.net
     Raises
     ------
     TooLarge
-        Names the limit.
+        The message names the limit.
 
     Notes
     -----
-    Bounds the entries of its weights, inputs and labels without building anything: products of
-    neighbouring layers where there are layers, of the two largest sizes elsewhere.
+    It bounds the entries of the weights, inputs and labels without constructing anything: products
+    of neighbouring layers if there are layers, otherwise of the two largest sizes.
     """
     if not isinstance(network, Mapping):
         return

@@ -1,6 +1,6 @@
 """Structural zeros that leave no path from inputs to outputs: every student matches.
 
-For every network whose labels vanish with its paths, linear or ReLU without shifts.
+For every network whose labels are 0 without paths: linear, or ReLU without shifts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from algebra.problems.reachability import inputs_that_reach
 def vanishing_certificate(
     problem: Problem, theorems: Mapping[str, str], notes: tuple[str, ...], seed: int, seconds: float
 ) -> Certificate:
-    """The certificate of a problem all of whose labels are 0."""
+    """The certificate of a problem whose labels are all 0."""
     return Certificate(
         problem=problem,
         verdict=MAXIMAL,
@@ -35,7 +35,7 @@ def vanishing_certificate(
 
 
 def check_vanishing(problem: Problem, verdict: str, equations: int, rank: int, say: Say) -> None:
-    """No path from inputs to outputs, by going along the weights that exist.
+    """Check that no path leads from inputs to outputs through the weights that exist.
 
     Without a path every label is 0 for teacher and student, for all weights: MP = 1.
 

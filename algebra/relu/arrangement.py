@@ -1,22 +1,22 @@
 r"""The arrangement of a ReLU unit over Q, and refutations by Lagrangian duality.
 
-With its other weights fixed, unit i of a shallow ReLU net answers its ρ learnable weights w by
-activations relu(h_s(w)), h_s(w) = x_s·w + c_s, which are linear on each cell of the arrangement
-of the m hyperplanes h_s = 0 in R^ρ.  A match needs Σ_i W2[:, i] relu(h_i) = G, so for any
-μ (d×m), with a = W2ᵀ μ,
+With the other weights fixed, unit i of a shallow ReLU net maps its ρ learnable weights w to
+activations relu(h_s(w)), h_s(w) = x_s·w + c_s, which are linear on each cell of the arrangement of
+the m hyperplanes h_s = 0 in R^ρ.  A match needs Σ_i W2[:, i] relu(h_i) = G, so for any μ (d×m),
+with a = W2ᵀ μ,
 
     Σ_i φ_i(w_i) = Σ μ G,    φ_i(w) = Σ_s a[i, s] relu(h_s(w)).
 
-On a polyhedron given by signs of some h_s, φ_i is linear on each cell; where the x_s span R^ρ
-every cell has a vertex, so the least value of φ_i is taken at a vertex of the arrangement unless
-φ_i falls along an extreme ray of a cell.  Both are found among finitely many: vertices solve ρ
-of the equations h_s = 0, extreme rays ρ − 1 of the equations x_s·e = 0.  Hence
+On a polyhedron given by signs of some h_s, φ_i is linear on each cell; if the x_s span R^ρ every
+cell has a vertex, so the minimum of φ_i is attained at a vertex of the arrangement unless φ_i
+decreases along an extreme ray of a cell.  There are finitely many of both: vertices solve ρ of the
+equations h_s = 0, extreme rays ρ − 1 of the equations x_s·e = 0.  Hence
 
     Σ_i min φ_i > Σ μ G     refutes every match in the polyhedra,
 
-with nothing but μ as evidence.  The convex hull of {relu(h(w))} is the strongest convex
-relaxation of a unit, and these μ are its Farkas vectors (Rockafellar, *Convex Analysis*,
-section 28, for the duality; Avis and Fukuda 1996 for vertices of arrangements).
+with μ as the only evidence.  The convex hull of {relu(h(w))} is the strongest convex relaxation of
+a unit, and these μ are its Farkas vectors (Rockafellar, *Convex Analysis*, section 28, for the
+duality; Avis and Fukuda 1996 for vertices of arrangements).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Arrangement:
     rays : ndarray of fmpq, R×m
         The slopes x_s·e of each direction e in which ρ − 1 independent inputs are constant.
     rank : int
-        ρ, the dimension of the inputs that the weights can make.
+        ρ, the dimension of the set of inputs.
     """
 
     vertices: np.ndarray
@@ -61,9 +61,9 @@ class Arrangement:
 
     @property
     def is_simple(self) -> bool:
-        """Whether hyperplanes are in general position, but for all meeting in one point.
+        """Whether hyperplanes are in general position, except that all may meet in one point.
 
-        Then vertices and rays of hyperplanes near these have the same signs.
+        Then vertices and rays of nearby hyperplanes have the same signs.
         """
         m = self.vertices.shape[1]
         at, along = self.signs
@@ -84,7 +84,7 @@ class Arrangement:
         return _positive(self.vertices), _positive(self.rays)
 
     def least(self, slope: Sequence[Any], fixed: np.ndarray, *, strict: bool = False) -> Any:
-        """The least Σ_s slope[s] relu(h_s) under the signs, or a sign that there is none.
+        """The minimum of Σ_s slope[s] relu(h_s) under the signs, or a word if there is none.
 
         Parameters
         ----------
@@ -92,11 +92,11 @@ class Arrangement:
         fixed : ndarray of int, length m
             `FREE`, `U_ZERO` (h_s ≤ 0) or `V_ZERO` (h_s ≥ 0).
         strict : bool, optional
-            Whether the sum must rise along every active ray.
+            Whether the sum must increase along every active ray.
 
         Returns
         -------
-        fmpq, or "empty" where no weights have these signs, or "unbounded"
+        fmpq, or "empty" if no weights have these signs, or "unbounded"
         """
         at, along = (allowed(signs, fixed) for signs in self.signs)
         if not at.any():
@@ -104,7 +104,7 @@ class Arrangement:
         sums = column(slope)
         vertices, rays = self._positive
         falls = (rays * sums).entries() if along.any() else []
-        # Along a ray without activity the sum stays 0, also for inputs near these.
+        # Along an inactive ray the sum remains 0, also for nearby inputs.
         active = np.atleast_1d((self.signs[1] > 0).any(axis=1))
         for value, use, moves in zip(falls, along, active, strict=False):
             if use and (value < 0 or (strict and moves and value == 0)):
@@ -114,13 +114,13 @@ class Arrangement:
 
 
 def allowed(signs: np.ndarray, fixed: np.ndarray) -> np.ndarray:
-    """Which rows of signs (−1, 0, 1) agree with a row of fixings."""
+    """The rows of signs (−1, 0, 1) that agree with a row of fixings."""
     wrong = ((fixed == U_ZERO) & (signs > 0)) | ((fixed == V_ZERO) & (signs < 0))
     return ~wrong.any(axis=-1)
 
 
 def arrangement_size(rank: int, samples: int) -> int:
-    """The most vertices and rays that a unit with `rank` learnable weights can have.
+    """The largest number of vertices and rays of a unit with `rank` learnable weights.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
     Parameters
     ----------
     own : ρ×m of fmpq, ρ ≥ 1
-        Rows that depend on others are left out: they add nothing to what h can be.
+        Dependent rows are omitted, since they do not change the set of inputs h.
     constants : m of fmpq
 
     Examples
@@ -152,7 +152,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
     rank = len(pivots)
     if rank == 0:
         return Arrangement(np.array([list(constants)], dtype=object), np.empty((0, m), object), 0)
-    # The row space decides which inputs are possible; its reduced basis is as good as any.
+    # The row space determines the possible inputs, so its reduced basis may be used.
     basis = [[reduced[i, s] for s in range(m)] for i in range(rank)]
     vertices: dict[tuple[Any, ...], None] = {}
     for subset in combinations(range(m), rank):
@@ -174,12 +174,12 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
 
 
 class Refuter:
-    """Checks refutations of one instance; each unit's arrangement is found once.
+    """Checks refutations of one instance; each unit's arrangement is computed once.
 
     Parameters
     ----------
     system : ReluSystem
-        With learnable weights in W1.
+        Its learnable weights are in W1.
     """
 
     def __init__(self, system: ReluSystem) -> None:
@@ -201,13 +201,13 @@ class Refuter:
         fixed : ndarray of int, k×m
         mu : ndarray of fmpq, d×m
         strict : bool, optional
-            Whether μ must refute every instance near this one as well.
+            Whether μ must also refute every nearby instance.
 
         Notes
         -----
-        Where the arrangements are simple, signs of vertices and rays are those of all
-        instances near; a sum that rises along active rays does so there, and the least values
-        and Σ μ G are continuous.
+        If the arrangements are simple, signs of vertices and rays are the same for all nearby
+        instances; a sum that increases along active rays does so there, and the minima and Σ μ G
+        are continuous.
         """
         k, m = self.system.pairs
         W2, G = self.system.W2, self.system.G

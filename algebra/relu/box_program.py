@@ -1,12 +1,12 @@
-r"""Exact decisions of ReLU instances under constraints: linear programs over Q, branched.
+r"""Exact decisions of ReLU instances under constraints: linear programs over Q and branching.
 
-The unknowns are u, v ≥ 0 and each learnable weight written by what it is bounded with
-(`algebra.problems.constraints.BoxColumns`). A node fixes some u or v at 0; its program
+The unknowns are u, v ≥ 0 and each learnable weight, represented by columns for its bounds
+(`algebra.problems.constraints.BoxColumns`).  A node fixes some u or v at 0; its program
 (`algebra.linalg.rational_lp`) has either a vertex, or multipliers whose first part is a Farkas
-vector of `algebra.relu.equations`. At a vertex with u v = 0 throughout the weights are a match;
-else the node is divided. Every answer is a proof and none is missed: slow, and meant for what
-floating point leaves in doubt, and for nets whose learnable weights are all in W2, which need one
-program.
+vector of `algebra.relu.equations`.  At a vertex with u v = 0 everywhere the weights are a match;
+otherwise the node is divided.  Every answer is a proof and every match is found: the method is
+slow, and is used when floating point is inconclusive, and for nets whose learnable weights are all
+in W2, which need one program.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from algebra.relu.leaves import Leaf
 from algebra.time_limits import check_time
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
-# Pivots over Q where no guess helps, times entries of the program: seconds.
+# Seconds for each pivot over Q without a guess, per entry of the program.
 _MOST_WORK = 2_000_000
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What the tree says.
+    """The result of a search.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Decided:
     nodes : int
         Programs solved.
     is_open : bool
-        Whether it was given up: then there is neither.
+        Whether the search was given up: then there is neither a witness nor a refutation.
     """
 
     witness: list[Any] | None
@@ -60,7 +60,7 @@ class BoxProgram:
     system : ReluSystem
         Its `box` bounds the learnable weights.
     guesses : callable, optional
-        Guesses where programs end; checked exactly.
+        Guesses of optimal bases; checked exactly.
     """
 
     def __init__(self, system: ReluSystem, guesses: GuessMaker | None = None) -> None:
@@ -104,7 +104,7 @@ class BoxProgram:
             self.right.append(width)
 
     def solve(self, fixed: np.ndarray) -> tuple[list[fmpq] | None, Leaf | None]:
-        """All unknowns at a vertex with these fixings, or the leaf refuted; or neither: given up.
+        """All unknowns at a vertex with these fixings, or the refuted leaf; or neither: given up.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class BoxProgram:
         gone = {t for t in range(k * m) if flat[t] == U_ZERO}
         gone |= {t + k * m for t in range(k * m) if flat[t] == V_ZERO}
         keep = [c for c in range(self.columns) if c not in gone]
-        # Small u + v drives products to 0.
+        # A small u + v makes products near 0.
         cost = [-_ONE if c < 2 * k * m else _ZERO for c in keep]
         A = [[row[c] for c in keep] for row in self.rows]
         basis = None if self.guess is None else self.guess(keep, self.right, cost)
@@ -135,7 +135,7 @@ class BoxProgram:
         return values, None
 
     def decide(self, fixed: np.ndarray, most_nodes: int = 1000) -> Decided:
-        """Decide what patterns agree with some fixings.
+        """Decide all patterns that agree with some fixings.
 
         Parameters
         ----------
@@ -170,13 +170,13 @@ class BoxProgram:
                 return Decided(witness, (), nodes)
             place = divmod(pair, m)
             assert sides[place] == FREE
-            # Popped first: the half that fixes the smaller of the two.
+            # Next comes the half that fixes the smaller of the two.
             low, high = halves(sides, *place)
             waiting += [high, low] if values[pair] <= values[pair + size] else [low, high]
         return Decided(None, tuple(leaves), nodes)
 
 
 def empty_leaf(system: ReluSystem, fixed: np.ndarray) -> Leaf:
-    """A leaf of an instance in which some weight has nowhere to lie: any vector refutes it."""
+    """A leaf of an instance in which some interval is empty: any vector refutes it."""
     zeros = np.full(system.G.shape, _ZERO, dtype=object)
     return Leaf(np.asarray(fixed, int), zeros, np.full(system.pairs, _ZERO, dtype=object))

@@ -1,11 +1,11 @@
-"""Verdicts on shallow ReLU nets: what counting, and one refuted instance, can say.
+"""Verdicts on shallow ReLU nets, by counting or by one refuted instance.
 
-MP > 0 for every allocation, even an empty one: with positive probability all samples
-lie in a half-space, all units of teacher and student are silent on them, and both
-put out zeros.  So nothing is minimal.  MP < 1 where every activation pattern leaves
-the student fewer dimensions than the teacher's labels have when all its units are
-active, which has positive probability too (the budgets bound all patterns at once).
-And MP < 1 where one instance has no match, nor any near it (`algebra.relu.verify`).
+MP > 0 for every allocation, even an empty one: with positive probability all samples lie in a
+half-space in which all units of teacher and student are inactive, and both outputs are 0.  So
+nothing is minimal.  MP < 1 if for every activation pattern the student has fewer dimensions than
+the teacher's labels have when all its units are active, which has positive probability too (the
+budgets bound all patterns at once).  And MP < 1 if one instance has no match, nor any nearby
+instance (`algebra.relu.verify`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from algebra.time_limits import OutOfTime
 
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:
-    """Decide what can be decided of an allocation of a shallow ReLU net."""
+    """Decide an allocation of a shallow ReLU net if possible."""
     seed, refuted = effort.seed, effort.tools.refuted
     start = time.monotonic()
     network = problem.network
@@ -49,7 +49,7 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
     bound = min(rank_bound(allocation), allocation.size, whole.rank)
     certain = bound < whole.rank
     if allocation.size:
-        # Printed, but not needed: it is omitted if there is no time for it.
+        # Only for the report: omitted if there is no time.
         with suppress(OutOfTime):
             sampled = sample_pattern_ranks(allocation, seed=seed)
             text = f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "

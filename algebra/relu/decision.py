@@ -1,24 +1,24 @@
 """Evidence for one ReLU instance, as a file that can be checked independently.
 
-A match is a rational witness; "no match" is a list of refuted leaves that hold every activation
-pattern (`algebra.relu.leaves`).
+A match is proved by a rational witness; "no match" by a list of refuted leaves that cover every
+activation pattern (`algebra.relu.leaves`).
 
-What the check proves is a statement on the instance *in the file*: its network, learnable cells,
-fixed weights, samples X and labels Y.
+Verification proves a statement on the instance *in the file*: its network, learnable cells, fixed
+weights, samples X and labels Y.
 
-* "match": from (a) the student with the witness in its learnable cells, put through the whole
-  network over Q, gives exactly Y, follows that the instance has a match.
-* "no match": from (a) no two leaves are compatible and their shares of the patterns add up to 1,
-  so every activation pattern lies in a leaf, and (b) each leaf's vector refutes every pattern in
-  it, follows that no values of the learnable weights give Y.
-* With a box in the file (version 2), one interval for each learnable cell, both are statements on
-  matches inside it, ends included: a witness must lie in it, and leaves may be refuted by means of
+* "match": if (a) the student with the witness in its learnable cells, evaluated over Q, gives
+  exactly Y, then the instance has a match.
+* "no match": if (a) no two leaves are compatible and their shares of the patterns add up to 1, so
+  that every activation pattern lies in a leaf, and (b) each leaf's vector refutes every pattern in
+  it, then no values of the learnable weights give Y.
+* With a box in the file (version 2), one closed interval for each learnable cell, both are
+  statements on matches inside it: a witness must lie in it, and leaves may be refuted by means of
   it.
 * With a teacher in the file, (c) its labels of X, computed over Q, are Y.  Without one the
-  statement is about the labels as they stand, and that is said.
+  statement is about the given labels, and a check says so.
 
-Entries of learnable cells in ``weights`` carry no meaning.  The file does not say of which problem,
-seed or trial the instance is, and no field for it is accepted: nothing would check it.
+Entries of learnable cells in ``weights`` have no meaning.  The file does not name the problem, seed
+or trial of the instance, and no field for it is accepted, since nothing would verify it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from algebra.relu.leaves import Leaf, covers, is_refuted
 FORMAT, VERSIONS = "matchprob relu decision", (1, 2)
 MATCH, NO_MATCH = "match", "no match"
 
-# Vertices and rays of all units' arrangements: where there are more, a check by μ is refused.
+# Largest number of vertices and rays of all units' arrangements for which a check by μ is made.
 _MOST_VERTICES = 200_000
 # The largest size of a network in a decision file.
 _LARGEST = 10_000
@@ -133,7 +133,7 @@ class Decision:
 
     @property
     def is_covered(self) -> bool:
-        """Whether the leaves hold every activation pattern exactly once."""
+        """Whether the leaves cover every activation pattern exactly once."""
         return covers([leaf.fixed for leaf in self.leaves])
 
     @property
@@ -152,14 +152,14 @@ def read_decision(data: object, place: str = "") -> Decision:
     ----------
     data : plain data
     place : str, optional
-        Where in a larger file it stands.
+        Place of the decision, if it is within a larger file.
 
     Raises
     ------
     CheckFailed
-        Where the data is no such file, with the place.
+        If the data are not a decision file; the message gives the place.
     TooLarge
-        Where units have so many learnable weights and samples that leaves cannot be checked.
+        If units have too many learnable weights and samples for leaves to be checked.
     """
     fields = Fields(data, place)
     if fields.text("format") != FORMAT:
@@ -196,7 +196,7 @@ def read_decision(data: object, place: str = "") -> Decision:
         values, at = fields.items("witness"), fields.at("witness")
         if len(values) != len(order):
             raise CheckFailed(at, f"has {len(values)} values for {len(order)} learnable weights")
-        # The file's own order of cells is that of its values.
+        # The values are in the file's own order of cells.
         given = {
             cell: rational_text(value, f"{at}[{k}]", MOST_DIGITS)
             for k, (cell, value) in enumerate(zip(order, values, strict=True))
@@ -212,7 +212,7 @@ def read_decision(data: object, place: str = "") -> Decision:
 
 
 def _box(values: list[Any], place: str, count: int) -> list[Interval]:
-    """Intervals: pairs of ends, each a rational or null."""
+    """Intervals: pairs of bounds, each a rational or null."""
     if len(values) != count:
         raise CheckFailed(place, f"has {len(values)} intervals for {count} learnable weights")
     found = []
@@ -260,7 +260,7 @@ def _rationals(value: Any, place: str, shape: tuple[int, int]) -> np.ndarray:
 
 
 def _limit_arrangements(system: ReluSystem) -> None:
-    """Refuse units with too many vertices: they are found by going through all."""
+    """Refuse units with too many vertices, since checks enumerate all of them."""
     _, m = system.pairs
     total = sum(arrangement_size(len(own), m) for own in system.cells)
     if total > _MOST_VERTICES:
@@ -271,7 +271,7 @@ def _limit_arrangements(system: ReluSystem) -> None:
 
 
 def verify_decision(data: Any) -> Verification:
-    """Check a decision file from scratch, in exact arithmetic.
+    """Verify a decision file in exact arithmetic.
 
     Parameters
     ----------
@@ -281,12 +281,12 @@ def verify_decision(data: Any) -> Verification:
     Returns
     -------
     Verification
-        What each check proves is said at the top of this file.
+        The module says what each check proves.
 
     Raises
     ------
     InputError
-        Where the data is no decision of this format and version at all.
+        If the data are not a decision of this format and version.
     """
     read_version(data, FORMAT, VERSIONS, "a ReLU decision")
     try:

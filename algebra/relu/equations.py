@@ -1,4 +1,4 @@
-r"""A shallow ReLU instance over Q: exact witnesses of a match, Farkas vectors of none.
+r"""A shallow ReLU instance over Q: exact witnesses of a match, Farkas vectors of its absence.
 
 With ``h = (learnable weights of a row)·x + c``, ``u = relu(h)`` and ``v = u − h`` an instance
 has a match exactly if
@@ -7,33 +7,33 @@ has a match exactly if
     Σ_i W2[:, i] u[:, s]                   = G[:, s]     (each sample s)
     u, v ≥ 0,   u[i, s] v[i, s] = 0
 
-has a solution; G is what the units with fixed rows leave of the labels (Lemma D.2 of the
-first paper, for all patterns at once).  Where some of u and v are fixed at 0 the rest is a
-linear program, and by Farkas' lemma it is infeasible exactly if there are λ (k×m) and μ (d×m)
-with
+has a solution; G is the difference of the labels and the contribution of the units with fixed rows
+(Lemma D.2 of the first paper, for all patterns at once).  If some of u and v are fixed at 0 the
+rest is a linear program, and by Farkas' lemma it is infeasible exactly if there are λ (k×m) and μ
+(d×m) with
 
     Σ_s λ[i, s] x[j, s] = 0              for each learnable cell (i, j) of W1,
     λ[i, s] + Σ_o W2[o, i] μ[o, s] ≥ 0   where u[i, s] is not fixed,
     −λ[i, s] ≥ 0                         where v[i, s] is not fixed,
     Σ λ c + Σ μ G < 0.
 
-Lemmas D.3 and D.4 need no cuts of their own: a set of fixings they exclude leaves linear
-equations without solution, for which such a vector exists too; this stays right for a sample
-whose right-hand side is 0, where the lemmas do not hold.
+Lemmas D.3 and D.4 need no separate cuts: a set of fixings that they exclude leaves linear equations
+without solution, for which such a vector exists too; this is also correct for a sample whose
+right-hand side is 0, for which the lemmas do not hold.
 
-Constraints keep learnable weights in intervals (`box`).  Multiplied out, a Farkas vector leaves
-−Σ κ[i, j] w[i, j] with κ[i, j] = Σ_s λ[i, s] x[j, s] (for a learnable cell (o, i) of W2,
-+Σ κ[o, i] w[o, i] with κ[o, i] = Σ_s μ[o, s] hidden[i, s]), which need not vanish where w is
-bounded on the side that counts: (λ, μ) refutes if
+Constraints restrict learnable weights to intervals (`box`).  The combination by a Farkas vector
+then contains −Σ κ[i, j] w[i, j] with κ[i, j] = Σ_s λ[i, s] x[j, s] (for a learnable cell (o, i) of
+W2, +Σ κ[o, i] w[o, i] with κ[o, i] = Σ_s μ[o, s] hidden[i, s]), which need not vanish if w is
+bounded on the relevant side: (λ, μ) refutes if
 
     Σ λ c + Σ μ G + Σ max_w κ[i, j] w − Σ min_w κ[o, i] w < 0,
 
-the ends w of the intervals being chosen cell by cell.  So refutations under constraints are pairs
-(λ, μ) too: rows for the constraints have multipliers that follow from them.
+with the extrema over the intervals taken cell by cell.  So refutations under constraints are pairs
+(λ, μ) too: the multipliers of the constraints' rows are determined by them.
 
 A unit whose column of W2 is zero (structural zeros allow it) reaches no output.  Its learnable
-weights, the *idle* ones, change nothing: they are left out of the equations and are 0 in a
-witness, or what is next to 0 in their intervals.
+weights, the *idle* ones, have no effect: they are omitted from the equations, and in a witness they
+are 0 or the number nearest to 0 in their intervals.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ReluSystem:
     ----------
     allocation : Allocation
     weights : mapping of str to ndarray of fmpq
-        The student's; those of learnable cells carry no meaning.
+        The student's weights; those of learnable cells have no meaning.
     X, Y : ndarray of fmpq
         Samples (q×m) and labels (d×m).
     units : tuple of int
@@ -76,7 +76,7 @@ class ReluSystem:
     c : ndarray of fmpq, k×m
         Their fixed input.
     G : ndarray of fmpq, d×m
-        Labels less what all other units contribute through fixed weights.
+        Labels minus the contribution of all other units through fixed weights.
     hidden : ndarray of fmpq, n×m
         Activations of the units with fixed rows; 0 for the others.
     second : tuple of (int, int)
@@ -84,7 +84,7 @@ class ReluSystem:
     idle : tuple of (int, int)
         Learnable cells of W1 in units whose column of W2 is zero.
     box : mapping of cell to Interval
-        Where learnable weights must lie; those that are not in it, anywhere.
+        The intervals of bounded learnable weights.
     """
 
     allocation: Allocation
@@ -101,12 +101,12 @@ class ReluSystem:
     box: Mapping[Cell, Interval] = field(default_factory=dict)
 
     def interval(self, name: str, i: int, j: int) -> Interval:
-        """Where a learnable weight must lie."""
+        """The interval of a learnable weight."""
         return self.box.get((name, i, j), _ANYWHERE)
 
     @property
     def is_empty(self) -> bool:
-        """Whether some weight has nowhere to lie."""
+        """Whether some interval is empty."""
         return any(interval.is_empty for interval in self.box.values())
 
     @property
@@ -120,7 +120,7 @@ class ReluSystem:
         return len(self.units), self.X.shape[1]
 
     def is_witness(self, values: Sequence[Any]) -> bool:
-        """Whether these rational weights are allowed and, in the whole network, give the labels."""
+        """Whether these rational weights are allowed and give the labels in the whole network."""
         if not all(
             value in self.interval(*cell)
             for cell, value in zip(self.allocation.cells, values, strict=True)
@@ -138,21 +138,21 @@ class ReluSystem:
         zero: np.ndarray,
         held: Mapping[Cell, Any] | None = None,
     ) -> list[Any] | None:
-        """Weights for an activation pattern, or None where they do not exist or violate it.
+        """Weights for an activation pattern, or None if they do not exist or violate it.
 
         Parameters
         ----------
         active : ndarray of bool, k×m
             The pattern.
         zero : ndarray of bool, k×m
-            Pairs whose input h shall be exactly 0 (a vertex where the pattern leaves freedom).
+            Pairs whose input h must be exactly 0 (a vertex, if the pattern leaves freedom).
         held : mapping of cell to fmpq, optional
-            Weights that shall have these values (the ends of their intervals, at a vertex).
+            Weights that must have these values (bounds of their intervals, at a vertex).
 
         Returns
         -------
         list of fmpq or None
-            Values of the learnable cells in the allocation's order; verified by `is_witness`.
+            Values of the learnable cells in the allocation's order, checked by `is_witness`.
         """
         rows, right, order = self._pattern_equations(active, zero)
         for cell, value in (held or {}).items():
@@ -164,7 +164,7 @@ class ReluSystem:
         return self.witness(dict(zip(order, solution, strict=True)))
 
     def witness(self, place: Mapping[Cell, Any]) -> list[Any] | None:
-        """Values of all learnable weights from those that matter; None where they are no match."""
+        """Values of all learnable weights, given those not idle; None if they are no match."""
         if self.is_empty:
             return None
         place = dict(place)
@@ -178,7 +178,7 @@ class ReluSystem:
         return not self.idle and self._determines(active)
 
     def _determines(self, active: np.ndarray) -> bool:
-        """Whether they determine all learnable weights but the idle ones."""
+        """Whether they determine all learnable weights except the idle ones."""
         rows, _, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
         if not rows or len(rows) < len(order):
             return not order
@@ -187,8 +187,8 @@ class ReluSystem:
     def refutes_cell(self, fixed: np.ndarray) -> bool:
         """Whether a single cell has no match because its equations have no solution in it.
 
-        They must be inconsistent, or have just one solution, on the wrong side of a hyperplane or
-        outside its interval.
+        They must be inconsistent, or have just one solution, which lies on the wrong side of a
+        hyperplane or outside its interval.
 
         Parameters
         ----------
@@ -252,18 +252,18 @@ class ReluSystem:
         leaving: tuple[int, int, str, int] | None,
         kappa: Mapping[Cell, int | None] | None = None,
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """The Farkas vector of a basis, solved for over Q (its signs are not checked here).
+        """The Farkas vector of a basis, computed over Q (its signs are not checked here).
 
         Parameters
         ----------
         u_basic, v_basic : ndarray of bool, k×m
-            Which unknowns are basic.
+            The basic unknowns.
         leaving : (unit, sample, "u" or "v", 1 or -1), or None
-            The basic unknown whose row shows infeasibility, and the row's sign; None where it is
-            a weight's distance from an end of its interval.
+            The basic unknown whose row shows infeasibility, and the row's sign; None if it is a
+            weight's distance from a bound of its interval.
         kappa : mapping of cell to int or None, optional
-            What Σ_s λ[i, s] x[j, s] is for learnable cells of W1: by default 0, None where a weight
-            rests at an end of its interval and κ follows.
+            Values of Σ_s λ[i, s] x[j, s] for learnable cells of W1: by default 0; None if a weight
+            is at a bound of its interval and κ is determined.
 
         Returns
         -------
@@ -278,7 +278,7 @@ class ReluSystem:
         size = d * m + len(free)
 
         def combination(i: int, s: int) -> tuple[dict[int, Any], Any]:
-            # λ[i, s] as a linear form in the unknowns (μ, free λ) and a constant.
+            # λ[i, s] as an affine form in the unknowns (μ, free λ).
             if (i, s) in where:
                 return {where[i, s]: fmpq(1)}, fmpq(0)
             if v_basic[i, s]:
@@ -361,8 +361,8 @@ class ReluSystem:
     def linear_farkas(self) -> np.ndarray | None:
         """μ that refutes the linear equations of a net without learning units, or None.
 
-        With no learnable weight in W1 every activation is known and the labels are linear in
-        the learnable part of W2.
+        Without learnable weights in W1 every activation is known and the labels are linear in the
+        learnable part of W2.
         """
         d, m = self.G.shape
         rows = []
@@ -388,17 +388,17 @@ def relu_system(
     Parameters
     ----------
     allocation : Allocation
-        Of a `ShallowReLU`, in W1 alone or in W2 alone.
+        An allocation of a `ShallowReLU`, in W1 alone or in W2 alone.
     weights, X, Y : of fmpq
         The student's matrices, the samples, the labels.
     box : mapping of cell to Interval, optional
-        Where learnable weights must lie; anywhere by default.
+        Intervals of learnable weights; unbounded by default.
 
     Raises
     ------
     InputError
-        For another network, or where both W1 and W2 learn: then even one pattern's equations
-        are bilinear, and no linear program decides them.
+        For another network, or if both W1 and W2 learn: then the equations of a single pattern are
+        bilinear, and no linear program decides them.
     """
     network = allocation.network
     if not isinstance(network, ShallowReLU):

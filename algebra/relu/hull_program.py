@@ -1,15 +1,15 @@
 """The linear program over a ReLU instance's convex hulls, solved exactly.
 
 Columns are the vertices and extreme rays of the units' arrangements (`algebra.relu.arrangement`),
-rows the label equations and one convexity row for each unit.  A dual simplex over Q with zero
-costs decides feasibility (with Bland's rule in the end, so it ends); its last row is a Farkas
-vector.  It is meant for the few programs that floating point leaves in doubt, from a basis found
-there.
+rows the label equations and one convexity row for each unit.  A dual simplex over Q with zero costs
+decides feasibility (finally with Bland's rule, so it terminates); its last row is a Farkas vector.
+It is used for the few programs that are inconclusive in floating point, and starts from a basis
+found there.
 
-It is not `algebra.linalg.rational_lp`, which keeps a tableau of all columns and starts again
-if the guessed basis is not the last one; this solves with the rows only and continues from the
-basis it is given.  Measured on 150 programs of nets with n = 6, q = 4, m = 6, d = 3, from the same
-bases: 5.0 ms of processor time each here, 6.7 ms there, the same answers.
+It differs from `algebra.linalg.rational_lp`, which keeps a tableau of all columns and restarts if
+the guessed basis is not the last one; this solves with the rows only and continues from the given
+basis.  Measured on 150 programs of nets with n = 6, q = 4, m = 6, d = 3, from the same bases: 5.0
+ms of processor time each here, 6.7 ms there, the same answers.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from algebra.linalg.rational import column, matrix
 from algebra.relu.arrangement import Refuter, allowed
 from algebra.relu.equations import FREE, U_ZERO, V_ZERO
 
-# Steps of the simplex after which a program is given up.
+# Number of simplex steps after which a program is given up.
 _MOST_STEPS, _BLAND = 60, 40
 
 
 @dataclass(frozen=True)
 class HullOutcome:
-    """What a program with given sides has.
+    """The result of a program with given sides.
 
     Attributes
     ----------
     weights : dict of int to fmpq, or None
         Positive weights of columns that solve it.
     mu : ndarray of fmpq, d×m, or None
-        The refutation where there is no solution.
+        The refutation if there is no solution.
     basis : tuple of int
-        Where the simplex ended.  With neither weights nor μ it was given up.
+        The last basis.  With neither weights nor μ the program was given up.
     """
 
     weights: dict[int, Any] | None
@@ -61,7 +61,7 @@ class HullProgram:
     unit : ndarray of int, C
     is_ray : ndarray of bool, C
     inputs : ndarray of fmpq, C×m
-        Inputs at the vertex, slopes of the ray.
+        Inputs at a vertex, or slopes of a ray.
     signs : ndarray of int8, C×m
     """
 
@@ -91,7 +91,7 @@ class HullProgram:
         t = int(self.unit[c])
         column = [W2[o, t] * h if h > 0 else zero for h in self.inputs[c] for o in range(len(W2))]
         column += [fmpq(int(i == t and not self.is_ray[c])) for i in range(k)]
-        # Whole numbers: a column's scale is free.
+        # Integers, since a column may be scaled.
         common = fmpz(1)
         for value in column:
             common = common * value.q // common.gcd(value.q)
@@ -105,12 +105,12 @@ class HullProgram:
         sides : ndarray of int, k×m
             `FREE`, `U_ZERO` or `V_ZERO`.
         basis : sequence of int
-            Columns to start from, as many as rows and independent.
+            Columns to start from: as many as rows, and independent.
 
         Raises
         ------
         ZeroDivisionError
-            Where they are dependent.
+            If they are dependent.
         """
         usable = allowed(self.signs, np.asarray(sides)[self.unit])
         basis = list(basis)
@@ -128,7 +128,8 @@ class HullProgram:
             if not bad:
                 weights = {c: v for c, v in zip(basis, values, strict=True) if v > 0}
                 return HullOutcome(weights, None, tuple(basis))
-            # The row worst violated, the steepest column: few steps.  Late, Bland's rule: an end.
+            # The most violated row and the steepest column need few steps; later Bland's rule
+            # terminates.
             late = step >= _BLAND
             _, place = min(bad) if late else max(bad, key=lambda pair: abs(values[pair[1]]))
             # The row's sign makes its right-hand side negative.
@@ -155,7 +156,7 @@ class HullProgram:
         return HullOutcome(None, None, tuple(basis))
 
     def split(self, weights: dict[int, Any], sides: np.ndarray) -> tuple[int, int] | None:
-        """A pair (unit, sample) on both sides of which the weighted columns lie, or None.
+        """A pair (unit, sample) with weighted columns on both sides, or None.
 
         Without one each unit lies in one cell, and the weights are a match.
         """
@@ -177,7 +178,7 @@ class HullProgram:
 
 
 def halves(sides: np.ndarray, unit: int, sample: int) -> tuple[np.ndarray, np.ndarray]:
-    """The two sides of a pair that has none."""
+    """The two sides of a pair that is not fixed."""
     low, high = sides.copy(), sides.copy()
     low[unit, sample], high[unit, sample] = U_ZERO, V_ZERO
     return low, high

@@ -1,4 +1,4 @@
-"""Inspection of shallow ReLU nets: what counting and ranks say of the activation patterns."""
+"""Inspection of shallow ReLU nets: counting and ranks over activation patterns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from algebra.systems.inspection import Inspection
 def inspect_relu(
     allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
 ) -> Inspection:
-    """Structure report of a shallow ReLU net, of which no form holds for all patterns at once."""
+    """Structure report of a shallow ReLU net; no form holds for all patterns at once."""
     return Inspection(
         allocation=allocation,
         prime=random_prime(random.Random(f"inspect/{seed}")),
@@ -32,7 +32,7 @@ def inspect_relu(
 
 
 def _pattern_words(allocation: Allocation, seed: int) -> list[str]:
-    """What counting and ranks say of the activation patterns of a ReLU net."""
+    """Results of counting and ranks on the activation patterns of a ReLU net."""
     network = allocation.network
     counts = [c for c in allocation.row_counts("W1") if c]
     units = len(counts)

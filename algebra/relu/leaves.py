@@ -1,4 +1,4 @@
-r"""Leaves of a refutation: which patterns each holds, what refutes it, that they hold them all.
+r"""Leaves of a refutation: their patterns, their evidence, and whether they cover all patterns.
 
 A leaf fixes u = 0 or v = 0 for some pairs (unit, sample) and is refuted in one of three ways:
 
@@ -6,10 +6,10 @@ A leaf fixes u = 0 or v = 0 for some pairs (unit, sample) and is refuted in one 
   (`algebra.relu.arrangement`);
 * by a Farkas vector (λ, μ) of the weaker linear program in u and v (`algebra.relu.equations`),
   whose check needs no vertices;
-* by nothing, where it is a single cell, whose linear equations are solved again.
+* without a vector, if it is a single cell, whose linear equations are solved again.
 
 The leaves cover every activation pattern if no two are compatible and Σ 2^(−fixed) = 1: each leaf
-holds a share 2^(−fixed) of the patterns and none is held twice.
+contains a share 2^(−fixed) of the patterns and no pattern is in two leaves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from algebra.time_limits import check_time
 class Leaf:
     """A leaf of the tree: fixings (k×m; see `FREE`, `U_ZERO`, `V_ZERO`) and their refutation.
 
-    λ is None where μ alone refutes the convex hulls, μ too where the leaf is a single cell whose
+    λ is None if μ alone refutes the convex hulls; μ is also None if the leaf is a single cell whose
     linear equations have no solution in it.
     """
 
@@ -38,7 +38,7 @@ class Leaf:
 
 
 def covers(leaves: Sequence[np.ndarray]) -> bool:
-    """Whether sets of fixings hold every activation pattern exactly once.
+    """Whether sets of fixings cover every activation pattern exactly once.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def covers(leaves: Sequence[np.ndarray]) -> bool:
     rows = np.array([leaf.ravel() for leaf in leaves])
     if not np.isin(rows, (0, 1, 2)).all():
         return False
-    # Shares of the patterns in units of 2^(−pairs): whole numbers of Python.
+    # Shares of the patterns in units of 2^(−pairs), as Python integers.
     pairs = rows.shape[1]
     if sum(1 << (pairs - int(fixed)) for fixed in (rows != 0).sum(axis=1)) != 1 << pairs:
         return False

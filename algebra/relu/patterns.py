@@ -4,8 +4,8 @@ With the pattern P fixed (which hidden unit is active on which sample), the labe
 linear in W1 and in W2.  The cell (i, j) of W1 contributes W2[:, i] ⊗ (P[i, :] ∘ X[j, :]),
 the cell (k, i) of W2 contributes e_k ⊗ (P ∘ W1 X)[i, :] (Lemma D.2 of the first paper).
 
-Lemmas D.3 and D.4 rule patterns out by counting, where no sample's right-hand side (the labels
-less what the units with fixed rows contribute) is exactly 0:
+Lemmas D.3 and D.4 exclude patterns by counting, if no sample's right-hand side (the labels minus
+the contribution of the units with fixed rows) is exactly 0:
 
 * D.3: a sample on which fewer than d learning units are active has d equations of smaller rank,
   and a generic right-hand side is outside it;
@@ -41,8 +41,8 @@ class PatternRanks:
     Attributes
     ----------
     ranks : tuple of int
-        For each pattern the rank at a random point over GF(p): a lower bound on its
-        generic rank, and equal to it but for bad luck.
+        For each pattern the rank at a random point over GF(p): a lower bound on its generic rank,
+        and equal to it unless the point is unlucky.
     needed : int
         dm, the number of equations.
     prime, seed : int
@@ -67,7 +67,7 @@ def pattern_jacobians(
     Parameters
     ----------
     allocation : Allocation
-        Of a `ShallowReLU`.
+        An allocation of a `ShallowReLU`.
     patterns : ndarray of 0 and 1, shape (N, n, m)
     p : int
     rng : random.Random
@@ -141,8 +141,8 @@ def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:
 
     Notes
     -----
-    Sample by sample, with the units still owed activity as the state; units that are owed
-    the same are alike, so the state is a sorted tuple.
+    Counted sample by sample, the state being the numbers of samples on which each unit must still
+    be active; the order of units does not matter, so the state is a sorted tuple.
     """
 
     @cache

@@ -1,4 +1,4 @@
-"""Checks of verdicts on shallow ReLU nets."""
+"""Verification of verdicts on shallow ReLU nets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from algebra.theorems.statements import what_theorems_say
 
 
 def verify_relu(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a shallow ReLU net at points of the effort's seed."""
+    """Verify the certificate of a shallow ReLU net at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         assert isinstance(data, Mapping)
@@ -51,7 +51,7 @@ def verify_relu(data: object, effort: Effort) -> Verification:
             _check_numbers(claim, bound, prime)
             check_relu(claim.problem, data, bound, checklist.say)
             if claim.verdict == INTERMEDIATE and claim.evidence.has("no_match"):
-                # `check_relu` has read it.
+                # Read and checked by `check_relu`.
                 claim.evidence.raw("no_match")
         claim.evidence.finish()
         return what_theorems_say(claim.problem.network, claim.problem.allocation)
@@ -60,7 +60,7 @@ def verify_relu(data: object, effort: Effort) -> Verification:
 
 
 def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
-    """Fields of the envelope that follow from the problem."""
+    """Fields that follow from the problem."""
     for name, right in (("rank", rank), ("prime", prime), ("error_bound", 0)):
         if getattr(claim, name) != right:
             raise CheckFailed(name, f"says {getattr(claim, name)}; it is {right}")
@@ -69,7 +69,7 @@ def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
 
 
 def _check_active_rank(claim: Claim, seed: int, say: Say) -> int:
-    """The rank with all units active is the claimed one; the prime of its witness."""
+    """The claimed rank is that with all units active; returns the prime of its witness."""
     network, support = claim.problem.network, claim.problem.support
     assert isinstance(network, ShallowReLU)
     active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
@@ -84,7 +84,7 @@ def _check_active_rank(claim: Claim, seed: int, say: Say) -> int:
 
 
 def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) -> None:
-    """Check a verdict on a ReLU net, its ranks being checked.
+    """Check a verdict on a ReLU net whose ranks have been checked.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) 
     data : mapping
         The certificate.
     bound : int
-        What the rank is at most, for all patterns.
+        Upper bound of the rank, for all patterns.
     say : callable
         Takes place, status and text of each result.
 
@@ -160,15 +160,16 @@ def persists(problem: Problem, decision: Decision) -> bool:
 
     Notes
     -----
-    The cover by leaves is the same for all instances.  Every leaf must be refuted by μ with
-    slack (see `algebra.relu.arrangement.Refuter.refutes`); hyperplanes may all meet in one point
-    only where a whole row learns, for then they do so always.  Weights of units that reach no
-    output are left out of the equations, which is right nearby only where structural zeros, not
+    The cover by leaves is the same for all instances.  Every leaf must be refuted by μ with slack
+    (see `algebra.relu.arrangement.Refuter.refutes`); hyperplanes may all meet in one point only if
+    a whole row learns, for then they always do.  Weights of units that reach no output are omitted
+    from the equations, which is correct nearby only if structural zeros, not the drawn weights,
+    separate them from the outputs.
     the drawn weights, keep them from the outputs.
 
     The neighbourhood lies within the support.  It may lie outside the cube of a uniform law; but
     W1, W2 (student's and teacher's) and X may each be multiplied by a positive number without
-    changing whether there is a match, so there is one inside the cube as well.
+    changing whether there is a match, so there is also one inside the cube.
     """
     if not decision.is_covered:
         return False

@@ -1,8 +1,8 @@
 """Atlases: every allocation of a small network, up to symmetry, with its verdict.
 
-For each orbit of the symmetries that preserve MP (`algebra.problems.symmetry`) the first
-allocation is certified and represents all.  Finished entries are written to a file line
-by line, so that an atlas can be interrupted and resumed.
+For each orbit of the symmetries that preserve MP (`algebra.problems.symmetry`) the first allocation
+is certified and represents all.  Finished entries are written to a file line by line, so that an
+atlas can be interrupted and resumed.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Atlas(Result):
         return len(self.entries) < self.orbits
 
     def facts(self) -> dict[str, Any]:
-        """How many allocations have which verdict."""
+        """The number of allocations with each verdict."""
         done = done_of(len(self.entries), self.orbits)
         return {
             "network": str(self.network),
@@ -197,7 +197,7 @@ def orbits(
             seen.discard(chosen)
             continue
         orbit = group.orbit(chosen)
-        # Later members of the orbit are crossed out when they come.
+        # Later members of the orbit are removed when they come.
         seen |= orbit - {chosen}
         cells = [group.cells[k] for k in chosen]
         found.append((Allocation.from_cells(network, cells), len(orbit)))
@@ -227,8 +227,8 @@ def atlas(
         Matrices with learnable cells: W of a recurrent net, every matrix of others, by default.
     support : mapping of str to mask, optional
     transposition : bool, optional
-        Whether an allocation and its transpose, where that is a symmetry
-        (`algebra.problems.symmetry`), are one orbit.
+        Whether an allocation and its transpose are one orbit, if transposition is a symmetry
+        (`algebra.problems.symmetry`).
     seed : int, optional
     decide : callable, optional
         Certifies one problem; `algebra.families.certify` by default.
@@ -240,13 +240,13 @@ def atlas(
     Returns
     -------
     Atlas
-        An interrupt (Ctrl-C), or the end of the call's time, ends the work and keeps the entries
-        done.
+        An interrupt (Ctrl-C), or the end of the call's time, ends the survey; the finished entries
+        are kept.
 
     Raises
     ------
     InputError
-        Bad arguments, or a store that belongs to something else.
+        For bad arguments, or a store that holds something else.
     """
     names = tuple(matrices or (("W",) if "W" in network.shapes else network.shapes))
     for name in names:
@@ -272,7 +272,7 @@ def atlas(
             if entry is None:
                 problem = Problem.of(allocation, support=dict(support or {}))
                 verdict = decide(problem) if decide else certify(problem, seed=seed)
-                # A verdict that time cut short is none to keep.
+                # A verdict that the time limit prevented is not kept.
                 check_time()
                 entry = AtlasEntry(
                     allocation.cells,
@@ -293,7 +293,7 @@ def atlas(
 
 
 def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], AtlasEntry]:
-    """Entries already there; a new file is begun with the header."""
+    """The entries that a file contains; a new file starts with the header."""
     if not store.exists():
         try:
             store.write_bytes((json.dumps(header) + "\n").encode())
@@ -331,7 +331,7 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
 
 
 def _keep(store: Path, entry: AtlasEntry) -> None:
-    """Add an entry to the file, on the disk before the next one is worked on."""
+    """Append an entry to the file, and flush it to disk before the next one is computed."""
     try:
         with store.open("a", encoding="utf-8", newline="\n") as file:
             file.write(json.dumps(entry.to_dict()) + "\n")

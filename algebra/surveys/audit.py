@@ -1,11 +1,10 @@
-"""The theorems, as stated, against the exact verdict, over many allocations at once.
+"""The theorems, as stated, compared with the exact verdict over many allocations.
 
-Allocations with r learnable weights in one matrix are taken all, or uniformly at random.
-The Jacobian of all cells of the matrix is computed once at a random point over GF(p);
-an allocation's rank is that of a selection of its columns, and thousands of selections
-are eliminated side by side.  Full rank is a proof that an allocation is not minimal; the
-others are tried at further points and primes until the probability that any of them is
-misjudged is below 2^-60.
+All allocations with r learnable weights in one matrix are taken, or uniformly random ones. The
+Jacobian of all cells of the matrix is computed once at a random point over GF(p); an allocation's
+rank is that of a selection of its columns, and thousands of selections are eliminated in one batch.
+Full rank proves that an allocation is not minimal; the others are tested at further points and
+primes until the probability of an error on any of them is below 2^-60.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ from algebra.theorems.corrected import CORRECTED
 from algebra.theorems.statements import THEOREMS, WORDS, Theorem
 from algebra.time_limits import OutOfTime, check_time, unlimited
 
-# All allocations are taken only up to this number.
+# With more allocations, some must be drawn.
 LARGEST = 5_000_000
-# Matrix entries eliminated, and random keys drawn, side by side.
+# Numbers of matrix entries eliminated, and of random keys drawn, in one batch.
 _ENTRIES, _KEYS = 2_000_000, 4_000_000
 _FIRST = 16
 
@@ -52,19 +51,19 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Counterexample:
-    """An allocation of which a theorem is wrong.
+    """An allocation on which a theorem is wrong.
 
     Attributes
     ----------
     theorem, says : str
-        "maximal" of a minimal allocation, or "minimal" of one that is not.
+        "maximal" for a minimal allocation, or "minimal" for one that is not.
     cells : tuple of cells
         The first one that uses the fewest rows and columns.
     rank, equations : int
         Generic ranks of its Jacobian and of the whole network's.
     points : tuple of (int, int)
-        Primes and numbers of points (`algebra.ranks.jacobian.random_point`): one where the rank
-        meets the equations, or all those where it stays below.
+        Primes and numbers of points (`algebra.ranks.jacobian.random_point`): one point where the
+        rank equals the number of equations, or all points, if it is smaller at each.
     """
 
     theorem: str
@@ -88,7 +87,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class TheoremAudit:
-    """One theorem against the truth.
+    """The comparison of one theorem with the exact verdicts.
 
     Attributes
     ----------
@@ -109,13 +108,13 @@ class TheoremAudit:
 
     @property
     def wrong(self) -> int:
-        """Of how many allocations it is wrong."""
+        """Number of allocations on which it is wrong."""
         return self.says_maximal_but_minimal + self.says_minimal_but_not
 
 
 @dataclass(frozen=True, repr=False)
 class AuditResult(Result):
-    """What an audit found.
+    """The result of an audit.
 
     Attributes
     ----------
@@ -125,9 +124,9 @@ class AuditResult(Result):
     checked : int
         Allocations.
     total : int
-        How many there are.
+        Number of allocations that exist.
     minimal : int
-        How many of the checked are minimal.
+        Number of checked allocations that are minimal.
     theorems : tuple of TheoremAudit
         The theorems on this matrix.
     error_bound : Fraction
@@ -151,7 +150,7 @@ class AuditResult(Result):
     picture = "audit"
 
     def facts(self) -> dict[str, Any]:
-        """How many allocations, and how often theorems are wrong of them."""
+        """Numbers of allocations, and of those on which theorems are wrong."""
         return {
             **named(self, "matrix", "budget", "checked", "total", "minimal"),
             "wrong": sum(t.wrong for t in self.theorems),
@@ -164,10 +163,10 @@ class AuditResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob audit``."""
-        told = {"agree": "agree", "silent": "silent", **{n: f"theorem_{n}" for n in _WRONG}}
+        keys = {"agree": "agree", "silent": "silent", **{n: f"theorem_{n}" for n in _WRONG}}
         return {
             **named(self, "network", "matrix", "budget", "checked", "total", "minimal"),
-            **{key: {t.theorem: getattr(t, n) for t in self.theorems} for n, key in told.items()},
+            **{key: {t.theorem: getattr(t, n) for t in self.theorems} for n, key in keys.items()},
             "examples": [e.to_dict() for t in self.theorems for e in t.examples],
             "error_bound": nearest_double(self.error_bound),
             "seed": self.seed,
@@ -188,7 +187,7 @@ class AuditResult(Result):
 
 @dataclass(frozen=True, repr=False)
 class Audit(Result):
-    """What audits of several matrices of one network found; a sequence of them.
+    """The audits of several matrices of one network, as a sequence.
 
     Attributes
     ----------
@@ -226,7 +225,7 @@ class Audit(Result):
 
     @property
     def examples(self) -> tuple[Counterexample, ...]:
-        """Allocations of which a theorem is wrong, at most two for each theorem and matrix."""
+        """Allocations on which a theorem is wrong, at most two for each theorem and matrix."""
         return tuple(e for a in self.matrices for t in a.theorems for e in t.examples)
 
     def _total(self, name: str) -> int:
@@ -282,14 +281,14 @@ def audit(
     network : Network
         Linear.
     matrix : str
-        Where all the learnable weights lie.
+        The matrix that contains all learnable weights.
     budget : int, optional
         Number of learnable weights; dm by default, as the theorems assume.
     count : int, optional
         Number of allocations drawn uniformly at random; by default all of them.
     corrected : bool, optional
-        Audit the corrected theorems (`algebra.theorems.corrected`) too; much slower where they
-        look for budgets.
+        Also audit the corrected theorems (`algebra.theorems.corrected`), which is much slower if
+        they search budgets.
     support : mapping of str to mask, optional
     seed : int, optional
     progress : callable, optional
@@ -298,13 +297,13 @@ def audit(
     Returns
     -------
     AuditResult
-        On fewer allocations than requested if the time limit of the call is over, or after an
+        It has fewer allocations than requested if the time limit of the call is over, or after an
         interrupt.
 
     Raises
     ------
     InputError
-        Where the matrix or budget does not fit, or there are too many allocations.
+        If the matrix or budget does not fit, or there are too many allocations.
 
     Examples
     --------
@@ -372,7 +371,7 @@ def _cells(network: Network, matrix: str, support: Mapping[str, np.ndarray] | No
 
 
 def _total(cells: Sequence[Cell], matrix: str, size: int, count: int | None) -> int:
-    """How many allocations there are; refused where they are too many to go through."""
+    """Number of allocations; refused if they are too many to enumerate."""
     if not 0 < size <= len(cells):
         raise InputError(f"`budget` ({size}) must lie between 1 and {matrix}'s {len(cells)} cells")
     total = comb(len(cells), size)
@@ -387,7 +386,7 @@ def _total(cells: Sequence[Cell], matrix: str, size: int, count: int | None) -> 
 
 
 def _speaking(network: Network, matrix: str, size: int, corrected: bool) -> list[Theorem]:
-    """The theorems that say something of so many weights of a matrix."""
+    """The theorems that apply to this number of weights in a matrix."""
     return [
         t
         for t in [*THEOREMS.values(), *(CORRECTED.values() if corrected else ())]
@@ -402,8 +401,7 @@ def _selections(
 ) -> Iterator[np.ndarray]:
     """Chunks of sorted selections of `size` of the cells, all or at random.
 
-    The first chunks are small, so that something is known soon; what is drawn does not depend on
-    them.
+    The first chunks are small, so that results come soon; the draws do not depend on the chunks.
     """
     sizes = (min(chunk, _FIRST << k) for k in count_up())
     if count is None:
@@ -440,7 +438,7 @@ class _Ranks:
         rng = random.Random(f"audit/{seed}")
         self.points: list[tuple[int, np.ndarray]] = []
         once, error = deficit_error(network, equations), Fraction(1)
-        # Enough points that all misjudgements together are unlikely.
+        # Enough points to make all errors together unlikely.
         while error * checked >= TARGET_ERROR:
             p = random_prime(rng, prime_bits(network, equations))
             point = random_point(network, p, rng.randrange(1 << 32), support)
@@ -449,7 +447,7 @@ class _Ranks:
         self.error = error * checked
 
     def are_minimal(self, chosen: np.ndarray) -> np.ndarray:
-        """For each selection, whether its rank stays below the network's at every point."""
+        """For each selection, whether its rank is below the network's at every point."""
         open_ = np.arange(len(chosen))
         if chosen.shape[1] >= self.equations:
             for p, matrix in self.points:

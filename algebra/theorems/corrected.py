@@ -1,9 +1,8 @@
 r"""True versions of the papers' theorems.
 
-The same kind of object as in `algebra.theorems.statements`, so that `algebra.surveys.audit` can
-compare them
-with the exact verdict too.  They apply to more networks (m > Tb, r ≠ dm) and give no conclusion
-where only the generic rank decides.  Proofs are in docs/theorems.md.
+They have the type of those in `algebra.theorems.statements`, so that `algebra.surveys.audit` can
+also compare them with the exact verdict.  They apply to more networks (m > Tb, r ≠ dm) and give no
+conclusion if only the generic rank decides.  Proofs are in docs/theorems.md.
 
 Throughout κ = min(m, Tb) (or min(m, q)), the number of independent samples; in wide nets the
 generic rank of the whole Jacobian is then dκ.
@@ -17,19 +16,19 @@ are independent.
 - d = 2: let s columns have 2 or more cells, and let row i have c_i cells outside them.  For
   s ≥ κ the rank is 2κ, else ``2s + min(2(κ − s), Σ_i min(c_i, κ − s))``.
 
-  *Proof.* A column with two cells contains K²⊗z_j.  Modulo these, κ' = κ − s dimensions and
-  columns with one cell remain: subspaces a_i ⊗ Z_i with Z_i generic of dimension
-  min(c_i, κ').  If these dimensions sum to at most 2κ' (else shrink some Z_i), let the Z_i be
-  spanned by coordinate vectors dealt out in turn, so that none repeats in a Z_i and each is
-  used at most twice: the sum is then direct, as any two a_i are independent. ∎
+  *Proof.* A column with two cells contains K²⊗z_j.  Modulo these, κ' = κ − s dimensions and columns
+  with one cell remain: subspaces a_i ⊗ Z_i with Z_i generic of dimension min(c_i, κ').  If these
+  dimensions sum to at most 2κ' (else shrink some Z_i), let the Z_i be spanned by coordinate vectors
+  assigned in cyclic order, so that none repeats in a Z_i and each is used at most twice: the sum is
+  then direct, as any two a_i are independent. ∎
 
 **Regularity.**  If the layer has at most d + 1 rows or at most κ + 1 columns, an allocation
 with r = dκ is maximal exactly when no row, column or cross budget is exceeded: that is the
 theorem of Gopalan et al. [1]_ on tensor codes with one parity check a column, read for the
 complement.  With d, κ ≥ 3 and a 5×5 layer that fails.
 
-**Rows of Tb in W.**  That they suffice where b divides m rests on [3]_; docs/theorems.md has
-the argument.
+**Rows of Tb in W.**  That they suffice if b divides m is based on [3]_; docs/theorems.md has the
+argument.
 
 References
 ----------
@@ -78,7 +77,7 @@ def tensor_rank(masks: Masks, d: int, m: int) -> np.ndarray | None:
     Returns
     -------
     ndarray of int64, shape (N,), or None
-        None where no closed form is known (d, m ≥ 3, more rows than d and columns than m).
+        None if no closed form is known (d, m ≥ 3, more rows than d and columns than m).
 
     Examples
     --------
@@ -146,16 +145,16 @@ def rows_of_Tb_suffice(network: LinearRNN) -> bool | None:
     Returns
     -------
     bool or None
-        True where it is proved to be maximal: b divides m.  False where it is minimal: b
-        does not divide m and ``m (T − ⌊m/b⌋) < Tb``.  None in between: the rank decides (it
-        was full for all sizes tried).
+        True if it is proved to be maximal: b divides m.  False if it is minimal: b does not divide
+        m and ``m (T − ⌊m/b⌋) < Tb``.  None otherwise: the rank decides (it was full for all sizes
+        tried).
 
     Notes
     -----
-    Let k = dm/(Tb) be the number of rows and f = ⌊m/b⌋.  The m − fb dimensions of
-    combinations of samples that silence the first f inputs see only T − f steps: their
-    labels move by ``Σ_{s < T−f} (D W^s)[:, rows] G_s``, at most (T − f) k directions a
-    dimension, where d are needed.
+    Let k = dm/(Tb) be the number of rows and f = ⌊m/b⌋.  The m − fb dimensions of combinations of
+    samples whose first f inputs are 0 use only T − f steps: the changes of their labels are
+    ``Σ_{s < T−f} (D W^s)[:, rows] G_s``, at most (T − f) k directions per dimension, while d are
+    needed.
 
     Examples
     --------
