@@ -1,29 +1,29 @@
-r"""Which allocations of a normalization network realize every target, layer by layer.
+r"""Allocations of a normalization network that realize every target, layer by layer.
 
-Block k of the frozen network (layers 2k − 1 and 2k) is to give layer k of the target on the
-samples.  Let U be a basis of the *differences* of the block's input samples, s of them; what
-is common to all samples is the shifts' business.  With δ_i = 1/(g_2k)_i and no unit silent,
+Block k of the frozen network (layers 2k − 1 and 2k) must equal layer k of the target on the
+samples.  Let U be a basis of the *differences* of the block's input samples, s of them; the shifts
+account for the part common to all samples.  With δ_i = 1/(g_2k)_i and all units active,
 
 .. math:: W_{2k} \, \mathrm{diag}(g_{2k-1}) W_{2k-1} U - \mathrm{diag}(δ) T_k U = 0
 
 are n_k s equations, linear in the learnable scales g_{2k-1} and the inverses δ of the learnable
-scales g_2k.  Full row rank of this system and a solution without δ_i = 0 are what is needed;
-both are open conditions on polynomials, so one point modulo a prime at which they hold proves
-them for generic weights and samples.
+scales g_2k.  Full row rank of this system and a solution without δ_i = 0 are required; both are
+open conditions on polynomials, so one point modulo a prime at which they hold proves them for
+generic weights and samples.
 
-**For every target and all samples** (MP = 1) it suffices that this holds for each block, that
-all shifts b_2k learn, and, with ReLU, that no hidden unit is both silent sometimes and beyond
-control: units whose shift learns are made active on all samples, those with only the scale
-learning are switched off, and there must be none with neither.
+**For every target and all samples** (MP = 1) it suffices that this holds for each block, that all
+shifts b_2k learn, and, with ReLU, that each hidden unit can be made always active or always
+inactive: units whose shift learns are made active on all samples, those of which only the scale
+learns are switched off, and there must be none without a learnable scale or shift.
 
-*Why later blocks need no more.*  Their inputs are the target's own hidden states, in which
-units may be silent: then U has fewer independent columns than n_{k-1}, a combination of fewer
-equations.  W_{2k-1} U is generic for generic W_{2k-1} and every U; and where zeros of the
-frozen matrices make that argument fail, the system is checked for U = 1, from which any U
-follows by multiplication.
+*Why later blocks need no more.*  Their inputs are the target's own hidden states, in which units
+may be inactive: then U has fewer independent columns than n_{k-1}, which are combinations of fewer
+equations.  W_{2k-1} U is generic for generic W_{2k-1} and every U; if zeros of the frozen matrices
+invalidate that argument, the system is checked for U = 1, from which any U follows by
+multiplication.
 
 The numbers: s = min(n_{k-1}, m − 1).  So with m samples, width w_k ≥ n_k·min(n_{k-1}, m − 1)
-does what the paper's n_k n_{k-1} does on the whole ball, and n_k − 1 units less with g_2k.
+suffices, as the paper's n_k n_{k-1} does on the whole ball, and n_k − 1 units less with g_2k.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class BlockWitness:
     layer : int
         The target's layer k, from 1.
     equations, unknowns : int
-        n_k s, and the learnable scales of the block.
+        n_k s, and the number of learnable scales in the block.
     p, seed : int
         Prime and number of the point.
     """
@@ -71,7 +71,7 @@ class BlockWitness:
 
 
 def shifts_fit(problem: Problem) -> str:
-    """Why the shifts that learn do not suffice; empty where they do."""
+    """Why the learnable shifts do not suffice; empty if they do."""
     network = problem.network
     assert isinstance(network, NormNet)
     masks = problem.allocation.masks
@@ -96,7 +96,7 @@ def _exists(problem: Problem, name: str) -> np.ndarray:
 
 
 def input_differences(problem: Problem, layer: int) -> tuple[int, bool]:
-    """Number s of differences of the block's input samples, and whether U = 1 is to be taken."""
+    """Number s of differences of the block's input samples, and whether U = 1 must be used."""
     network = problem.network
     assert isinstance(network, NormNet)
     before = network.widths[layer - 1]
@@ -114,11 +114,11 @@ def block_solvable(problem: Problem, layer: int, p: int, seed: int) -> tuple[boo
     Parameters
     ----------
     problem : Problem
-        Of a `NormNet`, with a fixed allocation.
+        A `NormNet` with a fixed allocation.
     layer : int
         The target's layer, from 1.
     p, seed : int
-        The point follows from them.
+        They determine the point.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def block_solvable(problem: Problem, layer: int, p: int, seed: int) -> tuple[boo
     exists1, exists2 = (_exists(problem, f"g{j}")[:, 0] for j in (first, second))
     learns1 = masks[f"g{first}"][:, 0] != 0
     if not network.is_linear:
-        # A unit whose shift is frozen is switched off: its scale is no unknown.
+        # A unit whose shift is fixed is switched off: its scale is not an unknown.
         off = learns1 & (masks[f"b{first}"][:, 0] == 0)
         learns1, exists1 = learns1 & ~off, exists1 * ~off
     learns2 = masks[f"g{second}"][:, 0] != 0
@@ -165,7 +165,7 @@ def block_solvable(problem: Problem, layer: int, p: int, seed: int) -> tuple[boo
 def _has_solution(
     system: np.ndarray, constant: np.ndarray, last: int, p: int, rng: random.Random
 ) -> bool:
-    """Full row rank, and a solution of ``system x = −constant`` with its `last` entries nonzero."""
+    """Full row rank, and a solution of ``system x = −constant`` whose `last` entries are not 0."""
     rows, columns = system.shape
     if rows > columns:
         return False
@@ -190,7 +190,7 @@ def _has_solution(
 
 
 def realizes_all(problem: Problem, seed: int = 0) -> tuple[BlockWitness, ...] | str:
-    """Witnesses that generic instances are all matched, or why that is not shown.
+    """Witnesses that generic instances all have a match, or the reason why this is not shown.
 
     Parameters
     ----------

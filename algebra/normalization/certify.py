@@ -1,24 +1,25 @@
 r"""Verdicts on normalization networks.
 
-What is decided, and how:
+The verdicts and their arguments:
 
 * **maximal**, linear or ReLU: every block realizes its layer of the target
   (`algebra.normalization.blocks`, proved by a point modulo a prime for each block).
-* **linear nets**: everything `algebra.linear.certify` decides of the lowered problem
+* **linear nets**: every verdict of `algebra.linear.certify` on the lowered problem
   (`algebra.networks.normalization`).  If the student's labels have a smaller dimension than the
   target's (a hidden width below what the target needs), MP = 0 for every allocation.
-* **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension
-  ρ.  For each activation pattern the student's labels are a polynomial image of the r
-  learnable weights.  r < ρ: finitely many images of measure 0, MP = 0.  A common factor can
-  be moved between a block's hidden scales and shifts and its output scales where all of
-  these learn, so such a block counts for one weight less.
-* **ReLU nets, intermediate**: depth 2 or more and r < ρ, ρ for the targets with all hidden
-  units active on all samples, an event of positive probability: MP < 1.  With positive
-  probability, too, the target's last hidden units and the student's are silent on all samples;
-  then labels are constant and the learning shifts b_2l match them: MP > 0.
-* **ReLU nets, else**: undecided.  Nothing is claimed of patterns in which units switch.
+* **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension ρ.
+  For each activation pattern the student's labels are a polynomial image of the r learnable
+  weights.  If r < ρ these are finitely many images of measure 0, and MP = 0.  A common factor can
+  be moved between a block's hidden scales and shifts and its output scales if all of these learn,
+  so such a block counts as one weight less.
+* **ReLU nets, intermediate**: depth 2 or more and r < ρ, ρ for the targets with all hidden units
+  active on all samples, an event of positive probability: MP < 1.  Also with positive probability
+  the target's last hidden units and the student's are inactive on all samples; then labels are
+  constant and the learnable shifts b_2l match them: MP > 0.
+* **other ReLU nets**: undecided.  Nothing is claimed of patterns with both active and inactive
+  units.
 
-The teacher is the target, not a student's copy; see `algebra.networks.normalization`.
+The teacher is the target, not a network like the student; see `algebra.networks.normalization`.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ NARROW = "the frozen net's labels have dimension {0}, the target's {1}"
 
 
 def theorem_1(problem: Problem) -> str:
-    """What Theorem 1 of the second paper, as stated, says: "maximal" or "silent"."""
+    """The conclusion of Theorem 1 of the second paper, as stated: "maximal" or "silent"."""
     network, masks = problem.network, problem.allocation.masks
     assert isinstance(network, NormNet)
     odd = range(1, 2 * network.depth, 2)
@@ -66,7 +67,7 @@ def theorem_1(problem: Problem) -> str:
 
 
 def effective_learnable(problem: Problem) -> int:
-    """Learnable weights less one for each block in which a common factor can be moved."""
+    """Learnable weights minus one for each block in which a common factor can be moved."""
     network, masks = problem.network, problem.allocation.masks
     assert isinstance(network, NormNet)
     free = 0
@@ -80,8 +81,8 @@ def effective_learnable(problem: Problem) -> int:
 def target_rank(network: NormNet, seed: int = 0) -> GenericRank:
     """Dimension of the variety of the teacher's labels, all its hidden units active.
 
-    For a linear net the labels themselves; with ReLU those of the linear piece on which no
-    unit is silent, which has positive probability.
+    For a linear net the labels themselves; with ReLU those of the linear piece on which all units
+    are active, which has positive probability.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
         found = certify_linear(inner, effort, peers=False)
         return replace(
             found, problem=problem, theorems=theorems, evidence={"lowered": found.to_dict()},
-            # They name matrices of the lowered network.
+            # They refer to matrices of the lowered network.
             reasons=(), seconds=time.monotonic() - start,
         )  # fmt: skip
     r = effective_learnable(problem)

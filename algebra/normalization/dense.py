@@ -18,12 +18,12 @@ _ROOT_BITS = 20
 
 
 def rationals(value: Any, name: str, dimensions: int = 2) -> Rationals:
-    """An array as exact rationals; doubles are taken as the rationals they are.
+    """An array as exact rationals; doubles are converted exactly.
 
     Raises
     ------
     InputError
-        Where the shape or an entry is no good.
+        If the shape or an entry is invalid.
     """
     array = np.asarray(value)
     if array.ndim != dimensions or not array.size:
@@ -45,14 +45,14 @@ def rationals(value: Any, name: str, dimensions: int = 2) -> Rationals:
 
 @dataclass(frozen=True)
 class HiddenUnits:
-    """In which order and with which positive factors another network has a layer's ReLU units.
+    """The order and positive factors in which another network has the ReLU units of a layer.
 
     Attributes
     ----------
     order : tuple of int
         Unit i of the other network is unit ``order[i]`` of this one.
     factors : tuple of fmpq
-        Unit i of the other network is so many times that unit; positive.
+        Unit i of the other network is this multiple of that unit; positive.
     """
 
     order: tuple[int, ...]
@@ -76,7 +76,7 @@ class DenseNet:
 
     @classmethod
     def of(cls, weights: Sequence[Any], shifts: Sequence[Any] | None = None) -> DenseNet:
-        """A target from arrays; shifts are 0 where none are given."""
+        """A target from arrays; shifts are 0 by default."""
         if not len(weights):
             raise InputError("`weights` is empty: a target has at least one layer")
         matrices = tuple(rationals(W, f"W{k}") for k, W in enumerate(weights, 1))
@@ -102,7 +102,7 @@ class DenseNet:
         Raises
         ------
         InputError
-            Where an order is no permutation or a factor is not positive.
+            If an order is not a permutation or a factor is not positive.
         """
         sizes = [len(W) for W in self.weights[:-1]]
         if len(units) != len(sizes):
@@ -121,7 +121,7 @@ class DenseNet:
         return DenseNet(tuple(weights), tuple(shifts))
 
     def __call__(self, X: Rationals) -> Rationals:
-        """Outputs for samples X, one a column."""
+        """Outputs for samples X, one in each column."""
         return _run(self.weights, [None] * len(self.weights), self.shifts, X)
 
 
@@ -136,7 +136,7 @@ class NormalizedNet:
     scales, shifts : tuple of vectors
         The diagonals of Γ_1, …, Γ_2l, and β_1, …, β_2l.
     radius : fmpq
-        It realizes its target on ‖x‖ ≤ radius.
+        The network equals its target for ‖x‖ ≤ radius.
     hidden : tuple of HiddenUnits
         The relation of its states after the blocks to the target's; empty if they are equal.
     """
@@ -148,7 +148,7 @@ class NormalizedNet:
     hidden: tuple[HiddenUnits, ...] = ()
 
     def __call__(self, X: Rationals) -> Rationals:
-        """Outputs for samples X, one a column."""
+        """Outputs for samples X, one in each column."""
         return _run(self.weights, self.scales, self.shifts, X)
 
 
@@ -170,7 +170,7 @@ def _run(
 
 
 def norm_bound(vector: Rationals) -> fmpq:
-    """A rational upper bound of the Euclidean norm, off by less than 2^-19."""
+    """A rational upper bound of the Euclidean norm, with an error below 2^-19."""
     square = sum((entry * entry for entry in vector), fmpq(0))
     if square == 0:
         return fmpq(0)
@@ -179,5 +179,5 @@ def norm_bound(vector: Rationals) -> fmpq:
 
 
 def size_text(matrix: Rationals) -> str:
-    """Its shape in words, such as 2×3."""
+    """The shape in words, such as 2×3."""
     return "×".join(map(str, matrix.shape))

@@ -1,9 +1,9 @@
-r"""In which order and scale a frozen network can have the hidden units of a deep ReLU target.
+r"""Orders and scales of a deep ReLU target's hidden units that a frozen network can realize.
 
 Every order π_k of the target's hidden units, with positive scales, gives the same function
-(`DenseNet.with_hidden_units`).  Block k meets the orders π_{k-1} of its inputs and π_k of its
-outputs; its scales follow from `algebra.normalization.hidden_scales`.  The search goes through the
-orders block by block, the target's own first, and remembers what it found for each pair.
+(`DenseNet.with_hidden_units`).  Block k depends on the orders π_{k-1} of its inputs and π_k of its
+outputs; its scales follow from `algebra.normalization.hidden_scales`.  The search enumerates the
+orders block by block, the target's own first, and caches the result for each pair.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from algebra.normalization.scales import Unreachable, solve_both_scales
 from algebra.time_limits import check_time
 
 Order = tuple[int, ...]
-# Blocks, each with its orders, that are looked at before the search is given up.
+# Number of blocks, each with its orders, after which the search is given up.
 _MOST_BLOCKS = 72
 
 
 class NotRealized(InputError):
-    """A target of two or more layers is not realized layer by layer; that proves no more.
+    """A target of two or more layers is not realized layer by layer; this proves nothing else.
 
     Attributes
     ----------
     layer : int
-        The target's layer, from 1, at which it failed.
+        The target's layer, from 1, at which the search failed.
     status : str
-        Of `algebra.normalization.hidden_scales`: "irrational" where scales exist, but none over Q;
-        "no real solution", "no positive solution" or "impossible" where it is proved that no
-        order and no positive scales of the hidden units do it; else "not found".
+        Status of `algebra.normalization.hidden_scales`: "irrational" if scales exist, but none over
+        Q; "no real solution", "no positive solution" or "impossible" if it is proved that no order
+        and positive scales of the hidden units suffice; otherwise "not found".
     """
 
     def __init__(self, layer: int, status: str, text: str) -> None:
@@ -59,7 +59,7 @@ class Alignment:
     Attributes
     ----------
     units : tuple of HiddenUnits
-        One for each hidden layer; approximate where a block's scales are irrational.
+        One for each hidden layer; approximate if a block's scales are irrational.
     blocks : tuple of HiddenScales
         One for each layer of the target, its rows and columns in these orders.
     """
@@ -71,7 +71,7 @@ class Alignment:
 def align(
     target: DenseNet, frozen: Sequence[Any], *, rational: bool = True, seed: int = 0
 ) -> Alignment:
-    """Hidden units in an order and a scale that a frozen network realizes layer by layer.
+    """An order and a scale of the hidden units that a frozen network realizes layer by layer.
 
     All scales of the frozen network are tuned.
 
@@ -82,7 +82,7 @@ def align(
     frozen : sequence of matrices
         W_1, …, W_2l.
     rational : bool, optional
-        Whether only rational scales will do.
+        Whether only rational scales are accepted.
     seed : int, optional
 
     Returns
@@ -92,7 +92,7 @@ def align(
     Raises
     ------
     NotRealized
-        Its status says whether that is proved.
+        Its status tells whether this is proved.
     """
     weights = [rationals(W, f"W{k}") for k, W in enumerate(frozen, 1)]
     search = _OrderSearch(target, weights, seed)
@@ -108,7 +108,7 @@ def align(
 
 
 class _OrderSearch:
-    """Depth-first search through the orders, with what is known of each block."""
+    """Depth-first search through the orders, with cached results for each block."""
 
     def __init__(self, target: DenseNet, weights: Sequence[np.ndarray], seed: int) -> None:
         self.target, self.weights, self.seed = target, weights, seed
@@ -118,7 +118,7 @@ class _OrderSearch:
     def path(
         self, k: int, before: Order, accepted: Sequence[str]
     ) -> list[tuple[Order, HiddenScales]] | None:
-        """Orders and scales for the blocks from k on, for this order of their inputs."""
+        """Orders and scales for the blocks from k on, for a given order of their inputs."""
         if k == len(self.target.weights):
             return []
         own = tuple(range(len(self.target.weights[k])))
@@ -149,7 +149,7 @@ class _OrderSearch:
         return self.known[key]
 
     def failure(self, accepted: Sequence[str]) -> NotRealized:
-        """What the search came to: at the last layer that it reached."""
+        """The outcome of the search at the last layer that it reached."""
         at = max(k for k, _, _ in self.known)
         found = [block for (k, _, _), block in self.known.items() if k == at]
         if IRRATIONAL not in accepted:

@@ -1,9 +1,8 @@
 r"""Narrow blocks of deep ReLU targets: positive scales of the hidden units that realize them.
 
 Between two layers of a target, z ↦ σ(W* z + b*) and the next, hidden units may be multiplied by
-positive numbers D = diag(D_1, …): σ(D h) = D σ(h).  So block k of the frozen network need not be
-W*_k itself; with ε = the inverse scales of its inputs and δ_i = (D_k)_i / (Γ_2k)_i it has to
-satisfy
+positive numbers D = diag(D_1, …): σ(D h) = D σ(h).  So block k of the frozen network need not equal
+W*_k itself; with ε = the inverse scales of its inputs and δ_i = (D_k)_i / (Γ_2k)_i it must satisfy
 
 .. math:: W_{2k} \, \mathrm{diag}(γ) \, W_{2k-1} = \mathrm{diag}(δ) \, W^*_k \, \mathrm{diag}(ε),
           \qquad ε_j > 0, \; δ_i \ne 0,
@@ -11,17 +10,16 @@ satisfy
 where Γ_2k is tuned.  The scales D_k do not couple the blocks: Γ_2k = D_k/δ satisfies every
 condition of the next block.  The first block has ε = 1 (its inputs are given), the last D = 1.
 
-*Elimination of γ.*  Let y_1, …, y_c be a basis of the left kernel of K = W_2k ⊙ W_{2k-1}ᵀ,
-nm × w, c = nm − w for a K of full rank.  By Fredholm's alternative there is a γ exactly where
+*Elimination of γ.*  Let y_1, …, y_c be a basis of the left kernel of K = W_2k ⊙ W_{2k-1}ᵀ, nm × w,
+c = nm − w for a K of full rank.  By Fredholm's alternative there is a γ if and only if
 
 .. math:: δ^T B_r ε = 0, \quad r = 1, …, c, \qquad (B_r)_{ij} = (y_r)_{ij} W^*_{ij} :
 
 c bilinear equations on P^{n-1} × P^{m-1}, of dimension n + m − 2.
 
-**Theorem.**  For generic data and w < nm the solutions with all δ_i, ε_j ≠ 0 are *none* where
-w ≤ (n − 1)(m − 1); they are finitely many, all simple, exactly
-C(n + m − 2, n − 1) where w = (n − 1)(m − 1) + 1; and a variety of dimension
-f = w − (n − 1)(m − 1) − 1 ≥ 1 above.
+**Theorem.**  For generic data and w < nm there is *no* solution with all δ_i, ε_j ≠ 0 if w ≤ (n −
+1)(m − 1); there are finitely many, all simple, exactly C(n + m − 2, n − 1), if w = (n − 1)(m − 1) +
+1; above, they form a variety of dimension f = w − (n − 1)(m − 1) − 1 ≥ 1.
 
 *Proof.*  They are the intersection, in the torus of P^{nm-1}, of the linear space spanned by the
 columns of K with W* ∘ {δ ε^T}, a translate of the torus of the Segre variety.  W* is generic in
@@ -34,27 +32,27 @@ linear space has the same matroid and meets the Segre variety in its degree, C(n
 
 The equations are hyperplane sections of the Segre variety, of degree C(n + m − 2, n − 1); by the
 refined theorem of Bézout their common zeros have at most that many irreducible components.  So a
-list of so many solutions, each with a nonsingular Jacobian (checked in balls) and therefore a
-component, is complete, for all primes that may have been used to find it.
+list of this many solutions, each with a nonsingular Jacobian (checked in balls) and therefore a
+component, is complete, whatever primes were used to find it.
 
-**What is said of one block.**
+**Status of one block.**
 
 * "rational": an exact solution over Q.
-* "irrational": a real solution with positive ε, in boxes proved to hold exactly one
+* "irrational": a real solution with positive ε, in boxes proved to contain exactly one
   (`algebra.polynomials.parametrization`).
 * "no real solution", "no positive solution": all C(n + m − 2, n − 1) complex solutions are known,
-  and none is real, or none of the real ones has ε of one sign.  "no positive solution" too where
-  c = n and det(Σ_j ε_j (B_r)_ij)_{ri}, a form of degree n in ε, times some power of Σ ε has
-  coefficients of one sign only: Pólya's theorem says that this is so for some power exactly
-  where the form has no zero with ε ≥ 0, ε ≠ 0.
-* "impossible": c > n + m − 2 and the ideal contains all monomials of bidegree (1, n): a rank
-  modulo a prime, which is at most the rank over Q; so there is no complex solution at all.  Or,
-  above f = 0, no matrix with the signs of any δ ε^T satisfies the linear equations: a linear
-  program over Q for each choice of the signs of δ.
+  and none is real, or none of the real ones has ε of one sign.  Also "no positive solution" if c =
+  n and det(Σ_j ε_j (B_r)_ij)_{ri}, a form of degree n in ε, times some power of Σ ε has
+  coefficients of one sign only: by Pólya's theorem such a power exists if and only if the form has
+  no zero with ε ≥ 0, ε ≠ 0.
+* "impossible": c > n + m − 2 and the ideal contains all monomials of bidegree (1, n), by a rank
+  modulo a prime, which is at most the rank over Q; so there is no complex solution.  Or, for f > 0,
+  no matrix with the signs of any δ ε^T satisfies the linear equations: a linear program over Q for
+  each choice of the signs of δ.
 * "not found": none of these; nothing is claimed.
 
-The paper's argument and what is said here are about realizations *layer by layer*: every layer of
-the target is one block's, up to order and positive scales of hidden units.
+The paper's argument and all statements here are about realizations *layer by layer*: every layer of
+the target is equal to one block, up to order and positive scales of hidden units.
 
 References
 ----------
@@ -92,38 +90,39 @@ RATIONAL, IRRATIONAL = "rational", "irrational"
 NO_REAL, NO_POSITIVE, IMPOSSIBLE = "no real solution", "no positive solution", "impossible"
 NOT_FOUND = "not found"
 
-# Sides of the boxes are at most 2^-_BITS long; where a sign stays open, longer ones are tried.
+# Sides of the boxes are at most 2^-_BITS long; if a sign is undecided, smaller boxes are used.
 _BITS, _MOST_BITS = 80, 1280
-# Slices of a variety of positive dimension, and points on linear ones.
+# Numbers of slices of a variety of positive dimension, and of points on linear ones.
 _SLICES = 24
 _PRIMES = 3
-# Powers of Σ ε that are tried in Pólya's theorem.
+# Largest power of Σ ε that is tried in Pólya's theorem.
 _POLYA = 24
-# Sign patterns of δ, each a linear program, up to this number.
+# Largest number of sign patterns of δ, each a linear program.
 _MOST_PATTERNS = 64
-# For msolve, which now and then does not end on a system that it solves at once another time.
+# msolve occasionally does not finish on a system that it solves at once in another attempt.
 _SECONDS = (10, 60)
 
 
 @dataclass(frozen=True)
 class HiddenScales:
-    """Scales with which a block realizes a layer of the target, or why none are known.
+    """Scales with which a block realizes a layer of the target, or the reason why none are known.
 
     Attributes
     ----------
     status : str
         See the module's docstring.
     delta, epsilon : tuple of fmpq
-        The solution: exact where it is rational, the middle of its box where it is irrational,
-        empty elsewhere.  The first nonzero row's δ and ε_1 are 1; δ of a zero row is 1.
+        The solution: exact if it is rational, the midpoint of its box if it is irrational,
+        otherwise empty.  The first nonzero row's δ and ε_1 are 1; δ of a zero row is 1.
     box : tuple of intervals
-        Where it is irrational: pairs of exact ends for δ and ε, which enclose it and no other.
+        If it is irrational: pairs of exact bounds for δ and ε, which enclose it and no other
+        solution.
     complex, real, positive : int or None
-        How many solutions there are, of a system with finitely many.
+        Numbers of solutions, for a system with finitely many.
     prime : int
-        Where the status is "impossible" by a rank modulo a prime.
+        If the status is "impossible" by a rank modulo a prime.
     note : str
-        What the search came to, in words.
+        The outcome of the search, in words.
     """
 
     status: str
@@ -138,12 +137,12 @@ class HiddenScales:
 
     @property
     def is_realized(self) -> bool:
-        """Whether a solution is known, rational or in a box."""
+        """Whether a solution is known, as a rational or in a box."""
         return self.status in (RATIONAL, IRRATIONAL)
 
     @property
     def is_refuted(self) -> bool:
-        """Whether it is proved that there is none."""
+        """Whether it is proved that there is no solution."""
         return self.status in (NO_REAL, NO_POSITIVE, IMPOSSIBLE)
 
 
@@ -159,7 +158,7 @@ def least_inner_width(rows: int, columns: int) -> int:
 
 
 def solution_count(rows: int, columns: int, width: int) -> int | None:
-    """Complex solutions of a generic inner block up to common factors; None where infinitely many.
+    """Number of complex solutions of a generic inner block up to scaling; None if infinite.
 
     Examples
     --------
@@ -175,7 +174,7 @@ def solution_count(rows: int, columns: int, width: int) -> int | None:
 
 
 def bilinear_forms(W2: Rationals, W1: Rationals, target: Rationals) -> list[Rationals]:
-    """The matrices B_r with δᵀ B_r ε = 0 for all r exactly where a γ exists."""
+    """The matrices B_r such that δᵀ B_r ε = 0 for all r if and only if a γ exists."""
     K = khatri_rao(W2, W1.T)
     return [np.array(y, dtype=object).reshape(target.shape) * target for y in kernel(K.T, len(K))]
 
@@ -189,7 +188,7 @@ def find_hidden_scales(
     ----------
     W2, W1, target : arrays of fmpq, n×w, w×m and n×m
     seed : int, optional
-        Of primes and slices.
+        For primes and slices.
 
     Returns
     -------
@@ -220,7 +219,7 @@ def find_hidden_scales(
 
 
 class _ScaleSearch:
-    """The bilinear equations of one block and the ways to settle them."""
+    """The bilinear equations of one block, and the methods that decide them."""
 
     def __init__(self, forms: list[Rationals], shape: tuple[int, int], seed: int) -> None:
         self.forms, (self.n, self.m) = forms, shape
@@ -242,13 +241,13 @@ class _ScaleSearch:
         return self._finite() if surplus == 0 else self._slices(-surplus)
 
     def _given_epsilon(self, epsilon: Sequence[fmpq]) -> tuple[fmpq, ...] | None:
-        """δ without a 0 that solves the equations, linear once ε is given; first entry 1."""
+        """δ without a 0 that solves the equations, which are linear for given ε; first entry 1."""
         rows = [list(B @ np.array(epsilon, dtype=object)) for B in self.forms]
         null = [np.array(v, dtype=object) for v in kernel(rows, self.n)]
         if not null or any(all(v[i] == 0 for v in null) for i in range(self.n)):
             return None
         for attempt in range(_SLICES):
-            # Powers of distinct integers: by Vandermonde, some attempt meets no zero.
+            # Powers of distinct integers: by Vandermonde, some attempt avoids all zeros.
             total = sum((fmpq((attempt + 1) ** k) * v for k, v in enumerate(null)), 0 * null[0])
             if all(entry != 0 for entry in total):
                 return tuple(entry / total[0] for entry in total)
@@ -280,7 +279,7 @@ class _ScaleSearch:
         return HiddenScales(status, delta, epsilon, box, note="more equations than unknowns")
 
     def _finite(self) -> HiddenScales:
-        """All solutions of the square system; complete where they are as many as Bézout allows."""
+        """All solutions of the square system; complete if their number is the Bézout number."""
         found = self._solved({})
         if isinstance(found, str):
             return HiddenScales(NOT_FOUND, note=found)
@@ -301,7 +300,7 @@ class _ScaleSearch:
         )
 
     def _slices(self, dimension: int) -> HiddenScales:
-        """Points on a variety of positive dimension, where some of the ε are given numbers."""
+        """Points on a variety of positive dimension, with some of the ε given."""
         if len(self.forms) == self.n and self._determinant_keeps_its_sign():
             note = (
                 "the determinant of the equations for δ has one sign wherever all ε are positive "
@@ -354,7 +353,7 @@ class _ScaleSearch:
     def _no_matrix(self, signs: Sequence[int]) -> bool:
         """Whether no Z with all entries positive has Σ signs_i (B_r)_ij Z_ij = 0 for all r.
 
-        With Z = t + P, P ≥ 0, t + Σ P = 1 the largest t is then 0, or there is none.
+        With Z = t + P, P ≥ 0, t + Σ P = 1 the maximum of t is then 0, or there is no such Z.
         """
         check_time()
         rows = []
@@ -368,7 +367,7 @@ class _ScaleSearch:
         return found.status == INFEASIBLE or (found.status == OPTIMAL and found.value == 0)
 
     def _solved(self, given: dict[int, fmpq]) -> tuple[Parametrization, tuple[Box, ...]] | str:
-        """All solutions with δ_1 = ε_1 = 1 and these ε, or why they are not known."""
+        """All solutions with δ_1 = ε_1 = 1 and these ε, or the reason why they are not known."""
         free = [j for j in range(1, self.m) if j not in given]
         if self.n == 2 and len(free) == 1 and len(self.forms) == 2:
             points = self._quadratic(given, free[0])
@@ -427,7 +426,7 @@ class _ScaleSearch:
         boxes: tuple[Box, ...],
         given: dict[int, fmpq] | None = None,
     ) -> tuple[tuple[str, tuple[fmpq, ...], tuple[fmpq, ...], Box] | None, int, bool]:
-        """A solution with ε > 0 and δ ≠ 0, rational if there is one; how many; are signs open?"""
+        """A solution with ε > 0, δ ≠ 0, rational if possible; how many; whether signs are open."""
         given = given or {}
         good: list[Box] = []
         bits, undecided = _BITS, list(boxes)
@@ -464,7 +463,7 @@ class _ScaleSearch:
         return True
 
     def _all_simple(self, points: Parametrization) -> bool:
-        """Whether the Jacobian of the square system is certainly nonsingular at every point."""
+        """Whether the Jacobian of the square system is provably nonsingular at every point."""
         bits = 128
         while bits <= _MOST_BITS:
             with ctx.workprec(bits):
@@ -500,15 +499,15 @@ class _ScaleSearch:
 
 
 def shows_no_solution(forms: Sequence[Rationals], p: int) -> bool:
-    """Whether that prime proves that bilinear forms have no common zero δ, ε ≠ 0.
+    """Whether a prime proves that bilinear forms have no common zero δ, ε ≠ 0.
 
-    Where all monomials of bidegree (1, n) lie in the ideal modulo p, they do over Q: the rank of
-    the forms' multiples over Q is at least that modulo p.  At a common zero they would all vanish.
+    If all monomials of bidegree (1, n) lie in the ideal modulo p, they do over Q: the rank of the
+    forms' multiples over Q is at least that modulo p.  At a common zero they would all vanish.
 
     Raises
     ------
     ZeroDivisionError
-        Where p divides a denominator.
+        If p divides a denominator.
     """
     n, m = forms[0].shape
     high = {e: k for k, e in enumerate(combinations_with_replacement(range(m), n))}

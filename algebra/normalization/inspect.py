@@ -1,9 +1,9 @@
 """Inspection of normalization networks: the linear system of Lemma 1, layer by layer.
 
-For each layer of the target: how many scales meet how many equations, the generic rank of
-the Khatri–Rao product, and the widths that would do.  Linear nets are inspected in the
-lowered form too (`algebra.networks.normalization`), whose sizes are those of the system that
-engines solve.
+The report has for each layer of the target the numbers of scales and equations, the generic rank of
+the Khatri–Rao product, and the widths that would suffice.  Linear nets are also inspected in the
+lowered form (`algebra.networks.normalization`), whose sizes are those of the system that engines
+solve.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def lemma_systems(
 
 
 def lemma_equations(network: NormNet, layer: int = 1) -> list[tuple[str, Any]]:
-    """The equations of Lemma 1 for one layer, in SymPy: what must vanish, with a label.
+    """The equations of Lemma 1 for one layer, in SymPy: expressions that must be 0, with labels.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def inspect_normnet(
         return Inspection(allocation, 0, (), words, (), ())
     inner = reduction.problem
     found = inspect_linear(inner.allocation, inner.support, seed=seed, all_forms=all_forms)
-    # Budgets would name matrices of the lowered network.
+    # Budgets would refer to matrices of the lowered network.
     return replace(
         found, allocation=allocation, skipped=words + found.skipped, budgets=(), violations=()
     )

@@ -11,23 +11,22 @@ vec row by row, W_2 n×w, W_1 w×m.
 zero patterns be independent variables.  The rank of A ⊙ B over the rational functions is
 the size of a maximum matching between its rows and columns.
 
-*Proof.* Take k rows (i, c), an entry of A's row i times one of B's row c, and k columns.
-The minor is Σ_σ ± Π_j a_{i_σ(j), j} b_{c_σ(j), j}.  Each column j has variables of its own,
-so a monomial determines for each j the row σ(j) = (i, c): no two permutations share a
-monomial, nothing cancels, and the minor is the zero polynomial exactly where no
-permutation meets nonzero entries only, i.e. where there is no perfect matching. ∎
+*Proof.* Take k rows (i, c), an entry of A's row i times one of B's row c, and k columns. The minor
+is Σ_σ ± Π_j a_{i_σ(j), j} b_{c_σ(j), j}.  Each column j has its own variables, so a monomial
+determines for each j the row σ(j) = (i, c): no two permutations share a monomial, nothing cancels,
+and the minor is the zero polynomial if and only if no permutation has only nonzero entries, i.e. if
+there is no perfect matching. ∎
 
 This contains Lemma 2 (dense, w = nm: full rank), the equivalence "determinant ≠ 0 ⟺ Boolean
 determinant ≠ 0" of section 4.3 and more: all minors, any width.  The Boolean determinant of
-Definition 4 is the existence of a perfect matching; expanding it costs exponential time, a
-matching next to none.  The monomials have coefficients ±1, so no prime is bad.
+Definition 4 is the existence of a perfect matching; its expansion takes exponential time, a
+matching very little.  The monomials have coefficients ±1, so the theorem holds modulo every prime.
 
-It is the *independence of the columns* that makes this true.  The systems of the first
-paper have the columns z_j ⊗ a_i of a learnable cell (i, j): two cells of a row share a_i,
-two of a column z_j.  Then permutations do share monomials, they cancel, and the structural
-rank is only an upper bound: learnable cells (0,1), (0,2), (1,0), (2,0) with d = m = 2 have
-a full matching (all entries are nonzero) and rank 3.  So its Theorem 4.1, which counts,
-fails where this one holds.
+The theorem depends on the *independence of the columns*.  The systems of the first paper have the
+columns z_j ⊗ a_i of a learnable cell (i, j): two cells of a row share a_i, two of a column z_j.
+Then permutations do share monomials, which cancel, and the structural rank is only an upper bound:
+learnable cells (0,1), (0,2), (1,0), (2,0) with d = m = 2 have a full matching (all entries are
+nonzero) and rank 3.  So its Theorem 4.1, which counts, fails although this one holds.
 
 References
 ----------
@@ -47,7 +46,7 @@ from algebra.errors import InputError, whole_number
 from algebra.linalg.modular import Residues, batched_rank, random_prime, random_residues, rank
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank
 
-# Entries of the Boolean matrices that are matched in one go.
+# Number of entries of the Boolean matrices that are matched in one call.
 _AT_ONCE = 20_000_000
 
 
@@ -106,7 +105,7 @@ def structural_ranks(patterns: np.ndarray) -> np.ndarray:
     The matrices become the blocks of one block diagonal matrix, matched by Hopcroft and
     Karp's algorithm in one call.
     """
-    # Loaded here: SciPy takes longer than most commands.
+    # Imported here: importing SciPy takes longer than most commands.
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -179,15 +178,15 @@ def khatri_rao_rank(
     left, right : array_like, optional
         Zero patterns of W_2 (n×w) and W_1 transposed (m×w); all nonzero by default.
     seed : int, optional
-        Primes and points follow from it.
+        They determine primes and points.
     target : Fraction, optional
         Points are added until the error bound is below this.
 
     Returns
     -------
     GenericRank
-        Its upper bound is the structural rank, which is the generic rank: so it is proved
-        at the first point, except where that point is unlucky.
+        Its upper bound is the structural rank, which is the generic rank: so it is proved at the
+        first point, unless that point is unlucky.
 
     Examples
     --------
@@ -223,7 +222,7 @@ def khatri_rao_rank(
 
 
 def rank_at_point(left: Residues, right: Residues, p: int, seed: int) -> int:
-    """Rank modulo p at the point of that number: what a certificate names and others repeat."""
+    """Rank modulo p at the point with this number, as named in a certificate."""
     rng = random.Random(f"{p}/{seed}")
     A = random_residues(left.shape, p, rng) * left
     B = random_residues(right.shape, p, rng) * right
@@ -251,24 +250,23 @@ def width_needed(
     Returns
     -------
     int
-        nm for Γ_1 alone; nm − n + 1 with Γ_2; r·max(n, m) for rank r in four layers
-        (one less than the larger block needs, by the same argument, with all scales tuned).
+        nm for Γ_1 alone; nm − n + 1 with Γ_2; r·max(n, m) for rank r in four layers (one less than
+        the larger block needs, by the same argument, with all scales tuned).
 
     Notes
     -----
-    Γ_1 alone: the image of γ ↦ (W_2 ⊙ W_1ᵀ)γ has dimension min(w, nm), so at w = nm − 1 it
-    is a hyperplane that a generic target misses.
+    Γ_1 alone: the image of γ ↦ (W_2 ⊙ W_1ᵀ)γ has dimension min(w, nm), so at w = nm − 1 it is a
+    hyperplane that does not contain a generic target.
 
-    With Γ_2 = diag(δ)^{-1}: W_2 Γ_1 W_1 = diag(δ) W* is linear and homogeneous in (γ, δ),
-    nm equations in w + n unknowns, so w ≥ nm − n + 1 leaves a solution besides 0, with all
-    δ_i ≠ 0 for generic data.  Conversely the image of (γ, Γ_2) has dimension at most
-    w + n − 1 (a common factor can be moved from one to the other), below nm where
-    w ≤ nm − n.  The paper sets Γ_2 to the identity and so requires n − 1 units more than
-    tuning both needs.
+    With Γ_2 = diag(δ)^{-1}: W_2 Γ_1 W_1 = diag(δ) W* is linear and homogeneous in (γ, δ), nm
+    equations in w + n unknowns, so for w ≥ nm − n + 1 there is a nonzero solution, with all δ_i ≠ 0
+    for generic data.  Conversely the image of (γ, Γ_2) has dimension at most w + n − 1 (a common
+    factor can be moved from one to the other), which is below nm if w ≤ nm − n.  The paper sets Γ_2
+    to the identity and therefore requires n − 1 units more.
 
-    For a target of one layer ReLU does no better than its linear regime
-    (`algebra.normalization.reconstruct` has the proof).  Inner blocks of deeper targets may
-    have fewer units (`algebra.normalization.hidden_scales`), but not for every target.
+    For a target of one layer ReLU gives no advantage over its linear regime
+    (`algebra.normalization.reconstruct` has the proof).  Inner blocks of deeper targets may have
+    fewer units (`algebra.normalization.hidden_scales`), but not for every target.
 
     Examples
     --------

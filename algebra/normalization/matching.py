@@ -1,27 +1,28 @@
-r"""Does an instance of a one-hidden-layer normalization network have a match?  Exactly.
+r"""Exact decision whether an instance of a one-hidden-layer normalization network has a match.
 
-The ReLU network ``Y = g_2 ∘ (W_2 σ(g_1 ∘ (W_1 X) + b_1)) + b_2``, any of whose scales and shifts
-learn.  With a = W_1 X, hidden outputs u ≥ 0 and what is cut off, v ≥ 0,
+The network is the ReLU network ``Y = g_2 ∘ (W_2 σ(g_1 ∘ (W_1 X) + b_1)) + b_2``, any of whose
+scales and shifts learn.  With a = W_1 X, hidden outputs u ≥ 0 and v = u minus the pre-activation, v
+≥ 0,
 
 .. math:: u_{ij} - v_{ij} = γ_i a_{ij} + β_i, \quad u_{ij} v_{ij} = 0, \quad
           W_2 u = δ Y - ε,
 
-δ_k = 1/(g_2)_k and ε_k = (b_2)_k/(g_2)_k: linear in all unknowns, γ, β, δ, ε, u, v, but for
-the products u v.  Ordinary weights may learn too, as long as this stays so: cells of W_1 in
-rows whose scale is frozen, cells of W_2 in columns of hidden units that are frozen altogether.
-  So each choice of "u = 0 or v = 0" leaves a linear program.  Branch and
-bound goes through them: a node's program ignores the products not yet decided; infeasible,
-it proves that no choice below has a solution; a solution in which all products vanish is a
-match, checked by evaluating the network.  If output scales learn, their signs are chosen
-first and δ_k ≠ 0 is ensured by maximizing the smallest |δ_k|.
+with δ_k = 1/(g_2)_k and ε_k = (b_2)_k/(g_2)_k; this is linear in all unknowns, γ, β, δ, ε, u, v,
+except for the products u v.  Ordinary weights may learn too, as long as this holds: cells of W_1 in
+rows whose scale is fixed, cells of W_2 in columns of hidden units without learnable parameters.
+Each choice of "u = 0 or v = 0" gives a linear program.  Branch and bound enumerates the choices: a
+node's program ignores the undecided products; if it is infeasible, no choice below the node has a
+solution; a solution in which all products vanish is a match, which is checked by evaluating the
+network.  If output scales learn, their signs are chosen first and δ_k ≠ 0 is ensured by maximizing
+the smallest |δ_k|.
 
-Constraints are linear too: intervals of scales, shifts and weights as they stand, that of an output
+Constraints are linear too: intervals of scales, shifts and weights directly, that of an output
 scale as one of δ (whose sign is chosen), and that of its shift multiplied by |δ|,
-``l |δ| ≤ ± ε ≤ h |δ|``.  Each end is a row with a slack unknown.
+``l |δ| ≤ ± ε ≤ h |δ|``.  Each bound is a row with a slack unknown.
 
-All numbers are rational (`algebra.linalg.rational_lp`): both answers are proofs.  An output scale 0
-is no loss: it matches only an output whose labels are constant, and then the answer
-"unmatched" is withheld.
+All numbers are rational (`algebra.linalg.rational_lp`): both answers are proofs.  Output scales 0
+are excluded: such a scale matches only an output whose labels are constant, and then the answer
+"unmatched" is not given.
 """
 
 from __future__ import annotations
@@ -99,14 +100,14 @@ def match_instance(
         The student's matrices, rational; those of learnable cells are ignored.
     X, Y : ndarray of fmpq
     box : mapping of cell to Interval, optional
-        Where learnable cells must lie; anywhere by default.
+        Intervals of learnable cells; unbounded by default.
     most_nodes : int, optional
-        Linear programs after which the search is given up.
+        Number of linear programs after which the search is given up.
     seconds : float, optional
-        Time after which it is.
+        Time after which the search is given up.
     guesses : callable, optional
-        Guesses where linear programs end (`numeric.float_simplex.guesses`); the
-        guesses are checked exactly and only save time.
+        Guesses of the final bases (`numeric.float_simplex.guesses`); they are checked exactly and
+        only save time.
 
     Returns
     -------
@@ -145,7 +146,7 @@ class _PatternSearch:
         masks = allocation.masks
         self.learns = {name: masks[name][:, 0] != 0 for name in ("g1", "b1", "g2", "b2")}
         self.learns |= {name: masks[name] != 0 for name in ("W1", "W2")}
-        # Learnable weights are unknowns: their random values count as 0.
+        # Learnable weights are unknowns: their random values are replaced by 0.
         W1 = weights["W1"] * ~self.learns["W1"]
         self.a = W1 @ X
         h = weights["g1"] * self.a + weights["b1"]
@@ -193,15 +194,16 @@ class _PatternSearch:
             worst, pair = max(gaps, key=lambda gap: gap[0])
             if worst == 0:
                 return self._student(x, signs)
-            # The larger of the two stays first: it is popped last pushed.
+            # The branch with the larger value is searched first, since it is pushed last.
             small, large = sorted((pair, pair + self.cells), key=lambda q: x[q])
             open_nodes += [fixed | {large}, fixed | {small}]
         return None
 
     def _write(self, signs: Sequence[int]) -> bool:
-        """The equations: free unknowns first, then u, v, what keeps δ away from 0, and slacks.
+        """The equations: free unknowns first, then u, v, the unknowns that bound |δ| from below,
+        and slacks.
 
-        False where an output scale may not have its sign.
+        False if an output scale may not have its sign.
         """
         free = [cell for cell in self.allocation.cells if cell[0] != "g2"]
         self.free = {cell: c for c, cell in enumerate(free)}
@@ -276,7 +278,7 @@ class _PatternSearch:
         return True
 
     def _ends(self, signs: Sequence[int]) -> list[tuple[list[tuple[int, fmpq]], fmpq]] | None:
-        """The constraints as rows Σ factor·unknown ≥ constant; None where a sign is not allowed."""
+        """The constraints as rows Σ factor·unknown ≥ constant; None if a sign is not allowed."""
         found: list[tuple[list[tuple[int, fmpq]], fmpq]] = []
 
         def between(terms: list[tuple[int, fmpq]], low: fmpq | None, high: fmpq | None) -> None:
@@ -314,9 +316,9 @@ class _PatternSearch:
         return found
 
     def _solve(self, fixed: frozenset[int]) -> list[fmpq] | None:
-        """Values of u, v, p, t, s with the fixed ones 0; None where there are none.
+        """Values of u, v, p, t, s with the fixed ones 0; None if there are none.
 
-        The vertex makes Σ (u + v) small, which drives products to 0.
+        The vertex minimizes Σ (u + v), which makes products near 0.
         """
         keep = [c for c in range(self.width) if c not in fixed]
         A = [[row[c] for c in keep] for row in self.rows]
@@ -330,7 +332,7 @@ class _PatternSearch:
             largest = self._maximize(A, keep, b, [_ONE if c == t else _ZERO for c in keep])
             if largest.status != OPTIMAL or largest.value <= 0:
                 return None
-            # Half of what is possible is kept: t is a constant from here on.
+            # From here on t is constant: half of its largest value.
             half = largest.value / 2
             b = [value - row[place] * half for value, row in zip(b, A, strict=True)]
             A = [row[:place] + row[place + 1 :] for row in A]

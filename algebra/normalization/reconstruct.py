@@ -1,35 +1,35 @@
-r"""A frozen network made equal to a target by its normalization layers, exactly.
+r"""Normalization layers that make a frozen network equal to a target, exactly.
 
 A frozen network of depth 2l,
 
 .. math:: f(x) = Γ_{2l} W_{2l} σ(Γ_{2l-1} W_{2l-1} σ(… σ(Γ_1 W_1 x + β_1) …) + β_{2l-1}) + β_{2l},
 
-is to equal a target of depth l, ``g(x) = W*_l σ(… σ(W*_1 x + b*_1) …) + b*_l``, on a ball by
-choice of the diagonal Γ and the β alone (Theorem 1 of [1]_; a target's own scales are part
-of its W*).  Block k of f is made equal to layer k of g:
+must equal a target of depth l, ``g(x) = W*_l σ(… σ(W*_1 x + b*_1) …) + b*_l``, on a ball by the
+choice of the diagonal Γ and the β alone (Theorem 1 of [1]_; a target's own scales are part of its
+W*).  Block k of f is made equal to layer k of g:
 
-* *scales*: `algebra.normalization.scales`, Γ_{2k} = 1 or tuned too;
-* *linearization*: β_{2k-1} so large that no hidden unit is ever silent: the inputs of the
+* *scales*: `algebra.normalization.scales`, with Γ_{2k} = 1 or tuned too;
+* *linearization*: β_{2k-1} so large that all hidden units are always active: the inputs of the
   block have norm at most R, so |γ_i ⟨w_i, x⟩| ≤ |γ_i| ‖w_i‖ R ≤ β_i (Cauchy–Schwarz);
 * β_{2k} = b*_k − Γ_{2k} W_{2k} β_{2k-1}.
 
 Everything is rational.  R for the next block is a rational upper bound of
 ‖W*_k‖_F R + ‖b*_k‖.
 
-**Where a block's system has no solution**, what follows depends on the depth.
+**If a block's system has no solution**, the consequence depends on the depth.
 
-* *One layer* (no ReLU after it): no scales and shifts at all realize the target, `Unreachable`.
-  At a point where f is differentiable its Jacobian is Γ_2 W_2 S Γ_1 W_1, S the 0/1 diagonal of the
-  units that are active there; where f = g near it, S Γ_1 solves the system.  So kinks, silent
-  units and parallel rows of W_1 change nothing.
+* *One layer* (no ReLU after it): no scales and shifts realize the target, `Unreachable`. At a point
+  where f is differentiable its Jacobian is Γ_2 W_2 S Γ_1 W_1, S the 0/1 diagonal of the units that
+  are active there; if f = g near it, S Γ_1 solves the system.  So kinks, inactive units and
+  parallel rows of W_1 change nothing.
 * *Two or more layers*: hidden units of the target may be taken in another order and multiplied by
-  positive numbers; where Γ_2, Γ_4, … are tuned both are tried
-  (`algebra.normalization.hidden_orders`).  What is refuted then is a realization *layer by layer*;
-  that units of odd layers with kinks inside the ball do it together is not excluded.  So the
-  answer is `NotRealized`, which is no proof that the target is out of reach.
+  positive numbers; if Γ_2, Γ_4, … are tuned both are tried (`algebra.normalization.hidden_orders`).
+  A refutation is then one of realizations *layer by layer*; a realization by units of odd layers
+  with kinks inside the ball is not excluded.  So the answer is `NotRealized`, which does not prove
+  that the target is out of reach.
 * *Any depth*, a hidden width below the rank of the target's Jacobian at some point of the ball: no
-  scales and shifts at all, `TooNarrow`.  Where f = g near a point, f's Jacobian passes every layer,
-  so its rank is at most the width of each.  The proof is the point.
+  scales and shifts suffice, `TooNarrow`.  If f = g near a point, f's Jacobian is a product through
+  every layer, so its rank is at most the width of each.  The proof is the point.
 
 References
 ----------
@@ -54,7 +54,7 @@ from algebra.normalization.hidden_orders import NotRealized, align
 from algebra.normalization.hidden_scales import NOT_FOUND
 from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
 
-# Points of the ball at which the rank of a target's Jacobian is looked at.
+# Number of points of the ball at which the rank of a target's Jacobian is computed.
 _POINTS = 64
 
 
@@ -69,7 +69,7 @@ class NarrowLayer:
     point : tuple of fmpq
         Inside the ball; no unit of the target is exactly 0 there.
     rank : int
-        Of the target's Jacobian at that point.
+        Rank of the target's Jacobian at that point.
     """
 
     layer: int
@@ -77,7 +77,7 @@ class NarrowLayer:
     rank: int
 
     def holds(self, target: DenseNet, width: int, radius: Any = 1) -> bool:
-        """Whether it is a proof for a block of that many hidden units."""
+        """Whether it is a proof for a block with this number of hidden units."""
         bound = rationals([radius], "radius", 1)[0]
         if not sum((x * x for x in self.point), fmpq(0)) < bound * bound:
             return False
@@ -93,7 +93,7 @@ class TooNarrow(InputError):
 
 
 def _jacobian_rank(target: DenseNet, point: Sequence[fmpq]) -> int | None:
-    """The rank of a target's Jacobian at a point; None where a hidden unit is exactly 0 there."""
+    """The rank of a target's Jacobian at a point; None if a hidden unit is exactly 0 there."""
     x = np.array(point, dtype=object)
     jacobian = None
     for k, (W, b) in enumerate(zip(target.weights, target.shifts, strict=True)):
@@ -108,7 +108,7 @@ def _jacobian_rank(target: DenseNet, point: Sequence[fmpq]) -> int | None:
 
 
 def _too_narrow(target: DenseNet, weights: Sequence[Rationals], bound: fmpq) -> TooNarrow | None:
-    """A proof that a block has fewer units than the target's Jacobian has rank, if one is met."""
+    """A proof that a block has fewer units than the rank of the target's Jacobian, if found."""
     widths = [len(W) for W in weights[::2]]
     narrow = min(widths)
     inputs = target.weights[0].shape[1]
@@ -136,18 +136,18 @@ def reconstruct(
     radius: Any = 1,
     second_scales: bool = False,
 ) -> NormalizedNet:
-    """Scales and shifts with which a frozen network equals a target, exactly (Theorem 1).
+    """Scales and shifts that make a frozen network equal to a target, exactly (Theorem 1).
 
     Parameters
     ----------
     target : DenseNet
-        Of depth l.
+        The target, of depth l.
     frozen : sequence of matrices
         W_1, …, W_2l: hidden width × inputs, outputs × hidden width, and so on.
     radius : rational, optional
-        Of the ball of inputs, in the Euclidean norm.
+        Radius of the ball of inputs, in the Euclidean norm.
     second_scales : bool, optional
-        Tune Γ_2, Γ_4, … too: less width is needed.
+        Also tune Γ_2, Γ_4, …, so that less width is needed.
 
     Returns
     -------
@@ -156,11 +156,11 @@ def reconstruct(
     Raises
     ------
     Unreachable
-        With a proof, where a target of one layer has too small a hidden width.
+        With a proof, if a target of one layer has too small a hidden width.
     TooNarrow
-        With a proof, where a block is narrower than a Jacobian of the target has rank.
+        With a proof, if a block is narrower than the rank of a Jacobian of the target.
     NotRealized
-        Where else a deeper one is not realized layer by layer.
+        If a deeper target is otherwise not realized layer by layer.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def reconstruct(
 def _layer_by_layer(
     target: DenseNet, weights: Sequence[Rationals], bound: fmpq, second_scales: bool
 ) -> NormalizedNet:
-    """Every block made equal to its layer of the target."""
+    """Make every block equal to its layer of the target."""
     start = bound
     scales: list[Rationals] = []
     shifts: list[Rationals] = []
@@ -229,8 +229,8 @@ def _layer_by_layer(
 def proves(net: NormalizedNet, target: DenseNet) -> bool:
     """Whether a network is exactly the target on its ball, by the argument of Theorem 1.
 
-    Checked without solving anything: hidden units never silent, block matrices equal,
-    constants equal, to those of the target with its hidden units in the net's order and scale.
+    This is checked without solving anything: hidden units are always active, block matrices and
+    constants equal those of the target with its hidden units in the net's order and scale.
     """
     bound = net.radius
     if net.hidden:

@@ -1,13 +1,13 @@
-r"""Scales of one block, exactly: those that realize a layer of a target, or why there are none.
+r"""Exact scales of one block that realize a layer of a target, or a proof that none do.
 
-Block k of a frozen network is Γ_2k W_2k Γ_{2k-1} W_{2k-1} where no unit is silent; it is to be the
-target's W*_k.  Γ_{2k-1} follows from the linear system of Lemma 1
-(`algebra.normalization.khatri_rao`) with Γ_2k = 1; or both follow from a homogeneous one, which
-needs n − 1 hidden units less (`width_needed`).  All is rational.
+Block k of a frozen network is Γ_2k W_2k Γ_{2k-1} W_{2k-1} if all units are active; it must equal
+the target's W*_k.  Γ_{2k-1} is determined by the linear system of Lemma 1
+(`algebra.normalization.khatri_rao`) with Γ_2k = 1; or both are determined by a homogeneous one,
+which needs n − 1 hidden units less (`width_needed`).  All numbers are rational.
 
-Where the system has no solution, the proof is a vector y with y·(columns) = 0 and
-y·vec(W*) ≠ 0 (Fredholm's alternative): an `Obstruction`.  What it proves of a whole network is
-said in `algebra.normalization.reconstruct`.
+If the system has no solution, the proof is a vector y with y·(columns) = 0 and y·vec(W*) ≠ 0
+(Fredholm's alternative): an `Obstruction`.  `algebra.normalization.reconstruct` says what it proves
+of a whole network.
 
 References
 ----------
@@ -28,7 +28,7 @@ from algebra.linalg.rational import Rationals, column, echelon, matrix
 from algebra.normalization.dense import rationals, size_text
 from algebra.normalization.khatri_rao import khatri_rao
 
-# Combinations of null vectors tried before a scale that must not be 0 is given up.
+# Number of combinations of null vectors that are tried to avoid scales 0.
 _TRIES = 64
 
 
@@ -43,9 +43,9 @@ class Obstruction:
     vector : tuple of fmpq
         y, one entry for each of the layer's nm equations.
     output : int or None
-        None: y annihilates the columns of W_2 ⊙ W_1ᵀ but not vec(W*).  Else, with both
-        scales tuned: y annihilates them and vec of every row of W* but that of this
-        output, whose inverse scale would have to be 0.
+        None: y annihilates the columns of W_2 ⊙ W_1ᵀ but not vec(W*).  Otherwise, with both scales
+        tuned: y annihilates them and vec of every row of W* except that of this output, whose
+        inverse scale would have to be 0.
     """
 
     layer: int
@@ -53,7 +53,7 @@ class Obstruction:
     output: int | None = None
 
     def holds(self, W2: Any, W1: Any, target: Any) -> bool:
-        """Whether it is a proof: checked with exact products."""
+        """Whether it is a proof, by exact products."""
         W2, W1, target = (rationals(v, n) for v, n in ((W2, "W2"), (W1, "W1"), (target, "target")))
         y = np.array(self.vector, dtype=object)
         if any(entry != 0 for entry in y @ khatri_rao(W2, W1.T)):
@@ -86,18 +86,17 @@ def solve_scales(W2: Any, W1: Any, target: Any, *, layer: int = 1) -> Rationals:
     W1 : matrix, w×m
     target : matrix, n×m
     layer : int, optional
-        Its number, for messages.
+        The layer's number, for messages.
 
     Returns
     -------
     ndarray of fmpq, shape (w,)
-        The solution; where there are many, one with as many zeros as there are free
-        unknowns.
+        The solution; if there are many, one with as many zeros as there are free unknowns.
 
     Raises
     ------
     Unreachable
-        With a proof, where there is none.
+        With a proof, if there is no solution.
 
     Examples
     --------
@@ -136,7 +135,7 @@ def solve_scales(W2: Any, W1: Any, target: Any, *, layer: int = 1) -> Rationals:
 def solve_both_scales(
     W2: Any, W1: Any, target: Any, *, layer: int = 1
 ) -> tuple[Rationals, Rationals]:
-    """γ and γ' with diag(γ') W_2 diag(γ) W_1 = target, γ' nonzero but for rows of zeros.
+    """γ and γ' with diag(γ') W_2 diag(γ) W_1 = target; γ' is nonzero except for zero rows.
 
     Parameters, errors as for `solve_scales`; nm − n + 1 hidden units suffice.
 
@@ -147,8 +146,8 @@ def solve_both_scales(
 
     Notes
     -----
-    With δ_i = 1/γ'_i the system W_2 Γ W_1 − diag(δ) W* = 0 is linear and homogeneous.  A
-    combination of its null vectors with integer coefficients is taken in which no δ_i is 0.
+    With δ_i = 1/γ'_i the system W_2 Γ W_1 − diag(δ) W* = 0 is linear and homogeneous.  The result
+    is a combination of its null vectors with integer coefficients in which no δ_i is 0.
     """
     W2, W1, target = _block(W2, W1, target, layer)
     n, m = target.shape
@@ -156,7 +155,7 @@ def solve_both_scales(
     w = K.shape[1]
     kept = [i for i in range(n) if any(entry != 0 for entry in target[i])]
     if len(kept) < n:
-        # The scale 0 realizes such an output for all hidden scales.
+        # The scale 0 realizes such an output for any hidden scales.
         gamma, output = np.array([fmpq(0)] * w, dtype=object), np.array([fmpq(0)] * n, dtype=object)
         if kept:
             try:
@@ -187,7 +186,7 @@ def solve_both_scales(
                 f"all scales together need width {n * m - n + 1}",
             )
     for attempt in range(_TRIES):
-        # Powers of distinct integers: by Vandermonde, some attempt meets no zero.
+        # Powers of distinct integers: by Vandermonde, some attempt avoids all zeros.
         total = sum((fmpq((attempt + 1) ** k) * v for k, v in enumerate(null)), 0 * null[0])
         if all(entry != 0 for entry in total[w:]):
             return total[:w], np.array([1 / entry for entry in total[w:]], dtype=object)
@@ -208,7 +207,7 @@ def _block(W2: Any, W1: Any, target: Any, layer: int) -> tuple[Rationals, Ration
 
 
 def _with_rows(failure: Unreachable, kept: list[int], shape: tuple[int, int]) -> Unreachable:
-    """The same proof for the target with its rows of zeros."""
+    """The same proof for the target including its zero rows."""
     proof = failure.obstruction
     vector = np.array([[fmpq(0)] * shape[1] for _ in range(shape[0])], dtype=object)
     vector[kept] = np.array(proof.vector, dtype=object).reshape(len(kept), shape[1])
@@ -224,6 +223,6 @@ def _identity(rows: int) -> Rationals:
 def _row_of(
     reduced: fmpq_mat, used: list[int], column: int, width: int, rows: int
 ) -> tuple[fmpq, ...]:
-    """The combination of equations that says "unknown number `column` is 0"."""
+    """The combination of equations that says "unknown `column` is 0"."""
     r = used.index(column)
     return tuple(reduced[r, width + k] for k in range(rows))

@@ -1,28 +1,27 @@
-r"""Depth instead of width: skip connections feed the input block by block (Theorem 2).
+r"""Depth instead of width: skip connections add the input block by block (Theorem 2).
 
-A layer ``W* x + b*`` of a target of width d is realized by s = ⌈d/k⌉ frozen layers of width
-dk and a last linear one, x cut into blocks x_1, …, x_s of k entries (the last filled up with
-zeros):
+A layer ``W* x + b*`` of a target of width d is realized by s = ⌈d/k⌉ frozen layers of width dk and
+a last linear one, with x cut into blocks x_1, …, x_s of k entries (the last padded with zeros):
 
 .. math:: L_1 = Γ_1 W_1 A_1 x_1 + β_1, \quad
           L_i = Γ_i W_i (σ(L_{i-1}) + A_i x_i) + β_i, \quad f(x) = V L_s,
 
-A_i dk×k, W_i dk×dk, V d×dk frozen, Γ_i and β_i tuned.  With no unit silent f is affine and
-block i of x meets the product M_i Γ_i W_i A_i, with M_s = V and M_{i-1} = M_i Γ_i W_i.  So the
-scales follow one block after the other, the last first, each from a linear system of
-dk equations in dk unknowns:
+A_i dk×k, W_i dk×dk, V d×dk frozen, Γ_i and β_i tuned.  If all units are active f is affine and
+block i of x is multiplied by M_i Γ_i W_i A_i, with M_s = V and M_{i-1} = M_i Γ_i W_i.  So the
+scales are computed one block after the other, the last first, each from a linear system of dk
+equations in dk unknowns:
 
 .. math:: (M_i ⊙ (W_i A_i)^T) \mathrm{vecd}(Γ_i) = \mathrm{vec}(W^*_i).
 
-Going on needs nonsingular systems.  Scales that are not 0 are enough for that, for generic
-matrices; Lemma 3 says that none is 0, with probability 1, where no block of the target is 0.
+This requires nonsingular systems.  For generic matrices it suffices that no scale is 0; Lemma 3
+says that none is 0, with probability 1, if no block of the target is 0.
 `TunedSkipBlock.zero_scales` counts those of one net.  For all generic nets of a size one point
 modulo a prime proves it (the tests do): the determinants and, by Cramer's rule, the numerators of
 the scales are polynomials; none is the zero polynomial if none vanishes at some point.
 
-Constants: c_1 = β_1 and c_i = Γ_i W_i c_{i-1} + β_i are what L_i adds to its linear part, whose
-entries are bounded by row norms times the radius; c_i is chosen as these bounds for i < s, and
-for i = s so that V c_s = b*.
+Constants: c_1 = β_1 and c_i = Γ_i W_i c_{i-1} + β_i are the constant parts of L_i.  The entries of
+its linear part are bounded by row norms times the radius; c_i is chosen as these bounds for i < s,
+and for i = s so that V c_s = b*.
 
 References
 ----------
@@ -82,7 +81,7 @@ class SkipBlock:
 
     @property
     def k(self) -> int:
-        """Inputs fed to a layer."""
+        """Number of inputs added at a layer."""
         return int(self.feeding[0].shape[1])
 
     @property
@@ -101,7 +100,7 @@ class TunedSkipBlock:
     scales, shifts : tuple of vectors
         Γ_1, …, Γ_s and β_1, …, β_s.
     radius : fmpq
-        It is exact for inputs of at most this norm.
+        The network is exact for inputs of at most this norm.
     """
 
     block: SkipBlock = field(repr=False)
@@ -110,7 +109,7 @@ class TunedSkipBlock:
     radius: fmpq
 
     def __call__(self, X: Rationals) -> Rationals:
-        """Outputs, before the target's own activation, for samples X, one a column."""
+        """Outputs, before the target's own activation, for samples X, one in each column."""
         state = None
         for i, part in enumerate(_parts(X, self.block.k, self.block.steps)):
             fed = self.block.feeding[i] @ part
@@ -127,7 +126,7 @@ class TunedSkipBlock:
 
 
 def _parts(X: Any, k: int, steps: int) -> list[Any]:
-    """Blocks of k rows, the last filled up with zeros."""
+    """Blocks of k rows, the last padded with zeros."""
     missing = steps * k - len(X)
     if missing:
         X = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype) * X[:1]])
@@ -146,7 +145,7 @@ def realize_by_depth(
     block : SkipBlock
         Of width dk, with ⌈q/k⌉ layers.
     radius : rational, optional
-        Of the ball of inputs.
+        Radius of the ball of inputs.
 
     Returns
     -------
@@ -155,8 +154,8 @@ def realize_by_depth(
     Raises
     ------
     InputError
-        Where sizes do not fit, or a system is singular (with probability 0, but for targets with
-        a block of zeros).
+        If sizes do not fit, or a system is singular (with probability 0, except for targets with a
+        block of zeros).
     """
     goal, b = rationals(target, "target"), rationals(shift, "shift", 1)
     R = rationals([radius], "radius", 1)[0]
@@ -182,7 +181,7 @@ def realize_by_depth(
         gamma = np.array([solved[j, 0] for j in range(len(K))], dtype=object)
         scales.insert(0, gamma)
         M = M @ (gamma[:, None] * block.mixing[i])
-    # Linear part of each L_i as a matrix in x, for the bounds that keep every unit active.
+    # Linear part of each L_i as a matrix in x, for the bounds that keep all units active.
     linear = np.array([[fmpq(0)] * (s * k) for _ in range(d * k)], dtype=object)
     constant = np.array([fmpq(0)] * (d * k), dtype=object)
     shifts: list[Rationals] = []

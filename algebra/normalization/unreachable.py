@@ -1,15 +1,15 @@
-r"""Proof modulo a prime that no scales realize a target: quick where rationals are long.
+r"""Proof modulo a prime that no scales realize a target: fast if rationals are long.
 
-The system K γ = v (Lemma 1) has no solution where (K | v) has larger rank than K.  K has w
-columns; so rank(K | v) = w + 1 *modulo a prime*, which is at most the rank over Q, is a proof.
-With the inverse output scales δ as unknowns the system K γ − B δ = 0 has only the solution 0
-where its matrix has full column rank w + n, which again a rank modulo a prime proves.
+The system K γ = v (Lemma 1) has no solution if (K | v) has larger rank than K.  K has w columns; so
+rank(K | v) = w + 1 *modulo a prime*, which is at most the rank over Q, is a proof. With the inverse
+output scales δ as unknowns the system K γ − B δ = 0 has only the solution 0 if its matrix has full
+column rank w + n, which again a rank modulo a prime proves.
 
-The proof is the prime: anybody can reduce the data (doubles are rationals whose denominators
-are powers of two) and find the rank.  It needs no vector of thousands of digits, as
-`algebra.normalization.scales.Obstruction` does; but it applies only to systems whose columns are
-independent, as generic ones are below the needed width.  It is about one block: what it proves of a
-network is said in `algebra.normalization.reconstruct`.
+The proof is the prime: anyone can reduce the data (doubles are rationals whose denominators are
+powers of two) and compute the rank.  Unlike `algebra.normalization.scales.Obstruction` it needs no
+vector with thousands of digits; but it applies only to systems whose columns are independent, as
+generic ones are below the needed width.  It is about one block: `algebra.normalization.reconstruct`
+says what it proves of a network.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def residues(matrix: Any, p: int, name: str = "matrix") -> np.ndarray:
     Raises
     ------
     ZeroDivisionError
-        Where p divides a denominator.
+        If p divides a denominator.
     """
     array = rationals(matrix, name)
     out = np.empty(array.shape, np.int64)
@@ -55,12 +55,12 @@ def prove_unreachable(
     second_scales : bool, optional
         Whether nonzero output scales γ' may be chosen too.
     seed : int, optional
-        The primes follow from it.
+        It determines the primes.
 
     Returns
     -------
     int
-        0 where none of three random primes is a proof, which proves nothing.
+        0 if none of three random primes is a proof; this proves nothing.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def prove_unreachable(
 def shows_unreachable(
     W2: Any, W1: Any, target: Any, p: int, *, second_scales: bool = False
 ) -> bool:
-    """Whether that prime is a proof."""
+    """Whether a prime is a proof."""
     A, B, T = (
         residues(value, p, name) for value, name in ((W2, "W2"), (W1, "W1"), (target, "target"))
     )

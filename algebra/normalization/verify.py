@@ -1,8 +1,8 @@
-"""Certificates of normalization networks checked again, from scratch.
+"""Verification of certificates of normalization networks.
 
-The proof of each verdict is in `algebra.normalization.certify`; that of a lowered problem's
-verdict in `algebra.linear.verify`.  The teacher of a lowered problem is the dense
-target, no network of the lowered kind: that such a network is reached proves nothing.
+The proof of each verdict is in `algebra.normalization.certify`; that of a lowered problem's verdict
+in `algebra.linear.verify`.  The teacher of a lowered problem is the dense target, not a network of
+the lowered kind, so the rule that such a teacher is a student does not apply.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from algebra.theorems.statements import what_theorems_say
 
 
 def verify_normnet(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a normalization network at points of the effort's seed."""
+    """Verify the certificate of a normalization network at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         _check(claim, checklist, effort)
@@ -45,7 +45,7 @@ def verify_normnet(data: object, effort: Effort) -> Verification:
 
 
 def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
-    """One of the arguments of the module's docstring gives the verdict."""
+    """The verdict must follow by one of the arguments in the docstring of `certify`."""
     problem, verdict, say = claim.problem, claim.verdict, checklist.say
     network, reduction = problem.network, lowered(problem)
     assert isinstance(network, NormNet)
@@ -102,9 +102,9 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
 
 
 def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checklist) -> None:
-    """ReLU: from r < ρ weights in effect follows MP = 0 at depth 1, MP < 1 beyond.
+    """ReLU: r < ρ effective weights imply MP = 0 at depth 1, MP < 1 at larger depth.
 
-    MP > 0 beyond where the last shifts learn, by silent units.
+    At larger depth MP > 0 if the last shifts learn, by inactive units.
     """
     problem = claim.problem
     network = problem.network
@@ -120,7 +120,7 @@ def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checkl
 
 
 def _check_lowered(claim: Claim, problem: Problem, checklist: Checklist, effort: Effort) -> None:
-    """The verdict on the lowered problem is one on the original."""
+    """The verdict on the lowered problem is a verdict on the original."""
     place = "evidence.lowered"
     inner = read_claim(claim.evidence.raw("lowered"), place)
     claim.evidence.finish()
@@ -148,7 +148,7 @@ def _within(outer: str, place: str) -> str:
 
 
 def _check_construction(claim: Claim, checklist: Checklist) -> int:
-    """At each block's point its layer of the target is realized, so for generic weights too.
+    """At each block's point its layer of the target is realized, hence for generic weights too.
 
     Returns the first prime.
     """
