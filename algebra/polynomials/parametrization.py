@@ -1,9 +1,8 @@
 """Rational parametrizations of finitely many points, proved and evaluated exactly.
 
-A parametrization gives the points as x_i = N_i(t) / (c q(t)) for t running over the roots
-of a squarefree integer polynomial w.  It can be proved independently of its origin: f
-vanishes at all the points if and only if w divides the polynomial that f becomes when
-the x_i are put in and denominators are cleared.  Real points are those of real t.
+A parametrization gives the points as x_i = N_i(t) / (c q(t)) for the roots t of a squarefree
+integer polynomial w.  It can be proved independently of its origin: f vanishes at all the points if
+and only if w divides the numerator of f(x(t)).  Real points are those of real t.
 
 References
 ----------
@@ -130,7 +129,7 @@ class Parametrization:
             bits *= 2
 
     def _box(self, t: arb) -> Box | None:
-        """Enclosure of the point at t; None where the working precision is too low."""
+        """Enclosure of the point at t; None if the working precision is too low."""
         divisor = self.denominator(t) * self.scale
         if divisor.contains(0):
             return None
@@ -161,7 +160,7 @@ def are_disjoint(boxes: Sequence[Box]) -> bool:
     """Whether no two boxes have a point in common."""
     active: list[Box] = []
     for box in sorted(boxes):
-        # Only boxes that still overlap in the first coordinate can meet this one.
+        # Only boxes that still overlap in the first coordinate can intersect this one.
         active = [other for other in active if box and other[0][1] >= box[0][0]]
         for other in active:
             if all(a[0] <= b[1] and b[0] <= a[1] for a, b in zip(box, other, strict=True)):
@@ -180,8 +179,8 @@ class _Powers:
     def product(self, exponents: Monomial) -> fmpz_poly:
         chain = []
         while exponents not in self._known:
-            # Powers of the last factor, the denominator, are the ones shared most: they
-            # are taken off last.
+            # Powers of the last factor, the denominator, are shared most often, so they are divided
+            # off last.
             i = next(k for k, e in enumerate(exponents) if e)
             chain.append((exponents, i))
             exponents = (*exponents[:i], exponents[i] - 1, *exponents[i + 1 :])

@@ -1,4 +1,4 @@
-r"""The points of a zero-dimensional radical ideal over GF(p), all at once.
+r"""The points of a zero-dimensional radical ideal over GF(p).
 
 The quotient algebra of a radical ideal I with N points is the algebra of functions on them,
 A = GF(p)[x] / I ≅ GF(p)[t] / (w): for a linear form t that separates the points, w is its
@@ -25,12 +25,12 @@ from flint import nmod_mat, nmod_poly
 from algebra.polynomials.quotient import QuotientAlgebra
 from algebra.polynomials.staircase import Monomial, multiplication_matrices
 
-# Linear forms tried before the ideal is taken not to be radical.
+# Number of linear forms tried before the ideal is taken not to be radical.
 _FORMS = 4
 
 
 class NotRadical(ArithmeticError):
-    """No linear form separates as many points as the quotient has dimensions."""
+    """No linear form separates as many points as the dimension of the quotient."""
 
 
 @dataclass(frozen=True)

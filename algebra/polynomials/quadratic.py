@@ -3,7 +3,7 @@ r"""Polynomials of degree at most two over GF(p), as arrays of terms.
 Every lifted form is at most quadratic (`algebra.systems.forms`).  A batch of such polynomials
 in K unknowns is four parallel arrays: the polynomial, two factors a ≤ b and the coefficient
 of each term; the factor K represents 1, so that (K, K) is a constant and (a, K) linear.
-Nothing here grows with the number of unknowns of a monomial, as exponent vectors do.
+The size of a term does not depend on the number of unknowns, unlike that of exponent vectors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from algebra.time_limits import checked
 
 
 class DegreeAboveTwo(ArithmeticError):
-    """A product is no longer quadratic; the general polynomials can hold it."""
+    """A product is not quadratic; general polynomials are needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Quadrics:
 
     @cached_property
     def degrees(self) -> np.ndarray:
-        """Total degree of each polynomial; −1 of 0."""
+        """Total degree of each polynomial; −1 for 0."""
         found = np.full(self.count, -1)
         found[self.polynomial] = 0
         found[self.polynomial[self.first < self.unknowns]] = 1
@@ -65,7 +65,7 @@ class Quadrics:
 
     @cached_property
     def occurs(self) -> np.ndarray:
-        """Which unknowns occur in which polynomial, shape (count, unknowns)."""
+        """The unknowns that occur in each polynomial, shape (count, unknowns)."""
         found = np.zeros((self.count, self.unknowns + 1), bool)
         found[self.polynomial, self.first] = True
         found[self.polynomial, self.second] = True
@@ -92,7 +92,7 @@ class Quadrics:
         Parameters
         ----------
         part : ndarray of bool, shape (count, unknowns) or (unknowns,)
-            Which unknowns count, for each polynomial or for all.
+            The unknowns that count, for each polynomial or for all.
         """
         inside = np.zeros((self.count, self.unknowns + 1), np.int64)
         inside[:, : self.unknowns] = part
@@ -110,7 +110,7 @@ class Quadrics:
         return rows
 
     def affine_in(self, own: Sequence[int], values: Residues) -> Residues:
-        """Coefficients of `own` unknowns, the others set to values; last the constant.
+        """Coefficients of `own` unknowns, with the others set to values; the constant is last.
 
         The polynomials must be of degree at most 1 in these unknowns.
         """
@@ -172,7 +172,7 @@ def merged(
     second: np.ndarray,
     coefficient: Residues,
 ) -> Quadrics:
-    """Polynomials from terms in any order: equal monomials added, zeros dropped."""
+    """Polynomials from terms in any order: equal monomials are added, zeros dropped."""
     k = unknowns + 1
     key = (polynomial * k + np.minimum(first, second)) * k + np.maximum(first, second)
     order = np.argsort(key, kind="stable")
@@ -187,8 +187,8 @@ def merged(
 class QuadraticMatrix:
     """A matrix of polynomials of degree at most two, with sums, products and slices.
 
-    Enough of an array for the equations of a form to be written once, for these and for
-    object arrays of ring elements.
+    It has enough of an array's interface for the equations of a form to be written once, for these
+    and for object arrays of ring elements.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class QuadraticMatrix:
     def of(
         cls, values: Residues, p: int, unknowns: int, generators: np.ndarray | None = None
     ) -> QuadraticMatrix:
-        """Entries that are constants, or single unknowns where `generators` is not −1."""
+        """Entries that are constants, or single unknowns if `generators` is not −1."""
         rows, columns = values.shape
         position = np.arange(rows * columns)
         constant = np.full(rows * columns, unknowns)

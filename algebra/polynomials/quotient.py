@@ -1,12 +1,12 @@
 """The algebra GF(p)[t]/(w) of finitely many points, w squarefree: units, separating elements,
 values, linear systems.
 
-An element is a function on the roots of w; it is a unit where it vanishes at none.  What holds
-here for a reduction modulo p of an algebra over Q holds over Q: let A = Z_(p)[t]/(w) with p not
+An element is a function on the roots of w; it is a unit if it vanishes at none.  A positive result
+here, for a reduction modulo p of an algebra over Q, holds over Q: let A = Z_(p)[t]/(w) with p not
 dividing the leading coefficient of w.  A is free over Z_(p), so the norm of an element of A is in
-Z_(p), and where its residue is not 0 the element is a unit over Q.  The same with the discriminant
-of the powers of an element: residues that are independent are independent over Q.  So "yes" is a
-proof for any p; "no" may be an unlucky p.
+Z_(p), and if its residue is not 0 the element is a unit over Q.  The same holds for the
+discriminant of the powers of an element: if residues are independent, the elements are independent
+over Q.  So "yes" is a proof for any p; "no" may be due to an unlucky p.
 """
 
 from __future__ import annotations
@@ -63,21 +63,21 @@ class QuotientAlgebra:
         return a * b % self.w
 
     def power(self, a: Element, exponent: int) -> Element:
-        """Power with an exponent that is not negative."""
+        """Power with a non-negative exponent."""
         result = self.constant(1)
         for _ in range(exponent):
             result = self.times(result, a)
         return result
 
     def inverse(self, a: Element) -> Element | None:
-        """The inverse of a unit; None where a vanishes at some root of w."""
+        """The inverse of a unit; None if a vanishes at some root of w."""
         common, cofactor, _ = a.xgcd(self.w)
         return cofactor % self.w if common.degree() == 0 else None
 
     def evaluate(
         self, terms: Iterable[tuple[Sequence[int], int]], point: Sequence[Element]
     ) -> Element:
-        """A polynomial, given by exponents and coefficients, at elements for its unknowns."""
+        """The value of a polynomial, given by exponents and coefficients, at elements."""
         total = self.constant(0)
         for monomial, coefficient in terms:
             value = self.constant(coefficient)
@@ -88,9 +88,9 @@ class QuotientAlgebra:
         return total
 
     def distinct_values(self, a: Element) -> int:
-        """How many values a takes at the roots: the dimension of what 1, a, a², … span.
+        """Number of values of a at the roots of w.
 
-        That is the degree of the minimal polynomial of a.
+        This is the dimension of the span of 1, a, a², …, the degree of the minimal polynomial of a.
         """
         n = self.dimension
         rows, power = [], self.constant(1)
@@ -106,8 +106,8 @@ class QuotientAlgebra:
     def is_injective(self, matrix: Rows, rng: random.Random) -> bool:
         """Whether the columns of a matrix are independent at every root.
 
-        Rows are combined at random into as many as there are columns, and columns mixed, so
-        that a matrix that is injective everywhere very likely has units for pivots.
+        Rows are combined at random into as many as there are columns, and columns are mixed, so
+        that a matrix that is injective everywhere very likely has units as pivots.
         """
         columns = len(matrix[0]) if matrix else 0
         return self.solve(matrix, None, columns, rng) is not None
@@ -125,15 +125,15 @@ class QuotientAlgebra:
         ----------
         matrix : rows of elements
         right : sequence of elements or None
-            Right-hand side; zero where it is None (the matrix may then have more rows).
+            Right-hand side; zero if it is None (the matrix may then have more rows).
         columns : int
         rng : random.Random
-            Mixes rows and columns.
+            For random combinations of rows and columns.
 
         Returns
         -------
         list or None
-            None where some pivot is no unit.
+            None if some pivot is not a unit.
         """
         if len(matrix) < columns:
             return None

@@ -1,8 +1,9 @@
-"""Polynomials whose coefficients are rational functions of parameters: systems with symbols.
+"""Polynomials whose coefficients are rational functions of parameters, for systems with symbols.
 
-The same small interface as `algebra.polynomials.rings.Field`, so that exact elimination runs with
-symbols for the data: coefficients are fractions of FLINT's integer polynomials, polynomials in
-the unknowns mappings from exponents to them.  For small systems only: fractions grow.
+They have the same small interface as `algebra.polynomials.rings.Field`, so that exact elimination
+runs with symbols for the data: coefficients are fractions of FLINT's integer polynomials,
+polynomials in the unknowns are mappings from exponents to them.  For small systems only, since
+fractions grow.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ class RationalFunction:
         return bool(self.top != 0)
 
     def as_expr(self) -> sympy.Expr:
-        """In SymPy's words."""
+        """As a SymPy expression."""
         expression: sympy.Expr = expression_of(self.top) / expression_of(self.bottom)
         return expression
 
@@ -112,7 +113,7 @@ class RationalFunction:
 
 
 def expression_of(polynomial: fmpz_mpoly) -> sympy.Expr:
-    """An integer polynomial in SymPy's words.
+    """An integer polynomial as a SymPy expression.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def expression_of(polynomial: fmpz_mpoly) -> sympy.Expr:
 
 
 def _factored(polynomial: fmpz_mpoly) -> sympy.Expr:
-    """The same in factors: what a person can read."""
+    """The same in factors, for printing."""
     constant, factors = polynomial.factor()
     powers = [expression_of(factor) ** power for factor, power in factors]
     return sympy.Mul(sympy.Integer(int(constant)), *powers)
@@ -154,7 +155,7 @@ class RationalFunctions:
 
     def __init__(self, parameters: Sequence[str]) -> None:
         self.names = tuple(parameters)
-        # One parameter at least, so that there is a ring of polynomials.
+        # At least one parameter, since a ring of polynomials needs one.
         self._ring = fmpz_mpoly_ctx.get(self.names or ("_",), "degrevlex")
         self._one = self._ring.constant(1)
         gens = self._ring.gens()[: len(self.names)]
@@ -178,7 +179,7 @@ class RationalFunctions:
         return PolynomialRing(self, tuple(names))
 
     def generators(self, names: Sequence[str]) -> list[Any]:
-        """Its generators."""
+        """The generators of the ring."""
         return list(self.context(names).gens())
 
     def rref(self, rows: Sequence[Sequence[Any]], columns: int) -> list[list[Any]]:
@@ -212,7 +213,7 @@ def _length(value: RationalFunction) -> int:
 
 
 class PolynomialRing:
-    """Polynomials in some unknowns over a `RationalFunctions`."""
+    """Polynomials in some unknowns over `RationalFunctions`."""
 
     def __init__(self, field: RationalFunctions, names: tuple[str, ...]) -> None:
         self.field = field
@@ -231,7 +232,7 @@ class PolynomialRing:
         return self.from_dict({(0,) * len(self.names): self.field.constant(value)})
 
     def from_dict(self, terms: Mapping[Monomial, Any]) -> Polynomial:
-        """The polynomial of these terms; zero ones are left out."""
+        """The polynomial with these terms; zero terms are omitted."""
         return Polynomial(self, {m: c for m, c in terms.items() if c != 0})
 
 
@@ -252,11 +253,11 @@ class Polynomial:
         return self.terms
 
     def monoms(self) -> list[Monomial]:
-        """Exponents of the terms, of high degree first."""
+        """Exponents of the terms, highest degree first."""
         return sorted(self.terms, key=lambda m: (sum(m), m), reverse=True)
 
     def total_degree(self) -> int:
-        """The total degree; -1 of 0."""
+        """The total degree; -1 for 0."""
         return max((sum(m) for m in self.terms), default=-1)
 
     def degrees(self) -> tuple[int, ...]:
@@ -334,11 +335,11 @@ class Polynomial:
         return composed
 
     def __call__(self, *point: Any) -> Any:
-        """Its value at elements of the field."""
+        """The value at elements of the field."""
         return self._at(point, self.ring.field.constant(1))
 
     def cleared(self) -> sympy.Expr:
-        """Times its denominators and without common factors, in SymPy's words."""
+        """The polynomial without denominators and common factors, as a SymPy expression."""
         common = None
         for c in self.terms.values():
             # The least common multiple of the denominators.
@@ -356,7 +357,7 @@ class Polynomial:
         return sympy.Add(*terms)
 
     def as_expr(self) -> sympy.Expr:
-        """In SymPy's words."""
+        """As a SymPy expression."""
         unknowns = [sympy.Symbol(name) for name in self.ring.names]
         total = sympy.Integer(0)
         for monomial in self.monoms():

@@ -1,7 +1,7 @@
 """The real solutions of a polynomial system, and the cases that need no solver.
 
-One unknown and linear equations are settled here over Q, without chance; anything else
-goes through `algebra.polynomials.msolve.solver`.
+Systems in one unknown and linear equations are solved here over Q, deterministically; all others by
+`algebra.polynomials.msolve.solver`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class RealRoots:
         nothing).
     variables : tuple of str
     roots : tuple of boxes
-        One for each real solution: a pair of fractions (low, high) for each variable, in
-        the order of `variables`.  Sorted, pairwise disjoint.
+        One for each real solution: a pair of fractions (low, high) for each variable, in the order
+        of `variables`.  Sorted, pairwise disjoint.
     complex : int or None
         Number of distinct complex solutions.
     degree : int or None
         The same with multiplicity.
     primes : tuple of int
-        Random primes modulo which the counts are the same.  Empty where the answer was
-        found by exact arithmetic alone (one unknown, or linear equations).
+        Random primes modulo which the counts are the same.  Empty if the answer was computed by
+        exact arithmetic alone (one unknown, or linear equations).
     parametrization : Parametrization or None
         All complex solutions, proved to be solutions.
     """
@@ -62,20 +62,20 @@ def integer_terms(polynomial: fmpq_mpoly) -> dict[tuple[int, ...], fmpz]:
 def elementary_roots(
     terms: Sequence[Terms], variables: tuple[str, ...], precision: int
 ) -> RealRoots | None:
-    """The answer where it takes no Gröbner basis; None elsewhere.
+    """The answer if no Gröbner basis is needed; otherwise None.
 
     Parameters
     ----------
     terms : sequence of mappings from exponents to integers that are not zero
-        The equations; those without terms say nothing.
+        The equations; those without terms are ignored.
     variables : tuple of str
     precision : int
         Sides of boxes are at most 2^-precision long.
 
     Notes
     -----
-    A non-zero constant among the equations, no unknown, no equation, one unknown (the
-    roots of the gcd, isolated by FLINT) or linear equations (elimination over Q).
+    The cases are a non-zero constant among the equations, no unknown, no equation, one unknown (the
+    roots of the gcd, isolated by FLINT) and linear equations (elimination over Q).
 
     Examples
     --------

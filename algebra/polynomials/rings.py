@@ -4,7 +4,7 @@ A polynomial system is written once (`algebra.systems.system`) and instantiated 
 
 * `RationalField`: exact rationals, polynomials of type `flint.fmpq_mpoly`;
 * `PrimeField`: integers mod p, polynomials of type `flint.nmod_mpoly`;
-* `SymbolicRing`: SymPy expressions, for people to read.
+* `SymbolicRing`: SymPy expressions, for printing.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from algebra.linalg.rational import echelon
 if TYPE_CHECKING:
     import sympy
 
-# The largest prime below 2^31: products of two residues fit in 64 bits, and msolve takes it.
+# The largest prime below 2^31: products of two residues fit in 64 bits, and msolve accepts it.
 DEFAULT_PRIME = 2147483647
 
 
 class CoefficientRing(Protocol):
-    """What `algebra.systems.system` needs of a ring."""
+    """The interface of rings that `algebra.systems.system` uses."""
 
     def constant(self, value: Any) -> Any:
         """The value as an element that multiplies generators."""
@@ -103,7 +103,7 @@ class SymbolicRing:
     characteristic = 0
 
     def constant(self, value: Any) -> Any:
-        # Loaded here: importing it takes longer than most commands.
+        # Imported here: the import takes longer than most commands.
         import sympy
 
         if isinstance(value, (fmpq, fmpz)):

@@ -38,7 +38,7 @@ def drl_key(monomial: Monomial) -> tuple[int, tuple[int, ...]]:
 
 
 def is_finite(leading: Sequence[Monomial], variables: int) -> bool:
-    """Whether finitely many monomials lie under the staircase.
+    """Whether finitely many monomials are under the staircase.
 
     They do if and only if every variable has a pure power among the leading monomials
     (or 1 is one of them).
@@ -71,13 +71,13 @@ def standard_monomials(leading: Sequence[Monomial], variables: int) -> list[Mono
     Raises
     ------
     InputError
-        Where the staircase is infinite.
+        If the staircase is infinite.
 
     Notes
     -----
-    A monomial m is under the staircase exactly if it is no generator and all m / x_i
-    are under it: a generator that divides m and differs from it divides some m / x_i.
-    So the monomials are found degree by degree with set look-ups alone, O(N n²) of them.
+    A monomial m is under the staircase if and only if it is no generator and all m / x_i are under
+    it: a generator that divides m and differs from it divides some m / x_i.  So the monomials are
+    found degree by degree with set look-ups alone, O(N n²) of them.
     """
     if not is_finite(leading, variables):
         raise InputError(
@@ -121,10 +121,10 @@ def multiplication_matrices(
 
     Notes
     -----
-    Border monomials are met in ascending order.  One that leads a basis element has that
-    element's tail as its normal form; any other is x_j m' with m' on the border too, and
-    if m' = Σ c_k b_k then x_j m' = Σ c_k (x_j b_k), where each x_j b_k is smaller than
-    x_j m' and so is known: O(n N) products of a vector with an N×N matrix.
+    Border monomials are treated in ascending order.  If one is the leading monomial of a basis
+    element, that element's tail is its normal form; any other is x_j m' with m' on the border too,
+    and if m' = Σ c_k b_k then x_j m' = Σ c_k (x_j b_k), where each x_j b_k is smaller than x_j m'
+    and so is known: O(n N) products of a vector with an N×N matrix.
     """
     tails = {max(g, key=drl_key): g for g in basis}
     standard = standard_monomials(list(tails), variables)
@@ -176,8 +176,8 @@ def count_distinct(
     Returns
     -------
     int
-        Never too large.  Too small, by the chance that a random linear form takes one
-        value at two solutions, with probability at most N (N - 1) / (2 prime).
+        Never too large.  It is too small, because a random linear form has the same value at two
+        solutions, with probability at most N (N - 1) / (2 prime).
 
     Notes
     -----

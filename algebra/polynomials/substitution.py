@@ -1,11 +1,11 @@
-r"""Affine forms in the place of unknowns: substitution into quadrics over GF(p).
+r"""Substitution of affine forms into quadrics over GF(p).
 
-A substitution of affine forms, :math:`x_a = \sum_i P_{ai} y_i` with P of K + 1 rows (the
-last one keeps the constant), turns :math:`\sum c\,x_a x_b` into a sum over the terms of
-:math:`c\,P_{ai} P_{bj}\, y_i y_j`.  Few terms are expanded one by one and merged.
-A polynomial with many is a table instead: its rows the unknowns in the sparser factors' rows of
-P, its columns those in the other factors' rows, each row a sum of multiples of these.  Where
-degrees, numbers of terms and occurring unknowns are computed without expanding it into terms.
+A substitution of affine forms, :math:`x_a = \sum_i P_{ai} y_i` with P of K + 1 rows (the last one
+is that of the constant), maps :math:`\sum c\,x_a x_b` to a sum over the terms of
+:math:`c\,P_{ai} P_{bj}\, y_i y_j`.  If there are few terms they are expanded one by one and merged.
+A polynomial with many is represented as a table: its rows are the unknowns in the sparser factors'
+rows of P, its columns those in the other factors' rows, each row a sum of multiples of these.
+Degrees, numbers of terms and occurring unknowns are computed from it without expansion.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from algebra.linalg.modular import Residues, matmul
 from algebra.polynomials.quadratic import Quadrics, merged
 from algebra.time_limits import check_time
 
-# Terms held at once while a substitution is expanded.
+# Number of terms in memory at once while a substitution is expanded.
 _AT_ONCE = 1_000_000
-# Polynomials that may have more terms are multiplied out one by one, as tables.
+# Polynomials that may have more terms are expanded one by one, as tables.
 _MANY = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Composed:
-    """Quadrics in which affine forms are to be put for the unknowns: expanded piece by piece.
+    """Quadrics with affine forms to be substituted for the unknowns; expanded piece by piece.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Composed:
         return self.images.shape[1] - 1
 
     def then(self, images: Residues) -> Composed:
-        """After one more substitution."""
+        """The composition with a further substitution."""
         return Composed(self.quadrics, compose(self.images, images, self.quadrics.p))
 
     def __getitem__(self, chosen: Sequence[int] | np.ndarray) -> Composed:
@@ -62,7 +62,7 @@ class Composed:
         return part
 
     def expanded(self) -> Quadrics:
-        """All polynomials, multiplied out."""
+        """All polynomials, expanded."""
         pieces = list(self.pieces())
         if not pieces:
             return merged(0, self.unknowns, self.quadrics.p, *(np.zeros(0, np.int64),) * 4)
@@ -75,7 +75,7 @@ class Composed:
         )  # fmt: skip
 
     def pieces(self) -> Iterator[tuple[int, Quadrics]]:
-        """The polynomials multiplied out, some at a time, with the number of the first."""
+        """The polynomials expanded, some at a time, with the index of the first."""
         for chosen, table in self._parts():
             start = int(chosen[0])
             yield (
@@ -86,7 +86,7 @@ class Composed:
             )
 
     def survey(self) -> Survey:
-        """Degree, number of terms and unknowns of each polynomial, multiplied out."""
+        """Degree, number of terms and unknowns of each expanded polynomial."""
         degrees = np.full(self.count, -1)
         terms = np.zeros(self.count, np.int64)
         occurs = np.zeros((self.count, self.unknowns), bool)
@@ -102,10 +102,10 @@ class Composed:
         return Survey(degrees, terms, occurs)
 
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unknowns that come from the sparser factors of each polynomial's products, and others.
+        """Unknowns from the sparser factors of each polynomial's products, and from the others.
 
-        Boolean, of shape (unknowns + 1, count): a product of two unknowns can stand only where the
-        one is on the one side and the other on the other.
+        Boolean, of shape (unknowns + 1, count): a product of two unknowns can occur only if one of
+        them is on each side.
         """
         q = self.quadrics
         found = np.zeros((2, self.count, self.unknowns + 1), bool)
@@ -118,7 +118,7 @@ class Composed:
         return np.ascontiguousarray(found[0].T), np.ascontiguousarray(found[1].T)
 
     def _parts(self) -> Iterator[tuple[np.ndarray, _FactorTable | None]]:
-        """Polynomials in ascending order: one with its table, or some that are to be merged."""
+        """Polynomials in ascending order: one with its table, or several that are to be merged."""
         q, support = self.quadrics, self._support
         # A bound on the terms of each polynomial before equal monomials are added.
         work = np.zeros(q.count, np.int64)
@@ -152,9 +152,9 @@ class Composed:
         )  # fmt: skip
 
     def _table(self, e: int, work: int) -> _FactorTable | None:
-        """One polynomial as a table of the unknowns that come from its sparser factors.
+        """One polynomial as a table with the unknowns from its sparser factors as rows.
 
-        None where most of the table would be empty.
+        None if most of the table would be empty.
         """
         terms = slice(int(self.quadrics.starts[e]), int(self.quadrics.starts[e + 1]))
         q, p = self.quadrics, self.quadrics.p
@@ -167,7 +167,7 @@ class Composed:
         if len(rows) * len(columns) > 8 * work:
             return None
         images = self.images[np.ix_(others, columns)]
-        # Each row is a sum of multiples of the far factors' images: all first summands, all
+        # Each row is a sum of multiples of the other factors' images: all first summands, all
         # second ones, and so on.
         order = np.argsort(row, kind="stable")
         row, factor = row[order], (q.coefficient[terms][term] * value[at] % p)[order]
@@ -184,13 +184,13 @@ class Composed:
     def _sides(
         self, q: Quadrics, terms: slice | np.ndarray = slice(None)
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of each term the factor with the sparser image, and the other."""
+        """For each term the factor with the sparser image, and the other."""
         first, second, support = q.first[terms], q.second[terms], self._support
         swap = support[first] > support[second]
         return np.where(swap, second, first), np.where(swap, first, second)
 
     def _rows(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where in `_entries` the images of some unknowns stand, and whose each one is."""
+        """The positions in `_entries` of the images of some unknowns, and the unknown of each."""
         lengths = self._support[unknowns]
         starts = np.cumsum(self._support) - self._support
         offset = np.repeat(starts[unknowns] - np.cumsum(lengths) + lengths, lengths)
@@ -206,7 +206,7 @@ class Composed:
 
     @cached_property
     def _entries(self) -> tuple[np.ndarray, np.ndarray]:
-        """The entries of the images that are not 0, row by row: columns and values."""
+        """The non-zero entries of the images, row by row: columns and values."""
         row, column = np.nonzero(self.images)
         return column, self.images[row, column]
 
@@ -231,7 +231,7 @@ class Composed:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Of each polynomial: degree, number of terms, and the unknowns that occur in it.
+    """For each polynomial: degree, number of terms, and the unknowns that occur in it.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class Survey:
     occurs: np.ndarray
 
     def kept(self, chosen: np.ndarray) -> Survey:
-        """Of some of the polynomials."""
+        """The survey of some of the polynomials."""
         return Survey(self.degrees[chosen], self.terms[chosen], self.occurs[chosen])
 
     def patterns(self) -> tuple[tuple[int, ...], ...]:
@@ -264,7 +264,7 @@ class _FactorTable:
     entries: Residues
 
     def _folded(self, p: int) -> tuple[np.ndarray, Residues]:
-        """Which columns are rows too, and the coefficients in rows × rows, symmetric."""
+        """The columns that are also rows, and the coefficients in rows × rows, symmetric."""
         place = np.searchsorted(self.rows, self.columns)
         shared = self.rows[np.minimum(place, len(self.rows) - 1)] == self.columns
         both = np.zeros((len(self.rows), len(self.rows)), np.int64)
@@ -286,7 +286,7 @@ class _FactorTable:
         occurs[:] = marked[:unknowns]
         twice = int(np.count_nonzero(double)) + int(np.count_nonzero(double.diagonal()))
         count = int(np.count_nonzero(single)) + twice // 2
-        # The constant is the last of the rows and of the columns it is one of.
+        # The constant is last among the rows and columns that contain it.
         inner, outer = self.rows[-1] < unknowns, self.columns[-1] < unknowns
         rows = slice(None) if inner else slice(-1)
         columns = slice(None) if outer else slice(-1)
@@ -295,7 +295,7 @@ class _FactorTable:
         return (int(occurs.any()) if count else -1), count
 
     def quadrics(self, p: int, unknowns: int) -> Quadrics:
-        """As one polynomial."""
+        """The table as one polynomial."""
         shared, both = self._folded(p)
         columns, entries = self.columns[~shared], self.entries[:, ~shared]
         i, j = np.nonzero(entries)
@@ -307,7 +307,7 @@ class _FactorTable:
 
 
 def _numbered(values: np.ndarray, bound: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct values in ascending order, and the place of each: numbers below a bound."""
+    """The distinct values in ascending order, and the index of each; values are below a bound."""
     place = np.zeros(bound, np.int64)
     place[values] = 1
     distinct = np.flatnonzero(place)
@@ -316,7 +316,7 @@ def _numbered(values: np.ndarray, bound: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def compose(images: Residues, then: Residues, p: int) -> Residues:
-    """The affine forms of one substitution after another; unit rows are only copied."""
+    """The affine forms of two substitutions in succession; unit rows are only copied."""
     busy = np.flatnonzero((then != 0).sum(axis=1) != 1)
     simple = np.flatnonzero((then != 0).sum(axis=1) == 1)
     out = matmul(images[:, busy], then[busy], p)

@@ -1,6 +1,6 @@
-r"""The msolve program: text, process, answers.
+r"""The msolve program: input and output text, process, solvers.
 
-process  Running the msolve program: where it is, its limits, what its end means
+process  Running the msolve program: its path, its limits, its exit status
 solver   Complex solutions counted over GF(p), real solutions isolated over Q, with msolve
-text     The text msolve reads and writes
+text     The text that msolve reads and writes
 """

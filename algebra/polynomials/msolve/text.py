@@ -1,9 +1,8 @@
-"""The text msolve reads and writes.
+"""The text that msolve reads and writes.
 
-Its reader is fragile, so what is written here is plain: variables x0, x1, …; one
-polynomial a line; each monomial once, as ``c*x0^2*x3^1`` with an integer c that is not
-zero; signs only as part of c.  What is read is checked against the form expected and
-anything else is `MsolveFailed`.
+Its parser is fragile, so the text written here is simple: variables x0, x1, …; one polynomial in
+each line; each monomial once, as ``c*x0^2*x3^1`` with a non-zero integer c; signs only as part of
+c.  Text that is read is compared with the expected form; anything else raises `MsolveFailed`.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def system_text(
     <BLANKLINE>
     """
     names = ",".join(f"x{i}" for i in range(variables))
-    # Dense systems have the same monomials again and again.
+    # Dense systems repeat the same monomials.
     powers: dict[Monomial, str] = {}
     lines = ",\n".join(_polynomial_text(p, powers) for p in polynomials)
     return f"{names}\n{characteristic}\n{lines}\n"
@@ -151,7 +150,7 @@ def parse_nested(text: str) -> list[Any]:
 def claimed_parametrization(
     answer: Sequence[Any], variables: int
 ) -> str | tuple[Parametrization, dict[Monomial, fmpz]]:
-    """What msolve says of a system over Q (option ``-P 2``).
+    """The claim of msolve about a system over Q (option ``-P 2``).
 
     Parameters
     ----------
@@ -164,16 +163,16 @@ def claimed_parametrization(
     str
         "no solution" or "infinitely many solutions"; otherwise
     (Parametrization, dict)
-        Points in the given order of variables, with the parameter t as one more
-        coordinate, and the linear polynomial in these ``variables + 1`` coordinates that
-        defines t.  Nothing of it is proved yet.
+        Points in the given order of variables, with the parameter t as a further coordinate, and
+        the linear polynomial in these ``variables + 1`` coordinates that defines t.  Nothing of it
+        is proved yet.
 
     Notes
     -----
-    msolve writes ``[0, [0, n, degree, names, form, [1, [[deg w, w], [deg q, q], [[[deg,
-    v_i], c_i], …]]]]]``; then x_i = -v_i(t) / (c_i q(t)) for each name but the last, which
-    is t itself.  It may permute the names; where it appends a new one, A, then A is
-    -Σ form_i x_i.
+    msolve writes
+    ``[0, [0, n, degree, names, form, [1, [[deg w, w], [deg q, q], [[[deg, v_i], c_i], …]]]]]``;
+    then x_i = -v_i(t) / (c_i q(t)) for each name but the last, which is t itself.  It may permute
+    the names; if it appends a new one, A, then A is -Σ form_i x_i.
     """
     if answer == [-1]:
         return "no solution"
