@@ -5,7 +5,8 @@
 * **maximal** (MP = 1): the allocation is not minimal and the generic root count N is odd, in
   particular 1: non-real solutions occur in conjugate pairs, so every generic instance has a real
   one.  Or a sub-allocation is maximal: further learnable weights cannot lower MP.  Or groups of
-  weights that move together are (`algebra.linear.tied`).  Or the teacher itself is a student, in
+  weights that move together are (`algebra.linear.tied`), or an odd number of solutions lies at
+  infinity (`algebra.linear.infinity`).  Or the teacher itself is a student, in
   another basis (`algebra.linear.reachable`).  Or a whole column of W reaches all labels by its real
   degree (`algebra.linear.columns`).
 * **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct simple
@@ -30,9 +31,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from algebra.certificates.certificate import (
@@ -50,13 +53,16 @@ from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.evidence import (
     OnRanks,
     circuit_reason,
+    infinity_evidence,
     reached_evidence,
 )
+from algebra.linear.infinity import solution_at_infinity
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.tied import tied_problems
 from algebra.linear.witness import find_witness
 from algebra.networks.limits import plural
 from algebra.phases import phase
+from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
@@ -68,15 +74,18 @@ from algebra.systems.root_count import (
     LINEAR,
     NUMERICAL,
     RootCount,
+    RootCounter,
     RootCountError,
     generic_root_count,
 )
 from algebra.systems.update_roots import update_root_count
 from algebra.theorems.statements import what_theorems_say
-from algebra.time_limits import OutOfTime, is_over
+from algebra.time_limits import OutOfTime, end_of_part, has_passed, is_over
 
 # Largest number of weights among which a dependent set is searched.
 _LARGEST_CIRCUIT = 1_000
+# Seconds for the count of a part whose N may be found quickly.
+_QUICK = 1.0
 # Number of instances solved exactly, one second each, before the search by descent.
 _FIRST = 8
 
@@ -230,44 +239,84 @@ class _Case(OnRanks):
         return self.conclude(INTERMEDIATE, rule, generic_root_count=roots.value)
 
     def over_complete(self) -> Certificate:
-        """More weights than equations: maximal if a sub-allocation is."""
+        """More weights than equations: maximal by a part of them, by ties, or at infinity."""
         allocation, support, size = self.problem.allocation, self.problem.student(), self.whole.rank
         seed, limits = self.effort.seed, self.effort.limits
-        tried, out_of_reach = 0, 0
-        for cells in _in_time(candidate_bases(allocation, size, support, seed, limits.subsets)):
-            tried += 1
-            part = Allocation.from_cells(allocation.network, cells)
-            try:
-                roots = generic_root_count(
-                    part, support, seed=seed, timeout=limits.basis / 4,
-                    fallback=self.effort.tools.root_counter,
-                )  # fmt: skip
-            except (RootCountError, OutOfTime):
-                out_of_reach += 1
-                continue
-            if roots.value % 2:
-                self.evidence["sub_allocation"] = [list(cell) for cell in part.cells]
-                self.counted(roots)
-                how = f", {NUMERICAL}" if roots.is_numerical else ""
-                return self.conclude(
-                    MAXIMAL,
-                    f"a sub-allocation of {size} weights is maximal (N = {roots.value}{how})",
-                )
-        text = f"{tried} sub-allocations of {size} weights: none with an odd root count"
-        if out_of_reach:
-            text += f" ({out_of_reach} out of reach)"
+        parts = (
+            Allocation.from_cells(allocation.network, cells)
+            for cells in _in_time(candidate_bases(allocation, size, support, seed, limits.subsets))
+        )
+        # First what is quickly counted; then what needs no count of a part.
+        quick = _Parts()
+        found = self._by_parts(parts, quick, _QUICK, None, end_of_part(limits.basis / 4))
+        if found is not None:
+            return found
+        texts = []
         with suppress(OutOfTime):
             # Problems of ties do not support exact numbers.
-            found, more = self._by_ties(0 if pins(support) else limits.subsets)
-            if found is not None:
-                return found
-            text += f"; {more}"
+            for other in (self._by_infinity, self._by_ties):
+                found, text = other(0 if pins(support) else limits.subsets)
+                if found is not None:
+                    return found
+                texts.append(text)
+        rest, counter = _Parts(quick.even), self.effort.tools.root_counter
+        found = self._by_parts(chain(quick.left, parts), rest, limits.basis / 4, counter, math.inf)
+        if found is not None:
+            return found
+        tried = rest.even + len(rest.left)
+        text = f"{tried} sub-allocations of {size} weights: none with an odd root count"
+        if rest.left:
+            text += f" ({len(rest.left)} out of reach)"
+        text = "; ".join([text, *texts])
         if is_over():
             text += "; the time limit was met"
         return self.conclude(
             UNDECIDED, "not minimal, more weights than equations", tried=(text,),
-            out_of_time=bool(out_of_reach) or is_over(),
+            out_of_time=bool(rest.left) or is_over(),
         )  # fmt: skip
+
+    def _by_parts(
+        self, parts: Iterable[Allocation], seen: _Parts, seconds: float,
+        fallback: RootCounter | None, end: float,
+    ) -> Certificate | None:  # fmt: skip
+        """Maximal where a part has odd N; the others are recorded, as long as `end` has not passed.
+
+        With an end, what needs more than msolve is left for later.
+        """
+        for part in parts:
+            try:
+                roots = generic_root_count(
+                    part, self.problem.student(), seed=self.effort.seed, timeout=seconds,
+                    fallback=fallback,
+                )  # fmt: skip
+            except (RootCountError, OutOfTime):
+                seen.left.append(part)
+            except MsolveMissing:
+                if end == math.inf:
+                    raise
+                seen.left.append(part)
+                break
+            else:
+                seen.even += 1
+                if roots.value % 2:
+                    self.evidence["sub_allocation"] = [list(cell) for cell in part.cells]
+                    self.counted(roots)
+                    how = f", {NUMERICAL}" if roots.is_numerical else ""
+                    rule = f"a sub-allocation of {self.whole.rank} weights is maximal"
+                    return self.conclude(MAXIMAL, f"{rule} (N = {roots.value}{how})")
+            if has_passed(end):
+                break
+        return None
+
+    def _by_infinity(self, most: int) -> tuple[Certificate | None, str]:
+        """Maximal where some weights may go to infinity; else what was tried, in words."""
+        seconds = self.effort.limits.basis / 4 if most else 0
+        found = solution_at_infinity(self.problem, self.whole.rank, self.effort.seed, seconds)
+        if found is None:
+            return None, "no odd number of solutions at infinity was found"
+        self.evidence["at_infinity"] = infinity_evidence(found)
+        number = plural(found.solutions, f"{found.solutions} solution")
+        return self.conclude(MAXIMAL, f"real solutions near infinity: {number} there, odd"), ""
 
     def _by_ties(self, most: int) -> tuple[Certificate | None, str]:
         """Maximal if weights that move together have odd N; otherwise a list of the attempts."""
@@ -288,6 +337,14 @@ class _Case(OnRanks):
                 rule = f"{size} groups of weights that move together are maximal"
                 return self.conclude(MAXIMAL, f"{rule} (N = {roots.value})"), ""
         return None, f"{tried} ways to let weights move together: none with an odd root count"
+
+
+@dataclass
+class _Parts:
+    """Sub-allocations that decide nothing: how many have even N, and which were not counted."""
+
+    even: int = 0
+    left: list[Allocation] = field(default_factory=list)
 
 
 def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:

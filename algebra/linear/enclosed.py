@@ -36,17 +36,15 @@ from typing import Any
 import numpy as np
 from flint import acb, acb_mat, arb, ctx
 
-from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.certificates.family import NonRealInstance
 from algebra.linalg.krawczyk import krawczyk_radii
-from algebra.linalg.rational import rank, texts
-from algebra.linear.evidence import Enclosed
+from algebra.linalg.rational import texts
+from algebra.linear.verify_enclosed import label_equations
 from algebra.linear.verify_witness import is_smooth
 from algebra.networks.chain import need_chain
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 
-PLACE = "evidence.enclosed_solutions"
 # Precisions in bits, tried in order, and the number of Newton steps at each.
 _PRECISIONS = (128, 256, 512)
 _NEWTON = 12
@@ -72,41 +70,6 @@ def enclosed_evidence(
     }
 
 
-def check_enclosed(
-    problem: Problem, witness: Enclosed, expected: int, equations: int, say: Say
-) -> None:
-    """Check an instance with N simple solutions in disjoint balls, none of them real.
-
-    Parameters
-    ----------
-    problem : Problem
-    witness : Enclosed
-        ``evidence.enclosed_solutions`` of a certificate.
-    expected : int
-        The generic root count N.
-    equations : int
-        Generic rank ρ of the whole network.
-    say : callable
-        Takes place, status and text of a result.
-
-    Raises
-    ------
-    CheckFailed
-    """
-    if problem.allocation.size != equations:
-        raise CheckFailed(PLACE, f"{problem.allocation.size} weights for {equations} equations")
-    if 2 * len(witness.points) != expected:
-        text = f"{len(witness.points)} pairs of conjugate solutions, not half of {expected}"
-        raise CheckFailed(f"{PLACE}.points", text)
-    Y = problem.network.forward(witness.teacher, witness.X)
-    points = [[acb(arb(re), arb(im)) for re, im in point] for point in witness.points]
-    complaint = _complaint(problem, witness.weights, witness.X, Y, points)
-    if complaint:
-        raise CheckFailed(PLACE, complaint)
-    say(PLACE, PROVED, f"{expected} simple solutions in disjoint balls, none real (Krawczyk)")
-    say(PLACE, PROVED, "instances near it have as many solutions near these")
-
-
 def _complaint(
     problem: Problem,
     weights: Mapping[str, np.ndarray],
@@ -115,7 +78,7 @@ def _complaint(
     points: Sequence[Sequence[acb]],
 ) -> str:
     """Why the points are not distinct simple non-real solutions; "" if they are."""
-    chosen = _equations(problem, X, Y)
+    chosen = label_equations(problem, X, Y)
     if chosen is None or not is_smooth(problem, X, Y, len(chosen)):
         return "no square system of label equations determines the solutions at this instance"
     boxes: list[Box] = []
@@ -144,24 +107,6 @@ def _complaint(
     finally:
         ctx.prec = before
     return ""
-
-
-def _equations(problem: Problem, X: np.ndarray, Y: np.ndarray) -> list[tuple[int, int]] | None:
-    """Rows and columns of the labels that give the equations; None if there are none."""
-    network, size = need_chain(problem.network), problem.allocation.size
-    d, columns = Y.shape
-    if size == Y.size:
-        return [(i, s) for i in range(d) for s in range(columns)]
-    if network.drive(X) is not X:
-        return None
-    basis: list[int] = []
-    for s in range(columns):
-        if rank(X[:, [*basis, s]]) > len(basis):
-            basis.append(s)
-    width = min([d, len(basis), *network.inner_widths])
-    chosen = [(i, s) for i in range(d) for s in basis if i < width or s in basis[:width]]
-    regular = width == min(d, len(basis)) or rank(Y[:width, basis[:width]]) == width
-    return chosen if size == len(chosen) and regular else None
 
 
 class _Equations:

@@ -26,6 +26,7 @@ from algebra.certificates.fields import (
     whole_text,
 )
 from algebra.errors import InputError, one_line
+from algebra.linear.infinity import LARGEST_GROWTH, AtInfinity
 from algebra.networks.base import Cell, Network, Point, Support
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
@@ -138,6 +139,11 @@ def root_evidence(roots: RootCount) -> dict[str, Any]:
     if roots.trace is not None:
         data["trace"] = asdict(roots.trace)
     return data
+
+
+def infinity_evidence(found: AtInfinity) -> dict[str, Any]:
+    """Growths of the weights, and how often they have solutions."""
+    return named(found, "growth", "fixed", "solutions", "primes")
 
 
 def reached_evidence(blocks: Blocks) -> dict[str, Any]:
@@ -265,6 +271,7 @@ class LinearEvidence:
     enclosed_solutions: Enclosed | None
     teacher_reached: Reached | None
     whole_column: int | None
+    at_infinity: AtInfinity | None
 
 
 def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
@@ -296,6 +303,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
         enclosed_solutions=optional("enclosed_solutions", read_enclosed),
         teacher_reached=optional("teacher_reached", _read_reached),
         whole_column=optional("whole_column", lambda value, place, _: whole(value, place, 0)),
+        at_infinity=optional("at_infinity", _read_infinity),
     )
     fields.finish()
     return evidence
@@ -469,6 +477,23 @@ def _read_reached(data: Any, place: str, problem: Problem) -> Reached:
     )
     fields.finish()
     return Reached(layers)
+
+
+def _read_infinity(data: Any, place: str, problem: Problem) -> AtInfinity:
+    fields, size = Fields(data, place), problem.allocation.size
+    growth = tuple(
+        whole(value, f"{fields.at('growth')}[{k}]", -LARGEST_GROWTH, LARGEST_GROWTH)
+        for k, value in enumerate(fields.items("growth"))
+    )
+    fixed = tuple(
+        whole(value, f"{fields.at('fixed')}[{k}]", 0, size - 1)
+        for k, value in enumerate(fields.items("fixed"))
+    )
+    if len(set(fixed)) != len(fixed):
+        raise CheckFailed(fields.at("fixed"), "names a weight twice")
+    found = AtInfinity(growth, fixed, fields.whole("solutions", 1), fields.wholes("primes", 2))
+    fields.finish()
+    return found
 
 
 def _entry(value: Any, place: str) -> Any:

@@ -18,7 +18,8 @@ minimal       (a) rank J ≥ ρ at a point, (b) rank J_A < ρ generically: alway
 maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so that a generic instance
               has finitely many solutions, at least one; (c) their number N is odd.  Or (c) holds
               for a part of the allocation that has ρ weights and rank ρ, or for ρ groups of its
-              weights that move together, of rank ρ.  Or, without any of these, a whole column
+              weights that move together, of rank ρ, or for solutions at infinity, where more than
+              ρ weights learn.  Or, without any of these, a whole column
               of W is mapped onto all labels.  Or, without any of these,
               the teacher is a student.  Or no path leads from inputs to outputs.
 intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root count, (d) an
@@ -54,7 +55,6 @@ from algebra.certificates.vanishing import check_vanishing
 from algebra.linalg.modular import batched_rank, matmul, random_residues, rank
 from algebra.linear.columns import check_column
 from algebra.linear.derivatives import dual_derivative
-from algebra.linear.enclosed import check_enclosed
 from algebra.linear.evidence import (
     LinearEvidence,
     RankClaim,
@@ -62,8 +62,10 @@ from algebra.linear.evidence import (
     read_evidence,
     read_witness,
 )
+from algebra.linear.infinity import check_infinity
 from algebra.linear.recount import prime_not_in, recount_again
 from algebra.linear.tied import check_tied
+from algebra.linear.verify_enclosed import check_enclosed
 from algebra.linear.verify_reachable import check_reached
 from algebra.linear.verify_witness import check_no_real_root
 from algebra.linear.witness import find_witness
@@ -174,13 +176,14 @@ class ClaimChecker:
         allowed = () if evidence.labels_vanish else self._allowed()
         for name in (
             "root_count", "sub_allocation", "tied", "no_real_root", "enclosed_solutions",
-            "teacher_reached", "whole_column",
+            "teacher_reached", "whole_column", "at_infinity",
         ):  # fmt: skip
             if getattr(evidence, name) is not None and name not in allowed:
                 text = f"has no place in the certificate of a {claim.verdict} allocation"
                 raise CheckFailed(f"evidence.{name}", text)
         parts = [
-            name for name in ("teacher_reached", "whole_column", "sub_allocation", "tied")
+            name
+            for name in ("teacher_reached", "whole_column", "at_infinity", "sub_allocation", "tied")
             if getattr(evidence, name) is not None
         ]  # fmt: skip
         if len(parts) > 1:
@@ -206,10 +209,13 @@ class ClaimChecker:
         """Evidence that a certificate of this verdict may contain, besides the ranks."""
         return {
             MINIMAL: (),
-            MAXIMAL: ("root_count", "sub_allocation", "tied", "teacher_reached", "whole_column"),
+            MAXIMAL: (
+                "root_count", "sub_allocation", "tied", "teacher_reached", "whole_column",
+                "at_infinity",
+            ),
             INTERMEDIATE: ("root_count", "no_real_root", "enclosed_solutions"),
             UNDECIDED: ("root_count",),
-        }[self.claim.verdict]
+        }[self.claim.verdict]  # fmt: skip
 
     def _error_bound(self, certain: bool) -> None:
         """A bound of 0 is claimed only if the verdict depends on no random point."""
@@ -355,6 +361,17 @@ class ClaimChecker:
             if evidence.root_count is not None:
                 self._root_count(self.problem.allocation, evidence.root_count)
             return PROVED
+        if evidence.at_infinity is not None:
+            if evidence.root_count is not None:
+                raise CheckFailed("evidence.root_count", "has no place beside at_infinity")
+            counted = check_infinity(
+                self.problem, evidence.at_infinity, self.claim.equations, self.seed,
+                self.effort.limits.basis, self.say,
+            )  # fmt: skip
+            status = weakest(known, counted)
+            text = "an odd number of solutions at infinity, so always a real one nearby: MP = 1"
+            self.say("verdict", status, text)
+            return status
         if evidence.root_count is None:
             raise CheckFailed("evidence.root_count", "is missing")
         tied = evidence.tied

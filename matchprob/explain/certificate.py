@@ -284,7 +284,7 @@ def _maximal(
     if "everything_learns" in evidence:
         return Explanation(("MP = 1: every weight learns, so the teacher itself is a student.",))
     known = [_reaches(found)]
-    if "root_count" not in evidence and "teacher_reached" not in evidence:
+    if not evidence.keys() & {"root_count", "teacher_reached", "whole_column", "at_infinity"}:
         known.append(
             "MP = 1: the labels are linear in the weights of the read-out that learn, and these "
             "linear equations have a solution, whatever else learns."
@@ -304,6 +304,12 @@ def _maximal(
         known.append(
             "MP = 1: a whole column of W learns, and it is mapped to the labels by a proper map "
             "whose real degree is not 0, so every label is reached."
+        )
+    elif "at_infinity" in evidence:
+        known.append(
+            "MP = 1: as some weights grow without bound, the equations have an odd number of "
+            "complex solutions in the limit, so at least one is real, and real solutions of the "
+            "equations themselves lie near it, with large weights."
         )
     elif "tied" in evidence:
         known.append(
