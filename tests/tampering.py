@@ -214,15 +214,14 @@ def intermediate_file(number: int) -> dict[str, Any]:
 
 
 def maximal_file(number: int) -> dict[str, Any]:
-    """A certificate of MP = 1 by a whole column of W, or by weights that move together."""
+    """A certificate of MP = 1 by a column of W, weights that move together, or at infinity."""
     if number % 2:
-        cells = [(0, 0), (0, 6), (2, 2), (6, 1), (6, 5)]
         if number % 4 == 1:
             net = mp.LinearRNN(n=8, T=4, b=1, d=1, m=4)
+            cells, key = [(0, 0), (0, 6), (2, 2), (6, 1), (6, 5)], "tied"
         else:
             net = mp.LinearRNN(n=5, T=4, b=2, d=3, m=1)
-            cells = [(0, 4), (3, 1), (3, 3), (4, 0), (4, 4)]
-        key = "tied"
+            cells, key = [(0, 4), (3, 1), (3, 3), (4, 0), (4, 4)], "at_infinity"
     else:
         n, T = ((2, 3), (3, 3), (2, 4))[number // 2 % 3]
         net = mp.LinearRNN(n=n, T=T, b=1, d=n, m=1)

@@ -71,7 +71,7 @@ def test_no_tampered_witness_is_accepted(checker):
 
 
 def test_no_tampered_proof_of_a_maximum_is_accepted(checker):
-    """Certificates of MP = 1 by a real degree, and by weights that move together."""
+    """Certificates of MP = 1 by a real degree, by weights that move together, and at infinity."""
     found = Attack()
     files = [maximal_file(number) for number in range(4)]
     for data in files:

@@ -6,6 +6,7 @@ derivatives       Forward-mode derivatives over GF(p): matrices of dual numbers 
                   ε² = 0
 enclosed          All solutions of an instance in disjoint balls, none of which is real
 evidence          Evidence for a verdict: written as plain data, read with exact types
+infinity          More weights than equations: maximal if some may go to infinity
 inspect           Inspection: the equations of an allocation and their structure
 minimal_polynomials  Minimal polynomials over Q of the weights of solutions
 reachable         Whether the teacher itself is a student: a rule for MP = 1, with its proof
@@ -13,9 +14,9 @@ recount           The generic root count computed again, by other methods, for v
 rows              Conditions of the rows of a recurrent matrix on its powers: N by minors
 tied              More weights than equations: maximal if groups that move together are
 verify            Verification of certificates, as far as possible by other methods
+verify_enclosed   Solutions in disjoint polydiscs, in rational arithmetic without balls
 verify_reachable  Verification of the claim that the teacher is a student, at a new point
 verify_witness    Verification of a witness without real solutions, with its theorem: recomputed
-from
-                  its rationals, real roots counted by Sturm
+                  from its rationals, real roots counted by Sturm
 witness           Rational instances solved exactly, as witnesses that a match can fail
 """

@@ -22,11 +22,18 @@ ASKED = Problem.of(
         [("W", 0, 4), ("W", 3, 1), ("W", 3, 3), ("W", 4, 0), ("W", 4, 4)],
     )
 )
+# One where no solutions at infinity decide.
+GROUPS = Problem.of(
+    Allocation.from_cells(
+        LinearRNN(n=8, T=4, b=1, d=1, m=4),
+        [("W", 0, 0), ("W", 0, 6), ("W", 2, 2), ("W", 6, 1), ("W", 6, 5)],
+    )
+)
 
 
 @pytest.fixture(scope="module")
 def genuine(msolve):
-    found = certify(ASKED)
+    found = certify(GROUPS)
     assert found.verdict == "maximal"
     return json.loads(found.to_json())
 
@@ -73,8 +80,8 @@ def test_groups_of_one_are_a_sub_allocation(msolve):
     ("change", "complaint"),
     [
         (lambda rows: rows[1].__setitem__(1, 1), "do not learn"),
-        (lambda rows: rows[0].__setitem__(4, 9), "equations"),
-        (lambda rows: [row.__setitem__(slice(None), [0] * 5) for row in rows[1:]], "equations"),
+        (lambda rows: rows[2].__setitem__(2, 9), "equations"),
+        (lambda rows: [row.__setitem__(slice(None), [0] * 8) for row in rows[1:]], "equations"),
     ],
 )
 def test_forged_groups_are_refused(genuine, change, complaint):
@@ -95,7 +102,7 @@ def test_forged_numbers_are_refused(genuine):
         assert not verify(data).holds
     without, beside, whole = (copy.deepcopy(genuine) for _ in range(3))
     del without["evidence"]["root_count"]
-    beside["evidence"]["sub_allocation"] = [list(c) for c in ASKED.allocation.cells[:3]]
+    beside["evidence"]["sub_allocation"] = [list(c) for c in GROUPS.allocation.cells[:4]]
     whole["generic_root_count"] = value
     for data in (without, beside, whole):
         assert not verify(data).holds
