@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.rational import echelon, nearest_double
 from algebra.networks.base import NotKnown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
@@ -83,15 +83,38 @@ class Instance:
         weights without jitter, which are the numbers themselves; Y is the teacher's output
         without rounding.
         """
-        network = self.problem.network
+        return self.exact_on(None)
+
+    def exact_on(
+        self, samples: Sequence[int] | None
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """The same with some of the samples only, and their labels; None means all of them."""
+        network, X = self.problem.network, self.X
+        if samples is not None:
+            network, X = network.with_samples(len(samples)), X[:, samples]
         if network.equations_are == "analytic":
             raise NotKnown(network, "labels in rational numbers", "its activation is no polynomial")
-        X = to_rational(self.X)
+        X = to_rational(X)
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}
         weights = {name: to_rational(value) for name, value in self.weights.items()}
         for (name, i, j), value in self.problem.values.pinned(self.allocation.cells).items():
             weights[name][i, j] = fmpq(value.numerator, value.denominator)
         return weights, X, network.teach(teacher, X)
+
+    @property
+    def spanning_samples(self) -> list[int] | None:
+        """Samples that span all others, exactly, where a linear network has more than it needs.
+
+        The labels of a linear network are Y = A X, and those of the teacher are such labels: a
+        student that reproduces them on a basis of the samples' span reproduces them all.  None
+        means all samples: few, not of a linear network, or without a basis among the first ones.
+        """
+        network = self.problem.network
+        enough = network.determining_samples
+        if enough == network.m or enough != network.input_shape[0]:
+            return None
+        basis = echelon(to_rational(self.X[:, : 2 * enough]))[1]
+        return basis if len(basis) == enough else None
 
     @property
     def given_by(self) -> Mapping[str, np.ndarray] | None:
@@ -151,10 +174,11 @@ class ReducedInstance(Instance):
         """The teacher's labels Y (d×m), in double precision."""
         return self.original.labels
 
-    @cached_property
-    def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    def exact_on(
+        self, samples: Sequence[int] | None
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Reduced weights and samples, and Y, as rationals."""
-        weights, X, Y = self.original.exact
+        weights, X, Y = self.original.exact_on(samples)
         one = fmpq(1)
         return dict(self.reduction.weights(weights, one)), self.reduction.samples(X, one), Y
 
@@ -193,10 +217,16 @@ class GivenInstance(Instance):
         """The labels, rounded."""
         return to_double(self.numbers.Y)
 
-    @cached_property
-    def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-        """The numbers themselves."""
+    def exact_on(
+        self, samples: Sequence[int] | None
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """The numbers themselves, always of all samples: the labels may be anything."""
         return dict(self.numbers.weights), self.numbers.X, self.numbers.Y
+
+    @property
+    def spanning_samples(self) -> list[int] | None:
+        """All: labels that are given need not follow from those of other samples."""
+        return None
 
     @property
     def given_by(self) -> Mapping[str, np.ndarray] | None:

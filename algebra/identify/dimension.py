@@ -204,15 +204,15 @@ def dimension_of(
     expected, ambient = expected_dimension(network, weights)
     most = min(weights, weights if ambient is None else ambient)
     m = -(-most // (network.d * len(network.label_steps))) + 1
-    before = network_rank(replace(network, m=m), zeros, seed)  # type: ignore[type-var]
+    before = network_rank(network.with_samples(m), zeros, seed)
     while before.rank < most:
         check_time()
-        more = network_rank(replace(network, m=m + 1), zeros, seed)  # type: ignore[type-var]
+        more = network_rank(network.with_samples(m + 1), zeros, seed)
         if more.rank == before.rank:
             break
         m = 2 * m
-        before = network_rank(replace(network, m=m), zeros, seed)  # type: ignore[type-var]
-    grown = replace(network, m=m)  # type: ignore[type-var]
+        before = network_rank(network.with_samples(m), zeros, seed)
+    grown = network.with_samples(m)
     if before.rank == most:
         known = f"proved modulo {before.p}: no more is possible"
     else:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
     exact = network.ranks_are_exact(support)
     for number in range(2):
         found = _rank(network, support, cells, claimed + 1, f"{seed}/{number}")
-        more = _rank(replace(network, m=network.m + 1), support, cells, claimed + 1,  # type: ignore[type-var]
+        more = _rank(network.with_samples(network.m + 1), support, cells, claimed + 1,
                      f"{seed}/{number}/more")  # fmt: skip
         if (found, more) != (claimed, claimed):
             text = f"is {claimed} in the file; {found} directions are independent at a point of "

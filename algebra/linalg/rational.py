@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from algebra.children import call_apart
 from algebra.errors import InputError
 
 Rationals = np.ndarray
@@ -25,6 +26,11 @@ _NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?(?:/(\d+))?", 
 Rows = Sequence[Sequence[Any]] | Rationals
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
+# Numerators and denominators, row by row.
+Pairs = list[tuple[int, int]]
+# Multiplications of an elimination that never take a second; and multiplications times bits of the
+# largest entry that take a few tenths (measured: dense matrices of 20 to 150 rows, up to 300 bits).
+_SHORT, _LONG = 1e5, 3e7
 
 
 def matrix(rows: Rows, columns: int | None = None) -> fmpq_mat:
@@ -98,7 +104,7 @@ def echelon(rows: Rows, columns: int | None = None) -> tuple[fmpq_mat, list[int]
     >>> echelon([[0, 2, 4], [0, 1, 2]])[1]
     [1]
     """
-    reduced, found = matrix(rows, columns).rref()
+    reduced, found = _rref(matrix(rows, columns))
     pivots: list[int] = []
     at = 0
     for r in range(found):
@@ -107,6 +113,40 @@ def echelon(rows: Rows, columns: int | None = None) -> tuple[fmpq_mat, list[int]
         pivots.append(at)
         at += 1
     return reduced, pivots
+
+
+def _rref(given: fmpq_mat) -> tuple[fmpq_mat, int]:
+    """FLINT's echelon form and rank; in a child process where it may last for long."""
+    if not _is_long(given):
+        reduced, found = given.rref()
+        return reduced, int(found)
+    rows, columns = given.nrows(), given.ncols()
+    entries, found = call_apart(_rref_of_pairs, _pairs(given), rows, columns)
+    return _of_pairs(entries, rows, columns), found
+
+
+def _rref_of_pairs(entries: Pairs, rows: int, columns: int) -> tuple[Pairs, int]:
+    """The echelon form of plain numbers: FLINT's cannot be sent to another process."""
+    reduced, found = _of_pairs(entries, rows, columns).rref()
+    return _pairs(reduced), int(found)
+
+
+def _pairs(given: fmpq_mat) -> Pairs:
+    return [(int(entry.p), int(entry.q)) for entry in given.entries()]
+
+
+def _of_pairs(entries: Pairs, rows: int, columns: int) -> fmpq_mat:
+    return fmpq_mat(rows, columns, [fmpq(p, q) for p, q in entries])
+
+
+def _is_long(given: fmpq_mat) -> bool:
+    """Whether its echelon form may last for a second or more without a check of the time."""
+    work = given.nrows() * given.ncols() * min(given.nrows(), given.ncols())
+    if work < _SHORT:
+        return False
+    # FLINT computes with the whole numbers over the common denominator.
+    numerators, _ = given.numer_denom()
+    return work * max(entry.bit_length() for entry in numerators.entries()) > _LONG
 
 
 def kernel(rows: Rows, columns: int | None = None) -> list[list[fmpq]]:

@@ -73,7 +73,7 @@ from algebra.phases import phase
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
-from algebra.ranks.jacobian import all_cells, jacobian, tangent_factors
+from algebra.ranks.jacobian import all_cells, at_enough_samples, jacobian, tangent_factors
 from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, TRACE, RootCount, RootCountError
 from algebra.systems.update_roots import FORM, LAST, count_at
@@ -292,7 +292,8 @@ class ClaimChecker:
             raise CheckFailed(place, f"rank {evidence.rank} does not fit {claimed}")
         found = 0
         if cells:
-            network, p = self.problem.network, point.p
+            network, point = at_enough_samples(self.problem.network, point, len(cells))
+            p = point.p
             names = sorted({cell[0] for cell in cells})
             chosen = cells
             if len(cells) > 2 * claimed + 64:

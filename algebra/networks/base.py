@@ -12,9 +12,9 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -172,6 +172,9 @@ class Network(Programmed):
         Matrices whose weights lie between 0 and 1.
     has_instances : bool
         Whether instances can be drawn and counted.
+    smooth : bool
+        Whether all samples are evaluated by the same analytic function; not where each has an
+        activation pattern of its own.
     meanings : mapping of str to str
     """
 
@@ -186,6 +189,7 @@ class Network(Programmed):
     words_with_numbers: ClassVar[frozenset[str]] = frozenset()
     rates: ClassVar[tuple[str, ...]] = ()
     has_instances: ClassVar[bool] = True
+    smooth: ClassVar[bool] = True
     meanings: ClassVar[Mapping[str, str]] = {}
 
     d: int
@@ -474,6 +478,18 @@ class Network(Programmed):
             "a linear network is needed: here they depend on the activation pattern, or are those "
             "of the lowered network",
         )
+
+    @property
+    def determining_samples(self) -> int:
+        """How many generic samples determine the labels of all others, for every weights.
+
+        The labels of a linear network are Y = A X: a basis of the samples' span is enough.
+        """
+        return min(self.m, self.input_shape[0]) if self.is_linear else self.m
+
+    def with_samples(self, m: int) -> Self:
+        """The same network with another number of samples."""
+        return replace(self, m=m)  # type: ignore[type-var]
 
     def lower(self) -> Lowering | None:
         """An equivalent network of another kind, if there is one."""

@@ -192,6 +192,11 @@ class NormNet(Network):
                 X = X * (X > 0)
         return X
 
+    @property
+    def determining_samples(self) -> int:
+        """The labels of a linear one are affine in the samples: one more than they have entries."""
+        return min(self.m, self.q + 1) if self.is_linear else self.m
+
     def lower(self) -> Augmented | None:
         """Augmented matrices if σ is the identity; ReLU networks are only piecewise polynomial."""
         return Augmented(self) if self.is_linear else None

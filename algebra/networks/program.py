@@ -99,6 +99,7 @@ class ProgramNetwork(Network):
     only_verbs: ClassVar[str] = "inspect, certify and verify"
     is_linear: ClassVar[bool] = False
     has_instances: ClassVar[bool] = False
+    smooth: ClassVar[bool] = False
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"weights": (GENERIC, FILE)}
     meanings: ClassVar[Mapping[str, str]] = {
         "file": "an ONNX file beside this one",

@@ -45,7 +45,14 @@ from algebra.linalg.modular import (
 from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import masks_of, pinned_bits
-from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
+from algebra.ranks.jacobian import (
+    all_cells,
+    at_enough_samples,
+    enough_samples,
+    jacobian,
+    random_point,
+    tangent_factors,
+)
 from algebra.ranks.size import FOR_BLOCKS, check_size
 from algebra.time_limits import check_time
 
@@ -179,7 +186,7 @@ def generic_rank(
         name == read_out for name, _, _ in cells
     )
     columns = 1 if apart else _columns_at_once(len(cells), bound)
-    check_size(network, columns, per_entry=FOR_BLOCKS)
+    check_size(enough_samples(network, len(cells)), columns, per_entry=FOR_BLOCKS)
     names = sorted({cell[0] for cell in cells})
     # Exact numbers are entries of this degree, with one denominator.
     return rank_at_points(
@@ -254,9 +261,12 @@ def rank_at(
     Of very many cells a random subset is tried first: where its rank meets the bound, so
     does the whole.  Otherwise random combinations of all columns are ranked: rank(J C) is
     the smaller of rank(J) and `bound` for generic C with `bound` columns.
+
+    Of very many samples as many as there are cells are used: see `enough_samples`.
     """
     if not cells or not bound:
         return 0
+    network, point = at_enough_samples(network, point, len(cells))
     factors = tangent_factors(network, point, names)
     known, rest, kernels = 0, cells, None
     if set(names) == {network.read_out} or len(cells) * network.outputs > _SMALL:

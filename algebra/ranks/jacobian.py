@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -61,6 +62,45 @@ def random_point(
             weights[name] = np.zeros(shape, np.int64)
     restrict(weights, support, residue(p))
     return Point(p, seed, weights, random_residues(network.input_shape, p, rng))
+
+
+def enough_samples(network: Network, columns: int) -> Network:
+    """The network with so few samples that some columns of its Jacobian keep their generic rank.
+
+    **Theorem.** The generic rank of c columns of J with m samples is that with min(m, c).
+
+    *Proof.* At fixed generic weights the rows of one sample x span a space V(x) in K^c, and the
+    rank with k samples is the dimension of S_k = V(x_1) + … + V(x_k) at generic x_1, …, x_k.  If
+    S_{k+1} = S_k, then V(x) ⊆ S_k for generic x, so S_k stays the same from there on.  So the
+    dimension grows with each sample until it is constant, and it is at most c. ∎
+
+    It holds where one analytic function maps each sample to its label (`Network.smooth`).
+
+    Parameters
+    ----------
+    network : Network
+    columns : int
+        Their number, c.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> enough_samples(LinearRNN(n=2, T=2, b=1, d=1, m=10**7), 8).m
+    8
+    """
+    least = max(1, columns)
+    return network.with_samples(least) if network.smooth and network.m > least else network
+
+
+def at_enough_samples(network: Network, point: Point, columns: int) -> tuple[Network, Point]:
+    """The network and the point with the first samples only, as many as `enough_samples` says.
+
+    The rank there is at most that at the point itself, and the generic ranks are equal.
+    """
+    fewer = enough_samples(network, columns)
+    if fewer is network:
+        return network, point
+    return fewer, replace(point, X=point.X[:, : fewer.m])
 
 
 def tangent_factors(network: Network, point: Point, names: Sequence[str] | None = None) -> Factors:

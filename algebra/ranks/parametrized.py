@@ -97,6 +97,9 @@ class Parametrized(Network):
     def columns(self) -> int:
         return self.base.columns
 
+    def with_samples(self, m: int) -> Parametrized:
+        return replace(self, base=self.base.with_samples(m))
+
     @property
     def independent_columns(self) -> int:
         return self.base.independent_columns

@@ -34,7 +34,7 @@ from typing import Any
 from algebra.systems.core import CoreSystem, DeferredBlock, affine_in, pattern_of, pivot_of
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.system import PolynomialSystem
-from algebra.time_limits import check_time
+from algebra.time_limits import checked
 
 
 class _Inconsistent(Exception):
@@ -137,11 +137,10 @@ def _solve_linear(
     order = list(range(n - 1, -1, -1))
     place = {k: c for c, k in enumerate(order)}
     rows = []
-    for equation in equations:
+    for equation in checked(equations):
         row = [field.constant(0)] * (n + 1)
         for monomial, coefficient in equation.to_dict().items():
-            index = next((k for k, e in enumerate(monomial) if e), None)
-            row[n if index is None else place[index]] = coefficient
+            row[place[monomial.index(1)] if any(monomial) else n] = coefficient
         rows.append(row)
     reduced = field.rref(rows, n + 1) if rows else []
     pivots = [pivot_of(row) for row in reduced]
@@ -154,7 +153,7 @@ def _solve_linear(
     generator = dict(zip(free, ring.gens(), strict=True))
     units = {k: tuple(int(u == v) for v in range(len(free))) for u, k in enumerate(free)}
     images = []
-    for k in range(n):
+    for k in checked(range(n)):
         if k in generator:
             images.append(generator[k])
             continue
@@ -181,11 +180,7 @@ def _substitute(equations: Sequence[Any], images: Sequence[Any], ring: Any) -> l
 def _compose(polynomials: Sequence[Any], images: Sequence[Any], ring: Any) -> list[Any]:
     if not images:
         return [ring.constant(p.leading_coefficient() if p != 0 else 0) for p in polynomials]
-    composed = []
-    for polynomial in polynomials:
-        check_time()
-        composed.append(polynomial.compose(*images, ctx=ring))
-    return composed
+    return [polynomial.compose(*images, ctx=ring) for polynomial in checked(polynomials)]
 
 
 def _defer(
@@ -237,11 +232,11 @@ def _expose_linear(
         return [e for e in equations if not _is_linear(e)], linear
     if not equations:
         return [], []
-    tables = [e.to_dict() for e in equations]
+    tables = [e.to_dict() for e in checked(equations)]
     monomials = _in_order({m for table in tables for m in table}, order)
     column = {m: c for c, m in enumerate(monomials)}
     rows = []
-    for table in tables:
+    for table in checked(tables):
         row = [field.constant(0)] * len(monomials)
         for monomial, coefficient in table.items():
             row[column[monomial]] = coefficient
@@ -250,7 +245,8 @@ def _expose_linear(
     if len(reduced) == len(equations) and all(sum(monomials[pivot_of(r)]) > 1 for r in reduced):
         return list(equations), []
     rebuilt = [
-        ring.from_dict({monomials[c]: v for c, v in enumerate(row) if v != 0}) for row in reduced
+        ring.from_dict({monomials[c]: v for c, v in enumerate(row) if v != 0})
+        for row in checked(reduced)
     ]
     if any(p.is_constant() for p in rebuilt):
         raise _Inconsistent

@@ -26,6 +26,7 @@ from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveT
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.parametrization import Box, are_disjoint
 from algebra.polynomials.real_roots import RealRoots, elementary_roots
+from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.systems.enclosure import weight_boxes
@@ -43,8 +44,12 @@ _MOST_COMPLEX = 40
 
 def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
     """The core of an instance over the rationals, in the form with the smaller core."""
-    weights, X, Y = instance.exact
-    return rational_core(instance.allocation, weights, X, Y, defer=defer)
+    allocation, samples = instance.allocation, instance.spanning_samples
+    if samples is not None:
+        fewer = allocation.network.with_samples(len(samples))
+        allocation = Allocation(fewer, allocation.cells)
+    weights, X, Y = instance.exact_on(samples)
+    return rational_core(allocation, weights, X, Y, defer=defer)
 
 
 def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:

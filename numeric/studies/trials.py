@@ -19,7 +19,7 @@ from typing import Any
 from algebra.errors import InputError
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
-from algebra.time_limits import positive_seconds
+from algebra.time_limits import checked, positive_seconds
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.base import chosen_engine
 from numeric.engines.counter import InstanceCounter
@@ -145,7 +145,7 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
     indices : sequence of int
     """
     work, counter = _keep(data, key)
-    return counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
+    return counter.count_many([draw_instance(work.problem, work.seed, k) for k in checked(indices)])
 
 
 def kept_counter(data: dict[str, Any], key: str) -> InstanceCounter:

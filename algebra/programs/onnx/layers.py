@@ -339,10 +339,10 @@ def _batch_norm(call: Call) -> Item:
     ndim = item.ndim
     middle = call.inputs[3]
     mean = call.weight(middle, "", 0.0) if isinstance(middle, Parameter) else call.item(3)
-    if isinstance(variance, Parameter):
-        shares = call.weight(variance, "", epsilon)
-    else:
-        shares = call.constant(1 / np.sqrt(variance.astype(np.float64) + epsilon))
+    if not isinstance(variance, Parameter):
+        # Its root is no rational number, so it is a statistic that has no name in the file.
+        variance = call.unnamed(variance)
+    shares = call.weight(variance, "", epsilon)
     centred = call.total(item, _per_channel(call, call.scaled(mean, Fraction(-1)), ndim))
     scale = call.product(shares, call.item(1))
     found = call.product(centred, _per_channel(call, scale, ndim))

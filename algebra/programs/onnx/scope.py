@@ -40,6 +40,7 @@ class Call(Moves):
         super().__init__(moves.build, moves.batch)
         self.op, self.opset, self.inputs = op, opset, inputs
         self.attributes, self.weight, self.tokens = attributes, weights.weight, weights.rows
+        self.unnamed = weights.unnamed
         self.outputs = outputs
 
     def has(self, k: int) -> bool:

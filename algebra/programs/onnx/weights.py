@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 
@@ -77,6 +78,8 @@ class Weights:
         As in `Read`.
     token_sizes : dict of str to int
         Numbers of rows of the tables from which integer inputs choose.
+    constants : dict of str to ndarray
+        Constants that have become parameters, by the names made for them.
     """
 
     moves: Moves
@@ -85,6 +88,7 @@ class Weights:
     token_sizes: dict[str, int] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     squares: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
+    constants: dict[str, np.ndarray] = field(default_factory=dict)
 
     def weight(self, parameter: Parameter, role: str, epsilon: float | None = None) -> Item:
         """The weight of a parameter.
@@ -93,6 +97,8 @@ class Weights:
         represented by 1/√(v + ε).
         """
         array = parameter.array
+        if array is not self.constants.get(parameter.name, array):
+            raise InputError(f"the name `{one_line(parameter.name)}` is that of a constant")
         if epsilon is not None:
             if parameter.name in self.values and parameter.name not in self.buffers:
                 raise InputError(f"`{one_line(parameter.name)}` is a statistic and a weight")
@@ -107,6 +113,12 @@ class Weights:
             self.values[parameter.name] = rationals(array, f"`{one_line(parameter.name)}`")
             self.roles[parameter.name] = role
         return Item(self.moves.build.weight(parameter.name, array.shape))
+
+    def unnamed(self, array: np.ndarray) -> Parameter:
+        """A constant of the graph as a parameter, with a name of its own."""
+        name = next(n for k in count() if (n := f"constant {k}") not in self.values)
+        self.constants[name] = array
+        return Parameter(name, array)
 
     def rows(self, tokens: Tokens, table: Item) -> Item:
         """Rows of a table: the product with a one-hot matrix."""

@@ -1,5 +1,8 @@
 """Rational matrices: echelon form, rank, kernel, equations, against SymPy and by their laws."""
 
+import random
+import time
+
 import pytest
 import sympy
 from flint import fmpq
@@ -7,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
+from algebra.linalg import rational as module
 from algebra.linalg.rational import (
     array,
     echelon,
@@ -17,6 +21,7 @@ from algebra.linalg.rational import (
     solve,
     texts,
 )
+from algebra.time_limits import LimitReached, limited
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 5))
 # Small entries, many of them 0: dependent rows are common.
@@ -105,3 +110,23 @@ def test_free_unknowns():
     ((unknown, row, constant),) = solved
     assert unknown == 0
     assert constant - row[0] * 1 == 2
+
+
+def test_a_long_echelon_form_runs_where_it_can_be_ended(monkeypatch):
+    """In a child process it is the same; under a limit it ends soon after the limit."""
+    rng = random.Random(1)
+
+    def rows(count, columns, bits):
+        return [[fmpq(rng.getrandbits(bits), 7) for _ in range(columns)] for _ in range(count)]
+
+    few = rows(4, 6, 20)
+    reduced, pivots = echelon(few)
+    many = rows(300, 400, 1000)
+    began = time.monotonic()
+    with pytest.raises(LimitReached), limited(0.5):
+        echelon(many)
+    assert time.monotonic() - began < 30
+    monkeypatch.setattr(module, "_SHORT", 0)
+    monkeypatch.setattr(module, "_LONG", 0)
+    with limited(60):
+        assert echelon(few) == (reduced, pivots)

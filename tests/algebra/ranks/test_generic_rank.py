@@ -29,7 +29,7 @@ from algebra.ranks.generic_rank import (
     network_rank,
     rank_at,
 )
-from algebra.ranks.jacobian import all_cells, columns_at, random_point
+from algebra.ranks.jacobian import all_cells, at_enough_samples, columns_at, random_point
 from tests.algebra.ranks.cases import P, derivative
 
 
@@ -282,7 +282,37 @@ def test_few_rows_show_a_full_rank(monkeypatch):
     shapes = []
     ranked = lambda m, p, overwrite=False: shapes.append(m.shape) or rank(m, p)  # noqa: E731
     monkeypatch.setattr(module, "rank", ranked)
-    assert rank_at(network, point, [("W", 0, j) for j in range(6)], ["W"], 6) == 6
-    assert shapes == [(23, 6)]
+    assert rank_at(network, point, [("W", 0, j) for j in range(7)], ["W"], 7) == 7
+    assert shapes == [(24, 7)]
     assert rank_at(network, point, [("W", 0, j) for j in range(12)], ["W"], 12) == 8
-    assert shapes[1:] == [(31, 12), (192, 12)]
+    assert shapes[1:] == [(31, 12), (144, 12)]
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        LinearRNN(n=3, T=2, b=1, d=1, m=14),
+        SequenceRNN(n=2, T=2, b=1, d=1, m=9),
+        LinearFeedForward(q=3, widths=(2,), d=1, m=12),
+        RNN(n=2, T=2, b=1, d=1, m=11, activation="tanh"),
+        RNN(n=2, T=2, b=1, d=1, m=13, activation={"polynomial": [0, 0, 1]}, biases=True),
+    ],
+    ids=str,
+)
+@given(data=st.data())
+def test_as_many_samples_as_weights_are_enough(network, data):
+    """The rank with all samples is that with as many of them as columns; with fewer it grows."""
+    cells = all_cells(network, None)
+    some = data.draw(st.lists(st.sampled_from(cells), min_size=1, max_size=6, unique=True))
+    point = random_point(network, P, data.draw(st.integers(0, 9)))
+    full = rank(columns_at(network, point, some), P)
+    fewer, there = at_enough_samples(network, point, len(some))
+    assert fewer.m == len(some)
+    assert rank(columns_at(fewer, there, some), P) == full
+
+
+def test_very_many_samples_are_no_work():
+    """A million samples for eight weights: the ranks of two samples."""
+    many, few = (LinearRNN(n=2, T=2, b=1, d=1, m=m) for m in (10**6, 2))
+    assert network_rank(many).rank == network_rank(few).rank == 2
+    assert allocation_rank(Allocation.rows(many, "W", [0])).rank == 2

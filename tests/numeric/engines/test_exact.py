@@ -15,7 +15,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
 from numeric.engines.exact import ExactEngine, audit, exact_core
 from numeric.engines.phcpy import PhcpyEngine
-from numeric.instances import draw_instance
+from numeric.instances import Instance, draw_instance
 from tests.numeric.engines.test_phcpy import need_phcpy
 from tests.samples import many
 
@@ -116,3 +116,24 @@ def test_one_unknown_against_sympy():
         assert (found.real, found.complex, found.status) == (truth, roots, "complete")
         seen += truth
     assert seen
+
+
+@pytest.mark.parametrize("law", ["normal", "rademacher"])
+def test_more_samples_than_needed_change_nothing(law, monkeypatch):
+    """The counts on a basis of the samples are those on all samples."""
+    network = LinearRNN(n=3, T=2, b=1, d=1, m=5)
+    problem = Problem(
+        network,
+        {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]},
+        distribution=Distribution(inputs=law),
+    )
+    engine = ExactEngine(problem)
+    instances = [draw_instance(problem, 3, k) for k in range(4)]
+    assert any(instance.spanning_samples is not None for instance in instances)
+    few = [engine.count(instance) for instance in instances]
+    monkeypatch.setattr(Instance, "spanning_samples", None)
+    every = [engine.count(instance) for instance in instances]
+    assert [(c.real, c.complex, c.status) for c in few] == [
+        (c.real, c.complex, c.status) for c in every
+    ]
+    assert np.allclose([c.solutions for c in few if c.real], [c.solutions for c in every if c.real])

@@ -149,3 +149,14 @@ def test_variances_of_batch_normalization_are_exact(tmp_path):
         assert square == Fraction(v) + epsilon
         share = Fraction(int(rounded[k]), denominator)
         assert abs(float(share**2 * square) - 1) < 1e-14
+
+
+def test_a_constant_variance_is_a_statistic(tmp_path):
+    """Given as a number it is no rational share, but the exact square of one, as of a parameter."""
+    path = save("convnet", tmp_path)
+    read, named = read_onnx(path, constants=["n1.var"]), read_onnx(path)
+    assert "n1.var" not in read.values
+    (table, below), (own, denominator) = read.squares["constant 0"], named.squares["n1.var"]
+    assert (table.tolist(), below) == (own.tolist(), denominator)
+    assert "constant 0" in read.buffers
+    assert read.parameters == named.parameters
