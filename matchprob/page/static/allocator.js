@@ -164,17 +164,18 @@ class View {
     this.blockCard = h("div", {});
     const card = (/** @type {string} */ title, /** @type {any} */ inside, /** @type {string} */ id) =>
       h("section", { class: `mp-card mp-card-${id}`, "aria-label": title }, h("h2", {}, title), inside);
-    this.root = h("div", { class: "mp" },
-      this.banner,
-      h("div", { class: "mp-columns" },
-        this.side.element,
-        h("main", { class: "mp-centre" }, above, this.pinCard, this.matrices, this.hint, this.legend, this.actions.element, this.others),
-        h("div", { class: "mp-right", role: "region", "aria-label": "What is known" },
-          card("Verdict", this.verdictCard, "verdict"),
-          card("Match probability", this.chanceCard, "chance"),
-          card("Budgets", this.budgetCard, "budgets"),
-          card("Theorems, as stated", this.theoremCard, "theorems"),
-          card("Equations", this.blockCard, "blocks"))));
+    this.columns = h("div", { class: "mp-columns" },
+      this.side.element,
+      h("main", { class: "mp-centre" }, above, this.pinCard, this.matrices, this.hint, this.legend, this.actions.element, this.others),
+      h("div", { class: "mp-right", role: "region", "aria-label": "What is known" },
+        card("Verdict", this.verdictCard, "verdict"),
+        card("Match probability", this.chanceCard, "chance"),
+        card("Budgets", this.budgetCard, "budgets"),
+        card("Theorems, as stated", this.theoremCard, "theorems"),
+        card("Equations", this.blockCard, "blocks")));
+    // Nothing can be operated before there is a problem to operate on: see `take`.
+    this.columns.inert = true;
+    this.root = h("div", { class: "mp" }, this.banner, this.columns);
     // The ring around a weight is for keyboard users.
     this.root.addEventListener("keydown", () => this.root.classList.add("mp-keys"), true);
     this.root.addEventListener("pointerdown", () => this.root.classList.remove("mp-keys"), true);
@@ -224,6 +225,7 @@ class View {
     const before = this.state && JSON.stringify([this.state.shapes, this.state.network, this.lines]);
     this.lines = lines ?? {};
     this.state = unpackState(data, shapes);
+    this.columns.inert = false;
     this.history.push(this.state);
     if (before !== JSON.stringify([shapes, data.network, this.lines])) this.drawGrids();
     else this.drawCells();

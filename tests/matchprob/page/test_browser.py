@@ -444,6 +444,23 @@ def test_an_address_is_edited_while_the_page_writes_its_own(open_page):
     assert state_in_address(page) == wanted
 
 
+def test_nothing_is_operated_before_there_is_a_problem(open_page):
+    """A click before the server's first answer does nothing, and the same click works after it."""
+    page = open_page()
+    settled(page)
+    held = []
+    page.route("**/message*", lambda route: held.append(route))
+    page.reload()
+    summary = page.locator(".mp-file summary")
+    place = summary.bounding_box()
+    page.mouse.click(place["x"] + 5, place["y"] + 5)
+    assert not page.locator(".mp-file[open]").count()
+    page.unroute("**/message*")
+    settled(page)
+    summary.click()
+    expect(page.locator(".mp-editor")).not_to_have_value("")
+
+
 def test_a_wrong_token_is_refused(open_page, served):
     """Another token: words, and no page."""
     page = open_page(f"http://127.0.0.1:{served.port}/{'x' * 24}/")
