@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from algebra.record.recording import record as record_problem
-from algebra.record.result import Recording
+from algebra.record.result import FirstChoice, Recording
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import Question, as_generic
 from matchprob.api.tools import relaxation
@@ -23,6 +23,7 @@ def record(
     caps: Mapping[str, int] | None = None,
     seconds: float = 60.0,
     timeout: float = math.inf,
+    first: Callable[[FirstChoice], object] | None = None,
     seed: int = 0,
 ) -> Recording:
     """The cheapest things to record that determine the weights as far as everything does.
@@ -45,10 +46,14 @@ def record(
         At most so many of each population ("matrix"); of entries also of each output ("row") and
         of each sample ("column").
     seconds : float, optional
-        Time for the search, and without a `timeout` as much for the ranks before it; the result
-        says how far it got.
+        Time for the search that follows a greedy choice; 0 for none.  The result says how far it
+        got.  Without a `timeout` the ranks, and then that choice, may take as long, and two minutes
+        in any case.
     timeout : float, optional
         Seconds for the whole call.
+    first : callable, optional
+        Gets the greedy choice as soon as it is there: its names `recorded`, their `cost`, and a
+        `bound` of every cost.  Of single entries there is none.
     seed : int, optional
 
     Returns
@@ -70,5 +75,5 @@ def record(
     with limited(positive_seconds(timeout, "timeout")):
         return record_problem(
             problem, what, costs=costs, must=must, forbidden=forbidden, caps=caps,
-            seconds=seconds, relaxation=relaxation, seed=seed,
+            seconds=seconds, relaxation=relaxation, first=first, seed=seed,
         )  # fmt: skip

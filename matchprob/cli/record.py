@@ -24,6 +24,7 @@ from matchprob.cli.options import (
 
 if TYPE_CHECKING:
     from algebra.problems.problem import Problem
+    from algebra.record.result import FirstChoice
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,19 @@ class ThingOptions(Options):
         }
 
 
+def _said(found: FirstChoice) -> None:
+    """A greedy choice that leaves something to prove, at once."""
+    if found.bound < found.cost:
+        say(f"matchprob: {found}; the search goes on")
+
+
 def record(
     problem: ProblemFile,
     *,
     things: ThingOptions,
     seconds: Annotated[
-        float, typer.Option(help="Time for a search; the result says how far it got.", min=0.1)
+        float,
+        typer.Option(help="Time for the search after a greedy choice; 0 for the choice.", min=0.0),
     ] = 60.0,
     timeout: Timeout = math.inf,
     out: Annotated[
@@ -110,7 +118,7 @@ def record(
     files.check_outputs([problem, *things.files], out, write_table, plot=shown.plot)
     question = as_problem(problem)
     found = api.record(
-        question, **things.read(question), seconds=seconds, timeout=timeout, seed=seed
+        question, **things.read(question), seconds=seconds, timeout=timeout, first=_said, seed=seed
     )
     why = explain_recording(found, shlex.quote(str(problem)))
     shown.tell(found, why, question.names, seed=seed)
