@@ -191,7 +191,7 @@ def result_classes() -> dict[str, type[Result]]:
         if inspect.isclass(value) or not callable(value):
             continue
         spaces = {**vars(inspect.getmodule(value)), **_typing_names(value)}
-        returned = typing.get_type_hints(value, spaces).get("return")
+        returned = eval(getattr(value, "__annotations__", {}).get("return", "None"), spaces)
         if inspect.isclass(returned) and issubclass(returned, Result):
             found[name] = returned
     return found

@@ -4,64 +4,66 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from algebra.errors import InputError, shown, whole_number
-from algebra.programs.capacity import Capacity, Subset, capacities, matrix_shape
-from algebra.programs.generic import Model
-from algebra.programs.onnx import Read, read_onnx
 from algebra.time_limits import limited, positive_seconds
-from numeric.programs.patterns import drawn_patterns
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import Arguments, LineArgument, LineOption, verb
+
+if TYPE_CHECKING:
+    from algebra.programs.capacity import Capacity, Subset
+    from algebra.programs.onnx import Read
 
 LORA = (1, 2, 4, 8)
 # Layers beyond so many are not asked one by one.
 _MOST_LAYERS = 12
 
 
+def _ranks(given: str, _: Arguments) -> list[int]:
+    parts = [text.strip() for text in given.split(",") if text]
+    if not all(text.isdecimal() for text in parts):
+        raise InputError(f"--lora ({given!r}) must be whole numbers by commas, such as 1,2,4")
+    return [int(text) for text in parts]
+
+
+@verb(is_drawn=True)
 def capacity(
-    model: str | Path | Read,
-    learn: Sequence[str] = (),
+    model: Annotated[str | Path | Read, LineArgument(word=Path)],
+    learn: Annotated[Sequence[str], LineOption(metavar="PATTERN")] = (),
     *,
-    lora: Sequence[int] = (),
-    on: Sequence[str] = (),
-    m: int | None = None,
+    lora: Annotated[
+        Sequence[int], LineOption(metavar="RANKS", word=str, is_repeated=False, read=_ranks)
+    ] = (),
+    on: Annotated[Sequence[str], LineOption(metavar="PATTERN")] = (),
+    m: Annotated[int | None, LineOption(least=1)] = None,
     needed: int | None = None,
-    sizes: Mapping[str, int] | None = None,
-    constants: Sequence[str] = (),
-    output: str = "",
-    seed: int = 0,
-    timeout: float = math.inf,
+    sizes: common.Sizes = None,
+    constants: common.Constants = (),
+    output: common.OutputName = "",
+    seed: common.Seed = 0,
+    timeout: common.Timeout = math.inf,
 ) -> Capacity:
-    """How many samples each subset of a model's parameters can fit.
+    """Say how many samples each subset of a model's parameters can fit.
 
     Parameters
     ----------
     model : str, Path or Read
-        An ONNX file, or what `matchprob.from_torch` reads of a module.
+        Model (ONNX file).  Or what `matchprob.from_torch` reads of a module.
     learn : sequence of str, optional
-        One subset each: names of parameters or patterns such as ``"*.bias"``, several of them
-        separated by commas.  By default, if there is no `lora` either: what requires a gradient in
-        a module, all biases, all norms, the last layer, each layer, updates of rank 1, 2, 4 and 8
-        of all matrices, everything.
+        A subset: names or patterns, by commas; repeatable.  By default, if there is no `lora`
+        either: what requires a gradient in a module, all biases, all norms, the last layer, each
+        layer, updates of rank 1, 2, 4 and 8 of all matrices, everything.
     lora : sequence of int, optional
-        Ranks of low-rank updates.
+        Low-rank updates: 1,2,4 for three subsets.
     on : sequence of str, optional
-        Matrices that learn by these, as in `learn`; all by default.
+        Matrices that learn by these; all by default.  As in `learn`.
     m : int, optional
-        Samples at which ranks are found; by default as many as make them no longer grow.
+        Samples at which ranks are found.  By default as many as make them no longer grow.
     needed : int, optional
-        Samples that are to be fitted: `Capacity.cheapest` is the smallest subset that does.
-    sizes : mapping of str to int, optional
-        Numbers for sizes of inputs that the file gives a name only.
-    constants : sequence of str, optional
-        Tensors of the file that are numbers and no parameters (names or patterns).
-    output : str, optional
-        The output that is the labels; the first by default.
-    seed : int, optional
-        Random points follow from it.
-    timeout : float, optional
-        Seconds for the whole call.
+        Samples to be fitted: the cheapest subset that does.  See `Capacity.cheapest`.
 
     Returns
     -------
@@ -77,6 +79,11 @@ def capacity(
     >>> mp.capacity("model.onnx", ["*.bias", "head.*"], lora=[1, 2], on=["*q*,*v*"]).plot()
     ... # doctest: +SKIP
     """
+    from algebra.programs.capacity import capacities
+    from algebra.programs.generic import Model
+    from algebra.programs.onnx import Read, read_onnx
+    from numeric.programs.patterns import drawn_patterns
+
     with limited(positive_seconds(timeout, "timeout")):
         found = model
         if not isinstance(found, Read):
@@ -127,6 +134,8 @@ def matching(found: Read, patterns: str, among: Sequence[str] | None = None) -> 
 
 
 def _named(found: Read, patterns: str) -> Subset:
+    from algebra.programs.capacity import Subset
+
     return Subset(patterns, tuple(matching(found, patterns)))
 
 
@@ -136,6 +145,8 @@ def matrices(found: Read) -> list[str]:
 
 
 def _low_rank(found: Read, rank: int, patterns: str) -> Subset:
+    from algebra.programs.capacity import Subset, matrix_shape
+
     names = matching(found, patterns, matrices(found))
     shapes = {name: matrix_shape(found.parameters[name]) for name in names}
     whole = tuple(name for name in names if rank >= min(shapes[name]))
@@ -146,6 +157,8 @@ def _low_rank(found: Read, rank: int, patterns: str) -> Subset:
 
 def default_subsets(found: Read) -> list[Subset]:
     """What requires a gradient, biases, norms, the last and each layer, low ranks, everything."""
+    from algebra.programs.capacity import Subset
+
     names = list(found.parameters)
     out = []
     learning = tuple(name for name in names if name in (found.trainable or ()))

@@ -2,54 +2,85 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra import families
-from algebra.certificates.certificate import INTERMEDIATE, MINIMAL, Certificate
-from algebra.certificates.checks import Verification
-from algebra.certificates.family import NonRealInstance
-from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
-from algebra.linear.inspect import inspect_numbers
-from algebra.problems.problem import Problem
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.given import Given, as_instance
-from matchprob.api.proofs.checker import CHECKER
-from matchprob.api.proofs.models import with_model
-from matchprob.api.question import Question, as_problem
-from matchprob.api.tools import root_counter
-from numeric.instances import draw_instance
+from matchprob.api.question import as_problem, asked_problem
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import Arguments, LineArgument, LineOption, ResultFile, verb
 
 if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate
+    from algebra.certificates.checks import Verification
+    from algebra.certificates.family import NonRealInstance
+    from algebra.problems.instance_files import GivenNumbers
+    from algebra.problems.problem import Problem
     from algebra.systems.inspection import Inspection
     from numeric.relu.decision import ReluDecision
 
+_MODEL = ("learn", "m", "sizes", "constants", "output")
 
+
+def _asked_problem(path: Path, asked: Arguments) -> Problem:
+    return asked_problem(path, **{name: asked[name] for name in _MODEL if name in asked})
+
+
+def _own_numbers(path: Path, asked: Arguments) -> GivenNumbers:
+    from matchprob.api.given import as_instance
+
+    return as_instance(path, asked["question"]).numbers
+
+
+# What learns in a model is said by other parameters.
+ModelQuestion = Annotated[
+    "Problem | str | Path",
+    LineArgument(
+        "Problem file (TOML).  Or a `Problem`, or an ONNX file with `learn` and `m`.",
+        kind="Problem, str or Path", name="problem", word=Path, read=_asked_problem, uses=_MODEL,
+    ),
+]  # fmt: skip
+Learning = Annotated[
+    Sequence[str],
+    LineOption(
+        "Of an ONNX file: parameters that learn; repeatable.  Names or patterns, several of them "
+        "separated by commas.",
+        kind="sequence of str", metavar="PATTERN",
+    ),
+]  # fmt: skip
+ModelSamples = Annotated[int | None, LineOption("Of an ONNX file: samples.", least=1)]
+
+
+@verb(is_drawn=True)
 def inspect(
-    question: Question,
+    question: ModelQuestion,
     *,
-    seed: int = 0,
+    learn: Learning = (),
+    m: ModelSamples = None,
+    sizes: common.Sizes = None,
+    constants: common.Constants = (),
+    output: common.OutputName = "",
+    seed: common.Seed = 0,
     all_forms: bool = False,
-    instance: Given | None = None,
-    timeout: float = math.inf,
+    instance: Annotated[
+        GivenNumbers | Mapping[str, Any] | str | Path | None,
+        replace(common.OWN_INSTANCE, read=_own_numbers),
+    ] = None,
+    timeout: common.Timeout = math.inf,
 ) -> Inspection:
-    """Structure of the equations an allocation leads to.
+    """Show the equations an allocation leads to, and their structure.
+
+    A random allocation is drawn as for trial 0 of the seed.
 
     Parameters
     ----------
-    question : Problem, str or Path
-        A random allocation is drawn as for trial 0 of the seed.
-    seed : int, optional
     all_forms : bool, optional
-        Eliminate every form, not only the one with the smaller core.
-    instance : GivenNumbers, mapping, str or Path, optional
-        One's own instance: its equations, over Q, instead of a generic one's.
-    timeout : float, optional
-        Seconds for the whole call.
+        Eliminate every form of the system.  Not only the one with the smaller core.
 
     Returns
     -------
@@ -67,7 +98,12 @@ def inspect(
     >>> report.forms[0].core_unknowns, report.forms[0].bezout
     (1, 2)
     """
-    problem = as_problem(question)
+    from algebra import families
+    from algebra.linear.inspect import inspect_numbers
+    from matchprob.api.given import as_instance
+    from numeric.instances import draw_instance
+
+    problem = asked_problem(question, learn, m, sizes, constants, output)
     with limited(positive_seconds(timeout, "timeout")):
         if instance is not None:
             numbers = as_instance(instance, problem).numbers
@@ -80,28 +116,45 @@ def inspect(
         )
 
 
+@verb(
+    files=(
+        ResultFile("--out", "Write the certificate (JSON).", lambda found, *_: found.to_json()),
+    ),
+    is_drawn=True,
+)
 def certify(
-    question: Question, *, seed: int = 0, timeout: float = 120.0, search: float = 2.0
+    question: ModelQuestion,
+    *,
+    learn: Learning = (),
+    m: ModelSamples = None,
+    sizes: common.Sizes = None,
+    constants: common.Constants = (),
+    output: common.OutputName = "",
+    seed: common.Seed = 0,
+    timeout: common.Timeout = 120.0,
+    search: float = 2.0,
 ) -> Certificate:
-    """Verdict on an allocation, with evidence.
+    """Decide whether an allocation is maximal, minimal or in between.
+
+    With evidence.
 
     Parameters
     ----------
-    question : Problem, str or Path
-        With a fixed allocation.
-    seed : int, optional
-        Random points and instances follow from it.
     timeout : float, optional
-        Seconds for the whole call; the verdict is "undecided" where they are not enough.
+        Seconds for the whole call; what is known by then is reported.  The verdict is "undecided"
+        where they are not enough.
     search : float, optional
-        Of these, seconds to look for an instance without real solutions.
+        Seconds to look for an instance without real solutions.
 
     Returns
     -------
     Certificate
         See `algebra.certificates.certificate` and `algebra.families`.
     """
-    asked = as_problem(question)
+    from algebra import families
+    from matchprob.api.tools import root_counter
+
+    asked = asked_problem(question, learn, m, sizes, constants, output)
     seed, timeout = whole_number(seed, "seed", 0), positive_seconds(timeout, "timeout")
     # A verdict is about any real weights; so is its evidence, which must not name constraints.
     problem = asked.without_constraints()
@@ -133,6 +186,8 @@ def certify(
 
 def under_constraints(verdict: str) -> str:
     """What a verdict about any real weights says of matches that obey constraints."""
+    from algebra.certificates.certificate import INTERMEDIATE, MINIMAL
+
     if verdict == MINIMAL:
         return "the problem has constraints: minimal without them, so minimal with them too"
     if verdict == INTERMEDIATE:
@@ -143,29 +198,48 @@ def under_constraints(verdict: str) -> str:
     )
 
 
+_QUICK = "Believe floating point where it is beyond doubt."
+
+
+def _undecided(found: ReluDecision, _: Arguments) -> str:
+    from numeric.relu.decision import UNDETERMINED
+
+    return f"the trial is not decided: {found.note}" if found.verdict == UNDETERMINED else ""
+
+
+def _evidence(found: ReluDecision, _: Path, asked: Arguments) -> str:
+    return "" if _undecided(found, asked) else json.dumps(found.certificate())
+
+
+def _need_evidence(_: Path, asked: Arguments) -> None:
+    if not asked["certify"]:
+        raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
+
+
+@verb(
+    files=(ResultFile("--out", "Write the evidence (JSON).", _evidence, _need_evidence),),
+    unfinished=_undecided,
+)
 def decide(
-    question: Question,
-    index: int = 0,
+    question: common.Question,
+    index: Annotated[int, LineOption(least=0)] = 0,
     *,
-    seed: int = 0,
-    instance: Given | None = None,
-    certify: bool = True,
-    timeout: float = math.inf,
+    seed: common.Seed = 0,
+    instance: common.OwnInstance = None,
+    certify: Annotated[bool, LineOption(flag="--quick", help=_QUICK)] = True,
+    timeout: common.Timeout = math.inf,
 ) -> ReluDecision:
-    """Whether some weights match one trial of a shallow ReLU net.
+    """Decide one trial of a shallow ReLU net, with evidence that `verify` re-checks.
 
     Parameters
     ----------
-    question : Problem, str or Path
-    index, seed : int, optional
-        Of the trial.
-    instance : GivenNumbers, mapping, str or Path, optional
-        One's own instance instead of a trial.
+    index : int, optional
+        Number of the trial.
     certify : bool, optional
-        Refute every leaf of "no match" over Q; otherwise only those that rounding leaves in
-        doubt.
+        Refute every leaf of "no match" over Q; otherwise only those that rounding leaves in doubt.
     timeout : float, optional
-        Seconds for the whole call; then the trial is undetermined.
+        Seconds for the whole call; what is known by then is reported.  The trial is undetermined
+        then.
 
     Returns
     -------
@@ -173,6 +247,8 @@ def decide(
         Its ``certificate()`` is the content of a file that `verify` checks.  Where the problem has
         constraints, matches are those that obey them.
     """
+    from matchprob.api.given import as_instance
+    from numeric.instances import draw_instance
     from numeric.relu.decide import decide as decide_relu
 
     problem = as_problem(question)
@@ -182,26 +258,36 @@ def decide(
         return decide_relu(draw_instance(problem, seed, index), certify=certify)
 
 
+def _fault(found: Verification, asked: Arguments) -> str:
+    if found.holds:
+        return ""
+    status = "unfinished" if found.is_unfinished else "failed"
+    check = next(check for check in found.checks if check.status == status)
+    if found.is_unfinished:
+        return f"{asked['certificate']}: not finished, nothing is known of it: {check.text}"
+    return f"{asked['certificate']}: does not hold at {check.place}: {check.text}"
+
+
+@verb(unfinished=_fault)
 def verify(
-    certificate: Certificate | Mapping[str, Any] | str | Path,
+    certificate: Annotated[Certificate | Mapping[str, Any] | str | Path, LineArgument(word=Path)],
     *,
-    model: str | Path | None = None,
-    seed: int = 1,
-    timeout: float = 60.0,
+    model: Annotated[str | Path | None, LineOption(metavar="FILE", word=Path)] = None,
+    seed: Annotated[int, LineOption(least=0)] = 1,
+    timeout: common.Timeout = 60.0,
 ) -> Verification:
-    """Check a certificate, a ReLU decision or the proof of a design from scratch.
+    """Check a proof from scratch; status 3 where it does not hold or a limit was met.
 
     Parameters
     ----------
     certificate : Certificate, mapping, str or Path
-        The object, the content of a proof file, or the file.
+        Certificate or other proof (JSON).  A ReLU decision, the proof of a design, …; or the
+        object, or the content of a file.
     model : str or Path, optional
-        The ONNX file that the proof is about, where it is too large to be held in it; by default
-        the file that it names, beside it.
+        The ONNX file that a proof names and is too large to hold.  By default the file that it
+        names, beside it.
     seed : int, optional
         New points and primes follow from it.
-    timeout : float, optional
-        Seconds for the whole check.
 
     Returns
     -------
@@ -219,6 +305,11 @@ def verify(
     The check runs in a process of its own, which may take 1 GiB of memory beyond what it starts
     with and is killed when `timeout` is over (`matchprob.api.proofs.checker`).
     """
+    from algebra.certificates.certificate import Certificate
+    from algebra.certificates.reading import as_text
+    from matchprob.api.proofs.checker import CHECKER
+    from matchprob.api.proofs.models import with_model
+
     whole_number(seed, "seed", 0)
     positive_seconds(timeout, "timeout")
     if isinstance(certificate, (str, Path)):
@@ -238,6 +329,8 @@ def verify(
 
 
 def _proof_file(path: Path) -> str:
+    from algebra.certificates.reading import MOST_CHARACTERS
+
     # Of a pipe that nobody writes to the end never comes; the shell's own are below these names.
     if path.is_fifo() and not str(path).startswith(("/dev/", "/proc/")):
         raise InputError(f"{path} is a pipe: name a file")

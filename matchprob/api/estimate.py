@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import InputError
-from algebra.problems.constraints import Constraints
+from algebra.errors import InputError, whole_number
 from algebra.time_limits import (
     OutOfTime,
     limit_until,
@@ -21,80 +19,85 @@ from algebra.time_limits import (
     positive_seconds,
     within,
 )
-from matchprob.api.given import Given, as_instance, count_given
-from matchprob.api.question import Question, as_problem, check_common, stem_of
-from matchprob.io.progress import watched
-from numeric.counts import CountResult, InstanceCount
-from numeric.instances import draw_instance
-from numeric.statistics.approximate import ApproximateShare
-from numeric.statistics.comparison import Comparison
-from numeric.statistics.estimate import Estimate
-from numeric.studies.store import Store
-from numeric.studies.study import Study, shared
-from numeric.studies.together import run_together
+from matchprob.api.question import as_problem, check_common, stem_of
+from matchprob.verbs import parameters as common
+from matchprob.verbs.unfinished import missing_trials
+from matchprob.verbs.verb import Arguments, LineArgument, LineOption, verb
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flint import fmpz_poly
 
+    from algebra.problems.constraints import Constraints
+    from algebra.problems.problem import Problem
     from numeric.certification.enclosures import Enclosure
+    from numeric.counts import CountResult, InstanceCount
+    from numeric.statistics.comparison import Comparison
+    from numeric.statistics.estimate import Estimate
+    from numeric.studies.study import Study
     from numeric.tracking.monodromy_group import MonodromyGroup
 
-Advance = Callable[[InstanceCount], None]
 # Of the time limit, at most so much goes to counts where losses are searched afterwards.
 _COUNTING = 0.6
 
 
+@verb(
+    unfinished=lambda found, asked: missing_trials(
+        len(found), found.requested, "instances", "count", None, found.trouble, has_store=False
+    ),
+    is_drawn=True,
+)
 def count(
-    question: Question,
-    instances: int = 20,
+    question: common.Question,
+    instances: Annotated[int, LineOption(least=1)] = 20,
     *,
-    seed: int = 0,
-    engine: str | None = None,
-    instance: Given | None = None,
-    timeout: float = math.inf,
-    trial_timeout: float = 600.0,
-    advance: Advance | None = None,
+    seed: common.Seed = 0,
+    engine: common.EngineName = None,
+    instance: common.OwnInstance = None,
+    timeout: common.Timeout = math.inf,
+    trial_timeout: common.TrialTimeout = 600.0,
+    advance: common.CountProgress = None,
 ) -> CountResult:
-    """Count the real solutions of random instances, completely.
+    """Count the real solutions of random instances, or of one's own.
 
     Parameters
     ----------
-    question : Problem, str or Path
     instances : int, optional
-    seed : int, optional
-    engine : str, optional
+        Number of random instances.
     instance : GivenNumbers, mapping, str or Path, optional
-        One's own instance instead of random ones: counted exactly, over Q.  Where its labels are
-        given and not a teacher's, the count is that of this system and says nothing of the match
-        probability.
-    timeout : float, optional
-        Seconds for the whole call, which then ends as by an interrupt.
-    trial_timeout : float, optional
-        Seconds for one instance in the engine.
-    advance : callable, optional
-        Told of each count as it is made.
+        One's own instance (TOML): weights, samples, and a teacher or labels.  It is counted
+        exactly, over Q.  Where its labels are given and not a teacher's, the count is that of this
+        system and says nothing of the match probability.
 
     Returns
     -------
     CountResult
         An interrupt (Ctrl-C) ends the work and keeps what is done.
     """
+    from matchprob.api.given import as_instance, count_given
+    from matchprob.io.progress import watched
+    from numeric.counts import CountResult
+    from numeric.studies.study import Study
+
     problem = as_problem(question)
     if instance is not None:
         own = as_instance(instance, problem)
         return count_given(own, engine=engine, timeout=min(timeout, trial_timeout))
-    if isinstance(instances, bool) or not isinstance(instances, int) or instances < 1:
-        raise InputError(f"`instances` ({instances!r}) must be a whole number, at least 1")
+    whole_number(instances, "instances", 1)
     start, end = time.monotonic(), moment_after(timeout)
     positive_seconds(timeout, "timeout")
-    with Study(
-        problem,
-        seed=seed,
-        engine=engine,
-        timeout=trial_timeout,
-        complete=True,
-        root_timeout=min(trial_timeout, 60.0),
-    ) as study:
+    with (
+        watched(advance, "counting", instances) as told,
+        Study(
+            problem,
+            seed=seed,
+            engine=engine,
+            timeout=trial_timeout,
+            complete=True,
+            root_timeout=min(trial_timeout, 60.0),
+        ) as study,
+    ):
         root_count, source = None, "differs by trial: the allocation is random"
         certainty = None
         if not problem.is_random:
@@ -107,8 +110,7 @@ def count(
                     source = "infinite: more weights than equations"
             except OutOfTime:
                 source = "the time limit was met"
-        with watched(advance, "counting", instances) as told:
-            found = study.run(instances, timeout=limit_until(end), advance=told)
+        found = study.run(instances, timeout=limit_until(end), advance=told)
     return CountResult(
         engine=found.engine,
         seed=seed,
@@ -230,61 +232,56 @@ def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> Monodro
         return group_of_solutions(problem, N, found.root_count_source, found.seed)
 
 
+def _unfinished(found: Estimate, asked: Arguments) -> str:
+    done, wanted, store = found.trials, found.requested, asked.get("store")
+    if found.trouble or done < wanted:
+        return missing_trials(done, wanted, "trials", "estimate", store, found.trouble)
+    near = found.approximate
+    if near is not None and near.unsearched:
+        return missing_trials(done - near.unsearched, done, "searches", "estimate", store)
+    half_width = asked.get("half_width")
+    if half_width is None or (reached := found.interval().half_width) <= half_width:
+        return ""
+    return (
+        f"after {done} trials the half-width is {reached:.4f}, not yet {half_width}: ask for more "
+        "--trials"
+    )
+
+
+@verb(unfinished=_unfinished, is_drawn=True)
 def estimate(
-    question: Question,
-    trials: int = 1000,
+    question: common.StudyQuestion,
+    trials: common.Trials = 1000,
     *,
-    seed: int = 0,
-    engine: str | None = None,
-    confidence: float = 0.95,
-    timeout: float = math.inf,
-    trial_timeout: float = 600.0,
-    certify: bool = True,
-    complete: bool = False,
-    half_width: float | None = None,
-    epsilon: float | None = None,
-    store: str | Path | Store | None = None,
-    workers: int = 1,
-    scheduler: str | None = None,
+    seed: common.Seed = 0,
+    engine: common.EngineName = None,
+    confidence: common.Confidence = 0.95,
+    timeout: common.Timeout = math.inf,
+    trial_timeout: common.TrialTimeout = 600.0,
+    certify: common.Certifies = True,
+    complete: common.Complete = False,
+    half_width: Annotated[float | None, LineOption(metavar="H")] = None,
+    epsilon: Annotated[float | None, LineOption(metavar="E")] = None,
+    store: common.StoreFile = None,
+    workers: common.Workers = 1,
+    scheduler: common.Scheduler = None,
     name: str | None = None,
-    advance: Advance | None = None,
+    advance: common.CountProgress = None,
 ) -> Estimate:
-    """Estimate a match probability from random trials.
+    """Estimate the match probability, with an honest interval.
 
     Parameters
     ----------
-    question : Problem, str or Path
     trials : int, optional
-        With `half_width`: at most so many.
-    seed : int, optional
-    engine : str, optional
-        The network's default where none is named.
-    confidence : float, optional
-    timeout : float, optional
-        Seconds for the whole call, which then ends as by an interrupt.
-    trial_timeout : float, optional
-        Seconds for one trial in the engine.
-    certify : bool, optional
-        Whether trials of certified minimal and maximal allocations are settled without
-        computing.
-    complete : bool, optional
-        Whether all solutions of every trial are counted, even where one decides the match.
+        Number of random trials.  With `half_width`: at most so many.
     half_width : float, optional
         Stop when a confidence sequence is this narrow.
     epsilon : float, optional
-        Also the share of instances whose loss, the mean squared error of the labels, gets below
-        this: those with an exact match, and those for which a search reaches it (`approximate` of
-        the result).  Where it does not, the instance is open: a lower bound.
-    store : str or Path, optional
-        SQLite file that keeps the trials; the same call goes on from there.
-    workers : int, optional
-        Local processes.
-    scheduler : str, optional
-        Address of a Dask scheduler.
+        Also the share of instances whose mean squared error gets below this.  That is, those with
+        an exact match, and those for which a search reaches it (`approximate` of the result).
+        Where it does not, the instance is open: a lower bound.
     name : str, optional
-        Of the study in the store; by default the problem file's, where it has none.
-    advance : callable, optional
-        Told of each trial as it is taken in.
+        Name of the study in the store; the problem file's by default.
 
     Returns
     -------
@@ -295,31 +292,37 @@ def estimate(
     --------
     Study : the same in steps.
     """
+    from matchprob.io.progress import watched
+    from numeric.studies.study import Study
+
     positive_seconds(timeout, "timeout")
     if epsilon is not None:
         _check_epsilon(epsilon, half_width)
     end = moment_after(timeout)
     counting_ends = moment_after(timeout if epsilon is None else _COUNTING * timeout)
-    with Study(
-        as_problem(question),
-        seed=seed,
-        engine=engine,
-        store=store,
-        workers=workers,
-        scheduler=scheduler,
-        confidence=confidence,
-        timeout=trial_timeout,
-        certify=certify,
-        complete=complete,
-        name=stem_of(question),
-    ) as study:
+    problem = as_problem(question)
+    with (
+        watched(advance, "estimating", trials, confidence) as told,
+        Study(
+            problem,
+            seed=seed,
+            engine=engine,
+            store=store,
+            workers=workers,
+            scheduler=scheduler,
+            confidence=confidence,
+            timeout=trial_timeout,
+            certify=certify,
+            complete=complete,
+            name=stem_of(question),
+        ) as study,
+    ):
         if name:
             study.rename(name)
         # Loading and connecting take their share.
-        with watched(advance, "estimating", trials, confidence) as told:
-            found = study.run(
-                trials, half_width=half_width, timeout=limit_until(counting_ends), advance=told
-            )
+        found = study.run(
+            trials, half_width=half_width, timeout=limit_until(counting_ends), advance=told
+        )
         if epsilon is None:
             return found
         with watched(None, "searching", len(found.counts)) as searched:
@@ -338,12 +341,19 @@ def _check_epsilon(epsilon: float, half_width: float | None) -> None:
 
 
 def _with_approximate(
-    found: Estimate, epsilon: float, study: Study, seconds: float, advance: Advance | None
+    found: Estimate,
+    epsilon: float,
+    study: Study,
+    seconds: float,
+    advance: Callable[[InstanceCount], None] | None,
 ) -> Estimate:
     """An estimate, with the share of its instances that get below a loss.
 
     What the search found is kept in the study's store, for every loss that is asked for later.
     """
+    from numeric.instances import draw_instance
+    from numeric.statistics.approximate import ApproximateShare
+
     # Loaded where it is asked for: optimizers, which estimates do without.
     from numeric.training.approximate import STARTS, STEPS, VERSION, least_loss
 
@@ -407,6 +417,8 @@ def constrain(
     >>> mp.constrain(found, mp.Constraints(sign="+")).trials
     20
     """
+    from numeric.studies.study import Study
+
     if found.problem.constraints:
         raise InputError("`found` has constraints already: its other solutions are not known")
     positive_seconds(timeout, "timeout")
@@ -422,36 +434,39 @@ def constrain(
         return study.run(found.trials, timeout=timeout)
 
 
+@verb(
+    unfinished=lambda found, asked: missing_trials(
+        found.trials, asked["trials"], "common trials", "compare", asked.get("store"),
+        found.first.trouble or found.second.trouble,
+    ),
+    is_drawn=True,
+)  # fmt: skip
 def compare(
-    first: Question,
-    second: Question,
-    trials: int = 1000,
+    first: Annotated[Problem | str | Path, LineArgument(word=Path)],
+    second: Annotated[Problem | str | Path, LineArgument(word=Path)],
+    trials: common.Trials = 1000,
     *,
-    seed: int = 0,
-    timeout: float = math.inf,
-    trial_timeout: float = 600.0,
-    store: str | Path | Store | None = None,
-    workers: int = 1,
-    scheduler: str | None = None,
-    advance: Advance | None = None,
-    **settings: Any,
+    seed: common.Seed = 0,
+    engine: common.EngineName = None,
+    confidence: common.Confidence = 0.95,
+    timeout: common.Timeout = math.inf,
+    trial_timeout: common.TrialTimeout = 600.0,
+    certify: common.Certifies = True,
+    complete: common.Complete = False,
+    store: common.StoreFile = None,
+    workers: common.Workers = 1,
+    scheduler: common.Scheduler = None,
+    advance: common.CountProgress = None,
 ) -> Comparison:
-    """Compare two allocations on common random instances.
+    """Compare two allocations of one network on common random instances.
 
     Parameters
     ----------
-    first, second : Problem, str or Path
-        Of the same network and laws; trial i of both has the same weights and samples.
-    trials : int, optional
-    seed : int, optional
-    timeout, trial_timeout : float, optional
-        Seconds for the whole call, and for one trial.
-    store, workers, scheduler : optional
-        As for `estimate`.
-    advance : callable, optional
-        Told of each trial of either.
-    **settings
-        As for `estimate`: `engine`, `confidence`, `certify`, `complete`.
+    first : Problem, str or Path
+        Problem file (TOML).  Or a `Problem`.
+    second : Problem, str or Path
+        Problem file (TOML).  Of the same network and laws: trial i of both has the same weights and
+        samples.
 
     Returns
     -------
@@ -459,21 +474,27 @@ def compare(
         The two take turns, so that an interrupt (Ctrl-C), which ends both, leaves them at
         about the same trial.
     """
+    from matchprob.io.progress import watched
+    from numeric.statistics.comparison import Comparison
+    from numeric.studies.study import Study, shared
+    from numeric.studies.together import run_together
+
     positive_seconds(timeout, "timeout")
     end = moment_after(timeout)
     problems = as_problem(first), as_problem(second)
     check_common(problems)
     with ExitStack() as stack:
+        told = stack.enter_context(watched(advance, "comparing", 2 * trials, confidence))
         kept, crew = stack.enter_context(shared(store, workers, scheduler))
         studies = [
             stack.enter_context(
                 Study(
-                    problem, seed=seed, timeout=trial_timeout, store=kept, workers=crew,
-                    name=stem_of(question), **settings,
+                    problem, seed=seed, engine=engine, confidence=confidence,
+                    timeout=trial_timeout, certify=certify, complete=complete, store=kept,
+                    workers=crew, name=stem_of(question),
                 )
             )
             for problem, question in zip(problems, (first, second), strict=True)
         ]  # fmt: skip
-        with watched(advance, "comparing", 2 * trials) as told:
-            found = run_together(studies, trials, timeout=limit_until(end), advance=told)
+        found = run_together(studies, trials, timeout=limit_until(end), advance=told)
     return Comparison(*found)

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING, Annotated
 
 from algebra.errors import InputError, whole_number
-from algebra.identify.dimension import Dimension, dimension_of, filling_widths
-from algebra.identify.identification import Identification
-from algebra.identify.identification import identify as identify_problem
-from algebra.networks.base import Network
-from algebra.problems.files import problem_from_dict, read_toml
-from algebra.problems.problem import Problem
-from algebra.programs.capacity import whole_rank
-from algebra.programs.generic import Model, argued
-from algebra.programs.onnx import Read, read_onnx
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.question import Question, as_generic, network_of
-from numeric.programs.patterns import drawn_patterns
+from matchprob.api.question import as_generic, network_of
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import LineArgument, LineOption, ResultFile, verb
+
+if TYPE_CHECKING:
+    from algebra.identify.dimension import Dimension
+    from algebra.identify.identification import Identification
+    from algebra.networks.base import Network
+    from algebra.problems.problem import Problem
+    from algebra.programs.generic import Model
+    from algebra.programs.onnx import Read
 
 # Activation patterns that a dimension is found on: of a kind, of a model that is read.
 PATTERNS, MODEL_PATTERNS = 64, 4
 
 
-def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Identification:
-    """Which learnable weights generic data determine, locally and globally.
+@verb(is_drawn=True)
+def identify(
+    question: common.Question, *, seed: common.Seed = 0, timeout: common.Timeout = 60.0
+) -> Identification:
+    """Say which learnable weights the data determine.
 
-    Parameters
-    ----------
-    question : Problem, str or Path
-        With a fixed allocation, of a linear network.
-    seed : int, optional
-        Random points and instances follow from it.
-    timeout : float, optional
-        Seconds for the whole call; what is not known by then is said.
+    Locally and globally, for generic data; the allocation must be fixed.
 
     Returns
     -------
@@ -52,40 +48,47 @@ def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Ide
     >>> mp.identify(mp.Problem(net, {"W": [[1, 1], [0, 0]]})).to_dict()["globally_determined"]
     [['W', 0, 0], ['W', 0, 1]]
     """
+    from algebra.identify.identification import identify as identify_problem
+
     problem = as_generic(question, "identify")
     seed = whole_number(seed, "seed", 0)
     with limited(positive_seconds(timeout, "timeout")):
         return identify_problem(problem, seed=seed, timeout=timeout)
 
 
+@verb(
+    files=(
+        ResultFile(
+            "--out", "Write the proof (JSON, for verify).",
+            lambda found, *_: json.dumps(found.proof_file()) + "\n",
+        ),
+    ),
+    is_drawn=True,
+)  # fmt: skip
 def dimension(
-    question: Question | Network | Read,
+    question: Annotated[
+        Problem | Network | Read | str | Path, LineArgument(name="network", word=Path)
+    ],
     *,
     filling: bool = False,
-    most_width: int = 8,
-    sizes: Mapping[str, int] | None = None,
-    constants: Sequence[str] = (),
-    output: str = "",
-    seed: int = 0,
-    timeout: float = math.inf,
+    most_width: Annotated[int, LineOption(least=1)] = 8,
+    sizes: common.Sizes = None,
+    constants: common.Constants = (),
+    output: common.OutputName = "",
+    seed: common.Seed = 0,
+    timeout: common.Timeout = math.inf,
 ) -> Dimension:
-    """The dimension of the set of functions that a network can be.
+    """Say how many dimensions the set of a network's functions has.
 
     Parameters
     ----------
     question : Network, Problem, Read, str or Path
-        A network; in a file only [network] and [support] count, and `m` may be missing.  Or an
-        ONNX file, or what `matchprob.from_torch` reads of a module.
+        Problem file (TOML; only the network counts, `m` may be missing) or ONNX file.  Or a
+        network, a `Problem`, or what `matchprob.from_torch` reads of a module.
     filling : bool, optional
-        Look for the smallest hidden widths whose functions fill the ambient space.
+        Look for the smallest filling hidden widths.  Their functions fill the ambient space.
     most_width : int, optional
         The largest width looked at.
-    sizes, constants, output : optional
-        How an ONNX file is read, as for `matchprob.capacity`.
-    seed : int, optional
-        Random points follow from it.
-    timeout : float, optional
-        Seconds for the whole call.
 
     Returns
     -------
@@ -101,6 +104,11 @@ def dimension(
     >>> found.dimension, found.expected, found.defect
     (32, 35, 3)
     """
+    import numpy as np
+
+    from algebra.identify.dimension import dimension_of, filling_widths
+    from algebra.programs.onnx import Read, read_onnx
+
     with limited(positive_seconds(timeout, "timeout")):
         if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
             read = read_onnx(question, sizes=sizes, constants=constants, output=output)
@@ -122,10 +130,12 @@ def dimension(
         return found
 
 
-def _without_samples(question: Question | Network) -> Problem:
+def _without_samples(question: common.Question | Network) -> Problem:
     """The problem of a network whose file need not say how many samples there are."""
     if not isinstance(question, (str, Path)):
         return network_of(question)
+    from algebra.problems.files import problem_from_dict, read_toml
+
     path = Path(question)
     data = read_toml(path)
     network = data.get("network")
@@ -141,6 +151,8 @@ def _without_samples(question: Question | Network) -> Problem:
 
 
 def _of_model(read: Read, name: str, seed: int) -> Dimension:
+    from algebra.programs.generic import Model
+
     names = tuple(read.parameters)
     size = sum(math.prod(shape) for shape in read.parameters.values())
     model = Model(read.program, read.tokens)
@@ -152,6 +164,11 @@ def _by_program(
     parameters: int, seed: int, draws: int,
 ) -> Dimension:  # fmt: skip
     """The largest rank of a program's Jacobian at points drawn, one for each activation pattern."""
+    from algebra.identify.dimension import Dimension
+    from algebra.programs.capacity import whole_rank
+    from algebra.programs.generic import argued
+    from numeric.programs.patterns import drawn_patterns
+
     chooses = "choose" in model.functions
     tries = []
     for k in range(draws if chooses else 1):

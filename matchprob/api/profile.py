@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from algebra.errors import InputError, whole_number
-from algebra.problems.problem import Problem
 from algebra.time_limits import (
     OutOfTime,
     limit_until,
@@ -18,62 +17,70 @@ from algebra.time_limits import (
     positive_seconds,
     within,
 )
-from matchprob.api.question import Question, as_problem, check_common, stem_of
-from matchprob.io.progress import watched
-from numeric.counts import InstanceCount
-from numeric.profiles.measures import Measure, find_measure
-from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
-from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
-from numeric.statistics.intervals import tail_of
-from numeric.studies.store import Store
-from numeric.studies.study import Study, shared
-from numeric.studies.together import run_together
-from numeric.studies.trials import TrialSeries, compute, forget
+from matchprob.api.question import as_problem, check_common, stem_of
+from matchprob.verbs import parameters as common
+from matchprob.verbs.unfinished import missing_trials
+from matchprob.verbs.verb import Arguments, LineOption, verb
+
+if TYPE_CHECKING:
+    from algebra.problems.problem import Problem
+    from numeric.counts import InstanceCount
+    from numeric.profiles.measures import Measure
+    from numeric.profiles.profile import ProfileResult
+    from numeric.profiles.thresholds import Threshold
+    from numeric.studies.study import Study
+    from numeric.studies.trials import TrialSeries
 
 # Of the time limit, what counting may take where costs take long, too.
 _COUNTING = 0.6
-Advance = Callable[[InstanceCount], None]
 
 
+def _numbers(text: str, _: Arguments) -> list[float]:
+    try:
+        return [float(part) for part in text.replace(",", " ").split()]
+    except ValueError:
+        raise InputError(
+            f"--bounds {text!r} must be numbers between commas, as in 0.5,1,2"
+        ) from None
+
+
+@verb(
+    unfinished=lambda found, asked: missing_trials(
+        found.trials, asked["trials"], "trials", "profile", asked.get("store"), found.trouble
+    ),
+    is_drawn=True,
+)
 def profile(
-    *questions: Question,
+    *questions: common.StudyQuestion,
     by: str = "size",
-    bounds: Sequence[float] | None = None,
-    trials: int = 1000,
-    seed: int = 0,
-    engine: str | None = None,
-    confidence: float = 0.95,
-    timeout: float = math.inf,
-    trial_timeout: float = 600.0,
-    store: str | Path | Store | None = None,
-    workers: int = 1,
-    advance: Advance | None = None,
+    bounds: Annotated[
+        Sequence[float] | None, LineOption(word=str, is_repeated=False, read=_numbers)
+    ] = None,
+    trials: common.Trials = 1000,
+    seed: common.Seed = 0,
+    engine: common.EngineName = None,
+    confidence: common.Confidence = 0.95,
+    timeout: common.Timeout = math.inf,
+    trial_timeout: common.TrialTimeout = 600.0,
+    store: common.StoreFile = None,
+    workers: common.Workers = 1,
+    advance: common.CountProgress = None,
 ) -> ProfileResult:
-    """The match probability as a function of what a match may cost.
+    """Match probability as a function of what a match may cost.
 
     Parameters
     ----------
     *questions : Problem, str or Path
-        One, or several of one network and its laws: then on common instances.
+        Problem files (TOML); several must be of one network.  Or each a `Problem`; several are
+        counted on common instances.
     by : {"size", "change", "norm", "condition"}, optional
-        Largest weight, largest change, Euclidean length of the change, condition number.
+        What is bounded: size (largest weight), change (largest change), norm (Euclidean length of
+        the change), condition (condition number).
     bounds : sequence of float, optional
-        Where points are wanted; by default at the steps.
-    trials : int, optional
-    seed : int, optional
-    engine : str, optional
-    confidence : float, optional
-    timeout : float, optional
-        Seconds for the whole call, which then ends as by an interrupt.
-    trial_timeout : float, optional
-        Seconds for one trial in the engine.
-    store : str or Path, optional
-        SQLite file that keeps the counts with their solutions; another profile of them computes
-        nothing again.
-    workers : int, optional
-        Local processes.
-    advance : callable, optional
-        Told of each count.
+        Where points are wanted, as in 0.5,1,2; the steps by default.
+    store : str, Path or Store, optional
+        Keep trials in this file; taken up again.  With their solutions: another profile of them
+        computes nothing again.
 
     Returns
     -------
@@ -88,6 +95,14 @@ def profile(
     >>> [point.matched for point in found.points], found.profiles[0].at(float("inf")).matched
     ([45, 115], 200)
     """
+    from matchprob.io.progress import watched
+    from numeric.profiles.measures import find_measure
+    from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
+    from numeric.profiles.thresholds import bounded, is_listed, merged
+    from numeric.statistics.intervals import tail_of
+    from numeric.studies.study import Study, shared
+    from numeric.studies.together import run_together
+
     if not questions:
         raise InputError("`questions`: name a problem to profile")
     problems = [as_problem(question) for question in questions]
@@ -151,6 +166,8 @@ def _measured(
     end: float,
 ) -> tuple[list[Threshold], str]:
     """Thresholds of counted trials, and why some are missing where time was up."""
+    from numeric.profiles.thresholds import Thresholds
+
     of = Thresholds(problem, seed, measure).of
     thresholds: list[Threshold] = []
     try:
@@ -176,6 +193,9 @@ def _asked_again(
     A ReLU cell may hold a continuum of matches, which no list has; under a bound the trial can be
     decided all the same.
     """
+    from numeric.profiles.thresholds import bounded
+    from numeric.studies.trials import compute, forget
+
     out = {t.index: t for t in thresholds}
     with suppress(KeyboardInterrupt, OutOfTime), within(timeout):
         for bound in bounds:

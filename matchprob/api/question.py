@@ -1,22 +1,21 @@
-"""What a verb is asked about: a problem, or the file of one."""
+"""What a verb is asked about: a problem, or the file of one.
+
+Modules with verbs import this one when a command starts: problems are loaded in its functions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError, one_line, shown, whole_number
-from algebra.networks.base import Network
-from algebra.networks.program import ProgramNetwork
-from algebra.problems.files import load_problem
-from algebra.problems.problem import ALL, Problem
-from algebra.programs.capacity import matrix_shape
-from algebra.programs.onnx import Read
+from matchprob.verbs.parameters import Question
 
-Question = Problem | str | Path
+if TYPE_CHECKING:
+    from algebra.networks.base import Network
+    from algebra.problems.problem import Problem
+    from algebra.programs.onnx import Read
 
 
 def as_problem(question: Question) -> Problem:
@@ -27,6 +26,10 @@ def as_problem(question: Question) -> Problem:
     InputError
         Where it is neither, or the file is none.
     """
+    from algebra.networks.base import Network
+    from algebra.problems.files import load_problem
+    from algebra.problems.problem import Problem
+
     if isinstance(question, Problem):
         return question
     if isinstance(question, (str, Path)):
@@ -37,36 +40,46 @@ def as_problem(question: Question) -> Problem:
     )
 
 
-def model_problem(
-    path: str | Path,
-    learn: Sequence[str],
-    m: int | None,
-    *,
+def asked_problem(
+    question: Question,
+    learn: Sequence[str] = (),
+    m: int | None = None,
     sizes: Mapping[str, int] | None = None,
     constants: Sequence[str] = (),
     output: str = "",
 ) -> Problem:
-    """The problem of a model's file: some of its parameters learn wholly.
+    """The same; of a model's file the problem in which some parameters learn wholly.
 
     Parameters
     ----------
-    path : str or Path
-        An ONNX file.
-    learn : sequence of str
+    question : Problem, str or Path
+    learn : sequence of str, optional
         Names or patterns of parameters, several of them separated by commas.
-    m : int or None
-        Samples; None is refused.
+    m : int, optional
+        Samples.
     sizes, constants, output : optional
         As for `capacity`.
 
     Raises
     ------
     InputError
+        Also where these are given for anything else than an ONNX file.
     """
+    from algebra.networks.program import ProgramNetwork
+    from algebra.problems.problem import ALL, Problem
+
+    if not isinstance(question, (str, Path)) or Path(question).suffix != ".onnx":
+        if learn or m or sizes or constants or output:
+            raise InputError(
+                f"{one_line(question)}: `learn`, `m`, `sizes`, `constants` and `output` are for "
+                "ONNX files; a problem file says them itself"
+            )
+        return as_problem(question)
+    path = question
     if m is None or not learn:
         raise InputError(
             f"{path}: of an ONNX file say how many samples there are, and which parameters learn: "
-            "--m 40 --learn '*.bias'"
+            "`m` 40 `learn` '*.bias'"
         )
     network = ProgramNetwork(str(path), m, output=output, size=sizes or {}, constants=constants)
     names = [name.strip() for patterns in learn for name in patterns.split(",")]
@@ -82,6 +95,10 @@ def as_generic(question: Question, verb: str) -> Problem:
 
 def network_of(question: Question | Network) -> Problem:
     """A problem, or one of a network alone; in a file [learnable] may be missing."""
+    from algebra.networks.base import Network
+    from algebra.problems.files import load_problem
+    from algebra.problems.problem import Problem
+
     if isinstance(question, Network):
         return Problem(question, {})
     if isinstance(question, Problem):
@@ -140,6 +157,9 @@ def program_problem(
     InputError
         Naming the entry that is wrong.
     """
+    from algebra.networks.program import ProgramNetwork
+    from algebra.problems.problem import ALL, Problem
+
     network = ProgramNetwork.of(read, whole_number(m, "m", 1), name)
     learning = read.parameters if read.trainable is None else read.trainable
     learnable = {name: ALL for name in network.shapes if name in learning}
@@ -150,6 +170,10 @@ def program_problem(
 
 def _entry(read: Read, name: str, value: Any, table: str) -> Any:
     """A mask as that of the parameter's matrix; updates as they are."""
+    import numpy as np
+
+    from algebra.programs.capacity import matrix_shape
+
     shape = read.parameters.get(name)
     if shape is None:
         known = ", ".join(read.parameters)

@@ -2,59 +2,128 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.record.recording import record as record_problem
-from algebra.record.result import FirstChoice, Recording
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.question import Question, as_generic
-from matchprob.api.tools import relaxation
+from matchprob.api.question import as_generic
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
+
+if TYPE_CHECKING:
+    from algebra.record.result import Recording
 
 
+def _tables(before: Arguments) -> tuple[Any, Any]:
+    """What may be recorded, and the names of units: what entries of tables are read with."""
+    from algebra.record.things import check_what, things_of
+
+    problem = before["question"]
+    kinds = check_what(before.get("what", "outputs"))
+    return things_of(problem.network, kinds)[0], problem.names
+
+
+def _prices(entries: Sequence[str], before: Arguments) -> dict[str, Fraction]:
+    from matchprob.io.things import read_prices
+
+    return read_prices(entries, *_tables(before))
+
+
+def _marks(option: str) -> LineOption:
+    def read(entries: Sequence[str], before: Arguments) -> list[str]:
+        from matchprob.io.things import read_marks
+
+        return read_marks(entries, *_tables(before), option)
+
+    return LineOption(flag=option, metavar="NAME|KIND=FILE", read=read, files=common.named_files)
+
+
+def _unfinished(found: Recording, _: Arguments) -> str:
+    if found.is_optimal:
+        return ""
+    return (
+        f"{'interrupted' if found.interrupted else 'out of time'}; the result above costs "
+        f"{found.cost}, and nothing costs less than {found.bound}: whether anything lies between "
+        "is not known"
+    )
+
+
+@verb(
+    files=(
+        ResultFile(
+            "--write", "Write what is recorded, by name (CSV).", lambda found, *_: found.table()
+        ),
+        ResultFile(
+            "--out", "Write the proof (JSON, for verify).",
+            lambda found, *_: json.dumps(found.proof_file()) + "\n",
+        ),
+    ),
+    unfinished=_unfinished,
+    is_drawn=True,
+)  # fmt: skip
 def record(
-    question: Question,
-    what: str | Sequence[str] = "outputs",
+    question: common.Question,
+    what: Annotated[str | Sequence[str], LineOption(word=str, is_repeated=True)] = "outputs",
     *,
-    costs: Mapping[str, Fraction | float | str] | None = None,
-    must: Sequence[str] = (),
-    forbidden: Sequence[str] = (),
-    caps: Mapping[str, int] | None = None,
-    seconds: float = 60.0,
-    timeout: float = math.inf,
-    first: Callable[[FirstChoice], object] | None = None,
-    seed: int = 0,
+    costs: Annotated[
+        Mapping[str, Fraction | float | str] | None,
+        LineOption(
+            metavar="NAME=NUMBER|KIND=FILE",
+            word=str,
+            is_repeated=True,
+            read=_prices,
+            files=common.named_files,
+        ),
+    ] = None,
+    must: Annotated[Sequence[str], _marks("--must")] = (),
+    forbidden: Annotated[Sequence[str], _marks("--forbid")] = (),
+    caps: Annotated[
+        Mapping[str, int] | None,
+        LineOption(
+            word=int,
+            least=0,
+            parts={
+                "row": "At most so many entries of an output.",
+                "column": "At most so many entries of a sample.",
+                "matrix": "At most so many of a kind or layer.",
+            },
+        ),
+    ] = None,
+    seconds: common.SearchSeconds = 60.0,
+    timeout: common.Timeout = math.inf,
+    seed: common.Seed = 0,
 ) -> Recording:
-    """The cheapest things to record that determine the weights as far as everything does.
+    """Say what to record so that the data determine the weights.
+
+    Of all choices that determine the weights as far as recording everything does, the cheapest.
 
     Parameters
     ----------
     question : Problem, str or Path
-        With a fixed allocation; labels are taken to come from a network of this allocation.
+        Problem file (TOML).  Or a `Problem`, with a fixed allocation; labels are taken to come
+        from a network of this allocation.
     what : str or sequence of str, optional
-        What may be recorded: "outputs" (each for all samples), "entries" (single labels),
-        "samples" (each with all outputs), "times" (the outputs of a recurrent network at a step),
-        "units" (hidden units, at all steps for all samples); several kinds at once too.
+        outputs (by default), entries, samples, times or units; repeatable.  That is, "outputs"
+        (each for all samples), "entries" (single labels), "samples" (each with all outputs),
+        "times" (the outputs of a recurrent network at a step), "units" (hidden units, at all steps
+        for all samples).
     costs : mapping of str to number, optional
-        By name ("output 0", "entry 0,3", "sample 3", "step 1", "unit 5", "layer 2 unit 5"; names
-        of units in place of indices, where they have some).  Exact: a Fraction, int, float or
-        text such as "5/2"; 1 by default.
-    must, forbidden : sequence of str, optional
-        Names of things that are recorded in any case, or never.
+        Costs, of one thing or of all of a kind; 1 each.  By name ("output 0", "entry 0,3",
+        "sample 3", "step 1", "unit 5", "layer 2 unit 5"; names of units in place of indices, where
+        they have some).  Exact: a Fraction, int, float or text such as "5/2".
+    must : sequence of str, optional
+        What is recorded in any case (0/1 CSV).  By name, as in `costs`.
+    forbidden : sequence of str, optional
+        What must not be recorded (0/1 CSV).  By name, as in `costs`.
     caps : mapping, optional
         At most so many of each population ("matrix"); of entries also of each output ("row") and
         of each sample ("column").
     seconds : float, optional
-        Time for the search that follows a greedy choice; 0 for none.  The result says how far it
-        got.  Without a `timeout` the ranks, and then that choice, may take as long, and two minutes
-        in any case.
-    timeout : float, optional
-        Seconds for the whole call.
-    first : callable, optional
-        Gets the greedy choice as soon as it is there: its names `recorded`, their `cost`, and a
-        `bound` of every cost.  Of single entries there is none.
-    seed : int, optional
+        Time for a search; the result says how far it got.  Without a `timeout` the ranks before it
+        take at most as much.
 
     Returns
     -------
@@ -70,10 +139,13 @@ def record(
     >>> mp.record(problem, "units").names
     ('unit 0', 'unit 1')
     """
+    from algebra.record.recording import record as record_problem
+    from matchprob.api.tools import relaxation
+
     problem = as_generic(question, "record")
     positive_seconds(seconds, "seconds", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
         return record_problem(
             problem, what, costs=costs, must=must, forbidden=forbidden, caps=caps,
-            seconds=seconds, relaxation=relaxation, first=first, seed=seed,
+            seconds=seconds, relaxation=relaxation, seed=seed,
         )  # fmt: skip

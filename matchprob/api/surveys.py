@@ -3,59 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from algebra.errors import InputError, whole_number
-from algebra.networks.base import Network
-from algebra.problems.problem import Problem
-from algebra.surveys import atlas as atlases
-from algebra.surveys import audit as audits
-from algebra.surveys.atlas import Atlas
-from algebra.surveys.audit import Audit, AuditResult
 from algebra.time_limits import OutOfTime, limited, positive_seconds
-from matchprob.api.certify import certify
-from matchprob.api.question import Question, network_of
+from matchprob.api.question import network_of
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
+
+if TYPE_CHECKING:
+    from algebra.networks.base import Network
+    from algebra.problems.problem import Problem
+    from algebra.surveys.atlas import Atlas
+    from algebra.surveys.audit import Audit, AuditResult
 
 
+def _unchecked(found: Audit, _: Arguments) -> str:
+    if not found.is_partial:
+        return ""
+    return (
+        f"stopped after {found.checked} of {found.requested} allocations; the result above is of "
+        "these"
+    )
+
+
+@verb(unfinished=_unchecked, is_drawn=True)
 def audit(
-    question: Question | Network,
+    question: common.NetworkQuestion,
     *,
-    matrices: Sequence[str] | None = None,
+    matrices: Annotated[Sequence[str] | None, LineOption(flag="--matrix")] = None,
     budget: int | None = None,
-    count: int | None = None,
+    count: Annotated[int | None, LineOption(least=1)] = None,
     corrected: bool = False,
-    timeout: float = math.inf,
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    timeout: common.Timeout = math.inf,
+    seed: common.Seed = 0,
+    progress: common.WorkProgress = None,
 ) -> Audit:
     """Hold the papers' theorems, as stated, against the exact verdict.
 
     Parameters
     ----------
-    question : Problem, Network, str or Path
-        Of a problem only the network and its support count.
     matrices : sequence of str, optional
-        Audited one by one; every matrix that is large enough by default.
+        Where the weights learn; each matrix by default.  Audited one by one, if they are large
+        enough.
     budget : int, optional
-        Learnable weights; dm by default, as the theorems assume.
+        Learnable weights; dm by default.  As the theorems assume.
     count : int, optional
-        Random allocations in all, shared out among the matrices (a matrix that has fewer
-        leaves the rest to the others); all of them by default.
+        Random allocations in all, shared out among the matrices; all by default.  A matrix that
+        has fewer leaves the rest to the others.
     corrected : bool, optional
-        Audit the corrected theorems too.
-    timeout : float, optional
-        Seconds for the whole call; what is checked by then is reported.
-    seed : int, optional
-    progress : callable, optional
-        Told (done, all) as the work goes on.
+        Audit the corrected theorems too (slower).
 
     Returns
     -------
     Audit
         A sequence of results, one for each matrix, and their totals.
     """
+    from algebra.surveys import audit as audits
+    from matchprob.io.progress import counted
+
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("audit")
@@ -71,7 +80,7 @@ def audit(
     if count is not None:
         shares.update(_shares(network, problem, names, size, count))
     found: list[AuditResult] = []
-    with limited(timeout):
+    with limited(timeout), counted(progress, "auditing") as told:
         for name, share in shares.items():
             if share == 0:
                 continue
@@ -79,7 +88,7 @@ def audit(
                 found.append(
                     audits.audit(
                         network, name, budget=budget, count=share, corrected=corrected,
-                        support=problem.support, seed=seed, progress=progress,
+                        support=problem.support, seed=seed, progress=told,
                     )
                 )  # fmt: skip
             except OutOfTime:
@@ -87,7 +96,9 @@ def audit(
             if found[-1].checked < found[-1].requested:
                 break
     there = _numbers(problem, [name for name, share in shares.items() if share != 0], size)
-    return Audit(tuple(found), seed, sum(shares[name] or number for name, number in there.items()))
+    return audits.Audit(
+        tuple(found), seed, sum(shares[name] or number for name, number in there.items())
+    )
 
 
 def _shares(
@@ -118,45 +129,55 @@ def _numbers(problem: Problem, names: Sequence[str], size: int) -> dict[str, int
     return there
 
 
+def _uncertified(found: Atlas, asked: Arguments) -> str:
+    done, store = len(found.entries), asked.get("store")
+    if done >= found.orbits:
+        return ""
+    kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
+    return f"stopped after {done} of {found.orbits} orbits, {kept}"
+
+
+@verb(
+    files=(ResultFile("--csv", "Write the table.", lambda found, *_: found.to_csv()),),
+    unfinished=_uncertified,
+    is_drawn=True,
+)
 def atlas(
-    question: Question | Network,
-    budget: int,
+    question: common.NetworkQuestion,
+    budget: Annotated[int, LineOption(least=1)],
     *,
-    matrices: Sequence[str] | None = None,
-    store: Path | None = None,
+    matrices: Annotated[Sequence[str] | None, LineOption(flag="--matrix")] = None,
+    store: Annotated[Path | None, LineOption(metavar="FILE", is_store=True)] = None,
     search: float = 2.0,
     transposition: bool = False,
-    timeout: float = math.inf,
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    timeout: common.Timeout = math.inf,
+    seed: common.Seed = 0,
+    progress: common.WorkProgress = None,
 ) -> Atlas:
-    """Certify every allocation of a small network, up to symmetry.
+    """Certify every allocation of a small net, up to the symmetries that preserve MP.
 
     Parameters
     ----------
-    question : Problem, Network, str or Path
-        Of a problem only the network and its support count.
     budget : int
-        Learnable weights.
+        Number of learnable weights.
     matrices : sequence of str, optional
-        Where they may lie: W of a recurrent net, all matrices of others, by default.
+        Where the weights may lie.  By default W of a recurrent net, all matrices of others.
     store : Path, optional
-        File that keeps finished entries; the same call takes the work up again.
+        Keep entries here; taken up again.
     search : float, optional
-        Seconds an orbit for the search of an instance without real solutions.
+        Seconds an orbit to look for an instance without real roots.
     transposition : bool, optional
-        Whether an allocation and its transpose are one orbit, where that is a symmetry
+        Count an allocation and its transpose, where alike, as one.  Where that is a symmetry
         (`algebra.problems.symmetry`).
-    timeout : float, optional
-        Seconds for the whole call; the orbits certified by then are reported (and kept).
-    seed : int, optional
-    progress : callable, optional
-        Told (done, all) after each orbit.
 
     Returns
     -------
     Atlas
     """
+    from algebra.surveys import atlas as atlases
+    from matchprob.api.certify import certify
+    from matchprob.io.progress import counted
+
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("atlas")
@@ -166,7 +187,7 @@ def atlas(
             "atlas has one verdict for allocations that differ by the order of units, and signs "
             "tell these apart: leave signs out of [distribution], or certify single allocations"
         )
-    with limited(timeout):
+    with limited(timeout), counted(progress, "certifying") as told:
         return atlases.atlas(
             problem.network,
             whole_number(budget, "budget", 1),
@@ -176,5 +197,5 @@ def atlas(
             seed=seed,
             decide=lambda p: certify(p, seed=seed, search=search),
             store=store,
-            progress=progress,
+            progress=told,
         )

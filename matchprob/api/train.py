@@ -6,72 +6,75 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import OutOfTime, positive_seconds, within
-from matchprob.api.question import Question, as_problem, stem_of
-from matchprob.io.progress import watched
-from numeric.counts import InstanceCount
-from numeric.engines.base import engine_info
-from numeric.statistics.intervals import tail_of
-from numeric.studies.store import Store
-from numeric.studies.study import Study
-from numeric.studies.trials import TrialSeries
-from numeric.training.experiment import Experiment, Trained, TrainingSettings, TrainResult
+from matchprob.api.question import as_problem, stem_of
+from matchprob.verbs import parameters as common
+from matchprob.verbs.unfinished import missing_trials
+from matchprob.verbs.verb import Callback, LineOption, verb
+
+if TYPE_CHECKING:
+    from numeric.counts import InstanceCount
+    from numeric.studies.study import Study
+    from numeric.training.experiment import Experiment, Trained, TrainResult
 
 # Of the time limit, at most so much goes to the counts.
 _COUNTING = 0.6
 
 
+def _optimizer_names(incomplete: str) -> list[str]:
+    from numeric.training.descent import OPTIMIZERS
+
+    return [name for name in OPTIMIZERS if name.startswith(incomplete)]
+
+
+@verb(
+    unfinished=lambda found, asked: missing_trials(
+        found.trials, asked["trials"], "trials", "train", asked.get("store"), found.trouble
+    ),
+    is_drawn=True,
+)
 def train(
-    question: Question,
-    trials: int = 200,
+    question: common.StudyQuestion,
+    trials: common.Trials = 200,
     *,
-    optimizer: str = "adam",
-    steps: int | None = None,
-    restarts: int = 0,
+    optimizer: Annotated[str, LineOption(complete=_optimizer_names)] = "adam",
+    steps: Annotated[int | None, LineOption(least=1)] = None,
+    restarts: Annotated[int, LineOption(least=0)] = 0,
     rate: float | None = None,
-    seed: int = 0,
-    engine: str | None = None,
-    confidence: float = 0.95,
-    timeout: float = math.inf,
-    trial_timeout: float = 600.0,
-    store: str | Path | Store | None = None,
-    workers: int = 1,
-    advance: Callable[[InstanceCount], None] | None = None,
-    trained: Callable[[Trained], None] | None = None,
+    seed: common.Seed = 0,
+    engine: common.EngineName = None,
+    confidence: common.Confidence = 0.95,
+    timeout: common.Timeout = math.inf,
+    trial_timeout: common.TrialTimeout = 600.0,
+    store: common.StoreFile = None,
+    workers: common.Workers = 1,
+    advance: common.CountProgress = None,
+    trained: Annotated[Callable[[Trained], None] | None, Callback(passed=None)] = None,
 ) -> TrainResult:
-    """Train students of random instances, and say which of the existing matches are found.
+    """Train on random instances: which of the matches that exist are found.
 
     Parameters
     ----------
     question : Problem, str or Path
-        Of a network that is a chain of matrices, or of a shallow ReLU net.
-    trials : int, optional
+        Problem file (TOML).  Or a `Problem`, of a network that is a chain of matrices, or of a
+        shallow ReLU net.
     optimizer : {"gd", "adam", "levenberg-marquardt"}, optional
+        gd (gradient descent), adam or levenberg-marquardt; all see all samples.
     steps : int, optional
-        Most steps of a run.
+        Most steps of a run; thousands by default.
     restarts : int, optional
-        Runs from weights drawn again, after the one from the student's own.
+        Runs from weights drawn again, after the student's own.
     rate : float, optional
-        Size of the steps; Levenberg–Marquardt has none.
-    seed : int, optional
-    engine : str, optional
-        Which counts the matches that exist.
-    confidence : float, optional
-    timeout : float, optional
-        Seconds for the whole call, which then ends as by an interrupt.
-    trial_timeout : float, optional
-        Seconds for one count.
-    store : str or Path, optional
-        SQLite file that keeps the counts, and what training came to.
-    workers : int, optional
-        Local processes that count.
-    advance, trained : callable, optional
-        Told of each count, and of each trial trained.
+        Size of the steps; levenberg-marquardt has none.
+    store : str, Path or Store, optional
+        Keep trials in this file; taken up again.  The counts, and what training came to.
+    trained : callable, optional
+        Called with each trial trained.
 
     Returns
     -------
@@ -86,6 +89,13 @@ def train(
     >>> found.exists, found.false_matches
     (20, 0)
     """
+    from matchprob.io.progress import ticked, watched
+    from numeric.engines.base import engine_info
+    from numeric.statistics.intervals import tail_of
+    from numeric.studies.study import Study
+    from numeric.studies.trials import TrialSeries
+    from numeric.training.experiment import Experiment, TrainingSettings, TrainResult
+
     problem = as_problem(question)
     if not problem.is_random and not problem.learning.size:
         raise InputError("no weight learns: there is nothing to train")
@@ -99,16 +109,22 @@ def train(
     began = time.monotonic()
     # Whole lists of matches where they are polynomial systems' solutions; else a decision.
     chosen = TrialSeries.of(problem, seed, engine).settings.engine
-    with Study(
-        problem,
-        seed=seed,
-        engine=engine,
-        store=store,
-        workers=workers,
-        timeout=trial_timeout,
-        complete=engine_info(chosen).plans,
-        name=stem_of(question),
-    ) as study:
+    with ExitStack() as stack:
+        if advance is True:
+            work = stack.enter_context(ticked("counting, then training", 2 * trials))
+            advance = trained = work
+        study = stack.enter_context(
+            Study(
+                problem,
+                seed=seed,
+                engine=engine,
+                store=store,
+                workers=workers,
+                timeout=trial_timeout,
+                complete=engine_info(chosen).plans,
+                name=stem_of(question),
+            )
+        )
         with watched(advance, "counting", trials) as told:
             counted = study.run(trials, timeout=_COUNTING * timeout, advance=told)
         done: list[Trained] = []
@@ -131,6 +147,8 @@ def _train(
     told: Callable[[Trained], None] | None,
 ) -> Iterator[Trained]:
     """Trials trained, in order, those in the study's store among them."""
+    from numeric.training.experiment import Trained
+
     done = {"experiment": "training", "study": study.work.key, **asdict(experiment.settings)}
     name = json.dumps(done, sort_keys=True)
     rests = {count.index: _rests_on(count) for count in counts}

@@ -4,21 +4,14 @@ One JSON object on stdout with ``--json``, readable tables otherwise; progress a
 messages on stderr.  Exit status: 0 done, 2 bad input, 3 the work could not be finished
 (and says what is kept), 1 a bug.
 
-certify    Verbs that decide exactly: inspect, certify, verify, audit, atlas
-construct  The verb that tunes normalization layers: construct
-decide     The verb of shallow ReLU nets: decide
-design     The verb that chooses an allocation: design
-estimate   Verbs that solve random instances: count, estimate, compare
-identify   Verbs about what data determine and what weights can be: identify, capacity, dimension
-record     The verb that says what to record: record
-options    What the verbs share: options, output, exit statuses
-repair     Verbs about an allocation that is there: repair, robust
-reproduce  The verb that makes the papers' figures again: reproduce
-profile    The verb of bounded matches: profile
-serve      The verb that serves the page: serve
-train      The verb that trains: train
-study      Verbs of kept trials: study list, show, export, rename, merge
-help       Help that is made from registries, when it is asked for: loading them takes time
+commands    Commands of verbs, made from their signatures and docstrings
+presenters  What is printed of results besides their text, and the options for it
+construct   The verb that tunes normalization layers: construct
+options     What commands share: output, exit statuses
+reproduce   The verb that makes the papers' figures again: reproduce
+serve       The verb that serves the page: serve
+study       Verbs of kept trials: study list, show, export, rename, merge
+help        Help that is made from registries, when it is asked for: loading them takes time
 """
 
 from __future__ import annotations
@@ -33,29 +26,32 @@ from contextlib import contextmanager
 from typing import Annotated, Any, TextIO
 
 import typer
+from typer.models import CommandInfo
 
 from algebra.errors import InputError, LargeMemory, Unfinished
 from algebra.time_limits import LimitReached
-from matchprob.cli import (
-    certify,
-    construct,
-    decide,
-    design,
-    estimate,
-    identify,
-    profile,
-    record,
-    repair,
-    reproduce,
-    serve,
-    study,
-    train,
-)
+from matchprob.api.capacity import capacity
+from matchprob.api.certify import certify, decide, inspect, verify
+from matchprob.api.designs.design import design
+from matchprob.api.designs.repair import repair, robust
+from matchprob.api.estimate import compare, count, estimate
+from matchprob.api.identify import dimension, identify
+from matchprob.api.profile import profile
+from matchprob.api.record import record
+from matchprob.api.surveys import atlas, audit
+from matchprob.api.train import train
+from matchprob.cli import presenters as presenters
+from matchprob.cli.commands import command_of
+from matchprob.cli.construct import construct
 from matchprob.cli.help import LazyHelp
-from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say, spread
+from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
+from matchprob.cli.reproduce import reproduce
+from matchprob.cli.serve import serve
+from matchprob.cli.study import studies
 from matchprob.io.characters import accept_all
 from matchprob.io.output import Output, silence
 from matchprob.io.watch import watch
+from matchprob.verbs.verb import VERBS, load_installed_verbs
 
 # A disk, a quota, a largest size or a device that is at its end: not our bug, not bad input.
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -70,13 +66,29 @@ _LONGER = "; nothing was finished by then: a longer --timeout, or fewer weights,
 _TYPER_INTERRUPTED = 130
 
 
-class _App(typer.Typer):
-    """Commands of shared options, whose help is completed when it is asked for."""
+# The reader's order; verbs from elsewhere come last.
+_ORDER = (
+    inspect, certify, verify, audit, atlas, identify, record, capacity, dimension, design, repair,
+    robust, count, estimate, compare, profile, train, decide,
+)  # fmt: skip
+# Written by hand: results that are no object, or several functions in one command.
+_OTHERS = {function.__name__: function for function in (construct, reproduce, serve)}
 
-    def command(self, name: str | None = None, **more: Any) -> Any:
-        more.setdefault("cls", LazyHelp)
-        register = super().command(name, **more)
-        return lambda verb: register(spread(verb))
+
+class _App(typer.Typer):
+    """Commands of all verbs that are registered by now, whose help is completed when asked for."""
+
+    @property
+    def registered_commands(self) -> list[CommandInfo]:
+        """What typer makes commands of."""
+        names = dict.fromkeys([*(function.__name__ for function in _ORDER), *VERBS])
+        made = {name: command_of(VERBS[name]) for name in names}
+        made |= _OTHERS
+        return [CommandInfo(name, cls=LazyHelp, callback=call) for name, call in made.items()]
+
+    @registered_commands.setter
+    def registered_commands(self, given: list[CommandInfo]) -> None:
+        """Typer's own list is not used."""
 
 
 app = _App(
@@ -99,15 +111,7 @@ def _main(
         raise typer.Exit
 
 
-for _verb in (
-    certify.inspect, certify.certify, certify.verify, certify.audit, certify.atlas,
-    identify.identify, record.record, identify.capacity, identify.dimension, design.design,
-    repair.repair, repair.robust,
-    estimate.count, estimate.estimate, estimate.compare, profile.profile, train.train,
-    decide.decide, construct.construct, reproduce.reproduce, serve.serve,
-):  # fmt: skip
-    app.command()(_verb)
-app.add_typer(study.studies, name="study")
+app.add_typer(studies, name="study")
 
 
 @contextmanager
@@ -206,6 +210,9 @@ def main() -> int:
     sys.stdout = Output(sys.stdout)  # type: ignore[assignment]
 
     def work() -> int | None:
+        if not set(sys.argv[1:2]) & {*VERBS, *_OTHERS, "study"}:
+            # Help, completion, or a verb of another package: all are listed.
+            load_installed_verbs()
         with watch(say):
             result = app(standalone_mode=False)
         return result if isinstance(result, int) else None

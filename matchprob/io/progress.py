@@ -143,6 +143,14 @@ def counter(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
+def ticked(what: str, total: int) -> Iterator[Callable[[object], None]]:
+    """Yields a callback for each of `total` pieces of work."""
+    rate = Rate(total)
+    with _shown(what, rate, str):
+        yield lambda _: rate.advance(rate.done + 1)
+
+
+@contextmanager
 def progress(what: str, total: int, confidence: float | None = None) -> Iterator[Advance]:
     """Yields a callback that receives each count.
 
@@ -175,11 +183,25 @@ def progress(what: str, total: int, confidence: float | None = None) -> Iterator
 
 @contextmanager
 def watched(
-    advance: Advance | None, what: str, total: int, confidence: float | None = None
+    advance: Advance | bool | None, what: str, total: int, confidence: float | None = None
 ) -> Iterator[Advance | None]:
-    """The callback for each count: the caller's, or a bar in a notebook, or none."""
-    if advance is not None or not in_notebook():
+    """The callback for each count: the caller's; or progress, if it is True or in a notebook."""
+    if callable(advance):
         yield advance
-        return
-    with progress(what, total, confidence) as bar:
-        yield bar
+    elif advance or (advance is None and in_notebook()):
+        with progress(what, total, confidence) as bar:
+            yield bar
+    else:
+        yield None
+
+
+@contextmanager
+def counted(
+    advance: Callable[[int, int], None] | bool | None, what: str
+) -> Iterator[Callable[[int, int], None] | None]:
+    """The callback with arguments (done, total): the caller's, or progress if it is True."""
+    if advance is True:
+        with counter(what) as bar:
+            yield bar
+    else:
+        yield advance or None

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from algebra.errors import InputError, shown, whole_number
-from matchprob.api.designs.design import ALL, LEARNABLE
-from matchprob.api.designs.goals import GOALS
+from matchprob.api.designs.goals import ALL, GOALS, LEARNABLE
 from matchprob.page.state import PageState
 
 # Time limits in seconds: for the button Certify, for Identify, and for a search.

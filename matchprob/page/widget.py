@@ -20,12 +20,13 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import as_problem
 from matchprob.page import front
 from matchprob.page.session import Session, html_of
 from matchprob.page.state import first_problem, read_state, state_of
 from matchprob.page.studies import Studies
 from matchprob.page.workshop import Workshop
+from matchprob.verbs.parameters import Question
 
 # One process to fork from serves all widgets of a kernel.
 _WORKSHOP = Workshop()

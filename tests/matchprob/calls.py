@@ -1,5 +1,7 @@
 """The command line, called in this process, and small problem files for it."""
 
+from typer.testing import CliRunner
+
 from matchprob.cli import app, run
 
 NETWORK = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
@@ -10,3 +12,10 @@ DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
 def call(*words):
     """Run the command line in this process; its exit status."""
     return run(lambda: app([str(word) for word in words], standalone_mode=False))
+
+
+def completed(*words):
+    """What a shell offers for the last word of a command line."""
+    line = {"COMP_WORDS": " ".join(("matchprob", *words)), "COMP_CWORD": str(len(words))}
+    env = {"_MATCHPROB_COMPLETE": "complete_bash", **line}
+    return CliRunner().invoke(app, env=env, prog_name="matchprob").output.split()

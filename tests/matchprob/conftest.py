@@ -12,10 +12,14 @@ from functools import cache
 import pytest
 import typer.main
 
+from matchprob.verbs.verb import VERBS
+
 
 @pytest.fixture(scope="session", autouse=True)
 def one_command_line() -> Iterator[None]:
-    """Of each application the commands that were made of it first."""
+    """The commands that were first made of an application and the verbs there are."""
+    make = typer.main.get_command
+    made = cache(lambda app, verbs: make(app))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        patch.setattr(typer.main, "get_command", lambda app: made(app, tuple(VERBS.values())))
         yield

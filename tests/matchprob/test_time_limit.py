@@ -178,7 +178,7 @@ def test_durations_that_are_none_are_refused(verb, value, capsys):
     """Status 2, with the argument named and its value echoed."""
     arguments = [verb, "examples/row.toml", "--timeout", value]
     assert run(lambda: app(arguments, standalone_mode=False)) == 2
-    assert f"`timeout` ({float(value)!r})" in capsys.readouterr().err
+    assert f"--timeout ({float(value)!r})" in capsys.readouterr().err
 
 
 def test_no_limit():

@@ -1,5 +1,6 @@
 """Allocations found: by a goal and a budget, or near a given one.
 
+demands    What may learn, what it costs, and what is asked of a design
 design     Allocations found: the verb design
 goals      The goals of the verb design: those of `algebra.design.goals`, and the one that takes
            trials

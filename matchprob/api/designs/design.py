@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.design.demand import Demand, checked_demand
-from algebra.design.proof import proof_of
-from algebra.design.result import Design
-from algebra.errors import InputError, given_list, given_mapping, shown, whole_number
-from algebra.problems.allocation import Allocation, Cell, check_cell
-from algebra.problems.names import Names
-from algebra.problems.problem import Problem
-from algebra.problems.tables import edge_list
-from algebra.ranks.jacobian import all_cells
-from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
+from algebra.design.goals import goals_text
+from algebra.errors import InputError
 from algebra.results import Result
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.designs.goals import COUNTED, GOALS, RaceOptions
+from matchprob.api.designs.goals import COUNTED, GOALS, RaceOptions, chosen_goal
 from matchprob.api.question import network_of
-from matchprob.api.tools import relaxation, root_counter
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
+
+if TYPE_CHECKING:
+    from algebra.design.demand import Demand
+    from algebra.design.result import Design
+    from algebra.problems.allocation import Allocation
+    from algebra.problems.names import Names
+    from algebra.problems.problem import Problem
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,6 +82,8 @@ class DesignResult(Result):
     @property
     def names(self) -> Names:
         """Of the units, and of the parameters of updates among the chosen weights."""
+        from algebra.problems.names import Names
+
         return Names(self.allocation.network, self.problem.names.given)
 
     def proof(self) -> dict[str, Any]:
@@ -92,6 +94,8 @@ class DesignResult(Result):
         InputError
             Where the goal has no proof, or the search did not find one.
         """
+        from algebra.design.proof import proof_of
+
         return proof_of(self.asked, self.design).to_dict()
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +104,8 @@ class DesignResult(Result):
 
     def edges(self) -> str:
         """The chosen weights as an edge list: pre, post, cost (CSV)."""
+        from algebra.problems.tables import edge_list
+
         cells = self.allocation.cells
         costs = {cell: str(self.asked.cost([cell])) for cell in cells}
         return edge_list(self.names, costs)
@@ -129,177 +135,85 @@ class DesignResult(Result):
         }
 
 
-def _cells(given: Any, name: str) -> list[Cell]:
-    cells = given_list(given, name, '[("W", 0, 1)]')
-    for cell in cells:
-        check_cell(cell, name)
-    return cells
+def chosen_weights(found: Any, path: Path, _: Arguments) -> str:
+    """The allocation of a design or a repair: a problem file, or (.csv) its weights as edges."""
+    text: str = found.edges() if path.name.endswith(".csv") else found.problem.to_toml()
+    return text
 
 
-# The weights to choose among: those of [learnable], or all that exist.
-LEARNABLE, ALL = "learnable", "all"
+WRITES_PROBLEM = ResultFile(
+    "--write", "Write the result: a problem file, or (.csv) the weights as edges.", chosen_weights
+)
 
 
-def allowed_cells(problem: Problem, among: str = LEARNABLE) -> list[Cell]:
-    """The weights that may learn: those of [learnable], all that exist where it is empty."""
-    if among not in (LEARNABLE, ALL):
-        raise InputError(f"`among` ({among!r}) must be {LEARNABLE} or {ALL}")
-    if problem.is_random:
-        raise InputError("a design chooses among weights: [learnable] must not be random")
-    if not problem.learnable or among == ALL:
-        return choosable(problem)
-    return list(problem.allocation.cells)
+def _refuse_proof(_: Path, asked: Arguments) -> None:
+    goal = chosen_goal(asked.get("goal"), asked.get("budget"), asked.get("cost_budget"))
+    if not GOALS[goal].proof:
+        raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
 
 
-def choosable(problem: Problem) -> list[Cell]:
-    """All that exists; of a matrix with an update its parameters in place of its cells."""
-    network = problem.network
-    updated = dict(network.updates) if isinstance(network, Parametrized) else {}
-    return [cell for cell in all_cells(network, problem.support) if cell[0] not in updated]
+def _certificate(found: DesignResult, _: Path, asked: Arguments) -> tuple[str, str]:
+    from matchprob.api.certify import certify
+
+    made = certify(found.problem, seed=asked["seed"])
+    return made.to_json(), f": {made.verdict}, {made.rule}"
 
 
-@dataclass(frozen=True)
-class DemandOptions:
-    """What is asked of a design, as the options of the verbs say it.
-
-    Attributes
-    ----------
-    costs : mapping of cell to number
-        Exact: see `algebra.design.demand.exact_price`.
-    must, forbidden : sequence of cells
-    matrices : sequence of str
-        Only these may learn; all where empty.
-    caps : mapping of str to int
-    budget : int or None
-    cost_budget : number or None
-    """
-
-    costs: Mapping[Cell, Fraction | float | str]
-    must: Sequence[Cell] = ()
-    forbidden: Sequence[Cell] = ()
-    matrices: Sequence[str] = ()
-    caps: Mapping[str, int] | None = None
-    budget: int | None = None
-    cost_budget: Fraction | float | str | None = None
-
-    def demand(self, problem: Problem, allowed: Sequence[Cell], seed: int, **more: Any) -> Demand:
-        """The checked demand on a problem's network."""
-        network = problem.network
-        network.check_verb("design")
-        network.need_ranks("design", problem.support)
-        if not network.rank_decides:
-            raise InputError(
-                f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
-            )
-        given = self.matrices
-        matrices = given_list([given] if isinstance(given, str) else given, "matrices", '["W"]')
-        for name in matrices:
-            network.shape_of(name)
-        if matrices:
-            allowed = [cell for cell in allowed if cell[0] in matrices]
-        costs = given_mapping(self.costs, "costs", '{("W", 0, 1): 2}')
-        for cell in costs:
-            check_cell(cell, "costs")
-        budget = None if self.budget is None else whole_number(self.budget, "budget", 0)
-        options: dict[str, Any] = {
-            "allowed": allowed,
-            "forbidden": _cells(self.forbidden, "forbidden"),
-            "must": _cells(self.must, "must"),
-            "costs": costs,
-            "caps": given_mapping(self.caps, "caps", '{"row": 3}'),
-            "budget": budget,
-            "cost_budget": self.cost_budget,
-            "support": problem.support,
-            "seed": seed,
-        }
-        return checked_demand(network, **{**options, **more})
-
-
-def chosen_goal(goal: str | None, budget: object = None, cost_budget: object = None) -> str:
-    """The goal, by default the one that fits the budget.
-
-    Examples
-    --------
-    >>> chosen_goal(None), chosen_goal(None, cost_budget=3)
-    ('cheapest', 'rank')
-    """
-    if goal is None:
-        goal = "cheapest" if cost_budget is None else "rank"
-    if goal not in GOALS:
-        raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
-    if GOALS[goal].needs_cost_budget == (cost_budget is None):
-        if cost_budget is None:
-            raise InputError(f"goal {goal!r} needs a cost budget: give `cost_budget`")
-        raise InputError(
-            f"`cost_budget` ({shown(cost_budget)}) is for goal 'rank', the largest rank within it; "
-            f"goal {goal!r} finds the least cost itself"
-        )
-    if cost_budget is not None and budget is not None:
-        raise InputError(
-            f"`budget` ({shown(budget)}) and `cost_budget` do not go together: within a cost "
-            "budget the number of weights is found"
-        )
-    return goal
-
-
+@verb(
+    files=(
+        WRITES_PROBLEM,
+        ResultFile(
+            "--proof", "Write why nothing is cheaper (JSON, for verify).",
+            lambda found, *_: json.dumps(found.proof()) + "\n", _refuse_proof,
+        ),
+        ResultFile("--out", "Write its certificate (JSON).", _certificate),
+    ),
+    is_drawn=True,
+)  # fmt: skip
 def design(
-    question: Problem | str | Path,
+    question: common.NetworkQuestion,
     *,
     among: str = "learnable",
-    goal: str | None = None,
+    goal: Annotated[str | None, LineOption(help=goals_text(GOALS))] = None,
     budget: int | None = None,
-    cost_budget: Fraction | float | str | None = None,
-    costs: Mapping[Cell, Fraction | float | str] | None = None,
-    must: Sequence[Cell] = (),
-    forbidden: Sequence[Cell] = (),
-    matrices: Sequence[str] = (),
-    caps: Mapping[str, int] | None = None,
-    line: str = "row",
-    seconds: float = 60.0,
-    count_timeout: float = 3.0,
-    timeout: float = math.inf,
-    candidates: int = 16,
-    trials: int = 1024,
-    workers: int = 1,
-    seed: int = 0,
+    cost_budget: Annotated[Fraction | float | str | None, LineOption(metavar="C", word=str)] = None,
+    costs: common.CellCosts = None,
+    must: common.MustCells = (),
+    forbidden: common.ForbiddenCells = (),
+    matrices: common.Matrices = (),
+    caps: common.Caps = None,
+    line: Annotated[str, LineOption(flag="--by")] = "row",
+    seconds: common.SearchSeconds = 60.0,
+    count_timeout: common.CountTimeout = 3.0,
+    timeout: common.Timeout = math.inf,
+    candidates: Annotated[int, LineOption(least=1)] = 16,
+    trials: Annotated[int, LineOption(least=1)] = 1024,
+    workers: common.Workers = 1,
+    seed: common.Seed = 0,
 ) -> DesignResult:
-    """Choose an allocation that is not minimal.
+    """Choose the best allocation among the [learnable] weights.
 
     Parameters
     ----------
-    question : Problem, str or Path
-        Its [learnable] weights are the ones to choose among; all of them where it is empty.  Of
-        matrices that learn by gains or ties it is their parameters, the weights ``("g_W", i, 0)``
-        and ``("t_W", k, 0)``.
+    question : Problem, Network, str or Path
+        Problem file (TOML); only the network counts.  And [learnable]: the weights to choose among,
+        all of them where it is empty.  Of matrices that learn by gains or ties it is their
+        parameters, the weights ``("g_W", i, 0)`` and ``("t_W", k, 0)``.
     among : {"learnable", "all"}, optional
-        "all": every weight that exists, whatever [learnable] says.
+        learnable: choose in [learnable]; all: every weight that exists.
     goal : str, optional
         One of `matchprob.api.designs.goals.GOALS`, which says what each is; "cheapest" by default,
         "rank" where there is a cost budget.
     budget : int, optional
-        Number of weights; that of the independent equations by default.
+        Weights that learn; as many as equations by default.
     cost_budget : number, optional
-        What all weights may cost together: goal "rank" finds the largest rank that it allows.
-    costs : mapping of cell to number, optional
-        Exact: a Fraction, int, float or text such as "5/2"; 1 for each weight not named.
-    must, forbidden : sequence of cells, optional
-        Weights that learn in any case, or in none.
-    matrices : sequence of str, optional
-        Only weights of these matrices learn; of all by default.
-    caps : mapping, optional
-        At most so many in each "row", "column", "matrix"; any of the three at once.
+        All weights cost this at most: the largest rank within it (goal rank).
     line : {"row", "column"}, optional
-        What 'spread' spreads over, and what 'neurons' counts: those that receive (rows) or
-        send (columns).
-    seconds : float, optional
-        Time for a search; the result says how far it got.
-    count_timeout : float, optional
-        Seconds for one root count ('maximal', 'probable').
-    timeout : float, optional
-        Seconds for the whole call; `seconds` of them at most are the search's.
-    candidates, trials, workers : int, optional
-        For 'probable': designs raced, trials of each at most, processes.
-    seed : int, optional
+        row or column: what a neuron is, what is spread.  Neurons receive (rows) or send (columns).
+    candidates : int, optional
+        Designs raced at most (probable).
+    trials : int, optional
+        Trials of each at most (probable).
 
     Returns
     -------
@@ -311,6 +225,10 @@ def design(
     >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
     DesignResult(goal='cheapest', cost=4, optimal=True, learnable=4)
     """
+    from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
+    from matchprob.api.designs.demands import DemandOptions, allowed_cells
+    from matchprob.api.tools import relaxation, root_counter
+
     problem = by_parameters(network_of(question), singly="design")
     problem.need_generic("design")
     goal = chosen_goal(goal, budget, cost_budget)

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from algebra.design import goals
 from algebra.design.goals import Goal, SearchOptions
+from algebra.errors import InputError, shown
 
 if TYPE_CHECKING:
     from algebra.problems.problem import Problem
 
+# The weights to choose among: those of [learnable], or all that exist.
+LEARNABLE, ALL = "learnable", "all"
 # Goals that rest on numbers of solutions, not on ranks alone.
 COUNTED = ("maximal", "probable")
 
@@ -38,3 +41,30 @@ class RaceOptions(SearchOptions):
     candidates: int = 16
     trials: int = 1024
     workers: int = 1
+
+
+def chosen_goal(goal: str | None, budget: object = None, cost_budget: object = None) -> str:
+    """The goal, by default the one that fits the budget.
+
+    Examples
+    --------
+    >>> chosen_goal(None), chosen_goal(None, cost_budget=3)
+    ('cheapest', 'rank')
+    """
+    if goal is None:
+        goal = "cheapest" if cost_budget is None else "rank"
+    if goal not in GOALS:
+        raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
+    if GOALS[goal].needs_cost_budget == (cost_budget is None):
+        if cost_budget is None:
+            raise InputError(f"goal {goal!r} needs a cost budget: give `cost_budget`")
+        raise InputError(
+            f"`cost_budget` ({shown(cost_budget)}) is for goal 'rank', the largest rank within it; "
+            f"goal {goal!r} finds the least cost itself"
+        )
+    if cost_budget is not None and budget is not None:
+        raise InputError(
+            f"`budget` ({shown(budget)}) and `cost_budget` do not go together: within a cost "
+            "budget the number of weights is found"
+        )
+    return goal

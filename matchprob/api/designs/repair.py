@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.certificate import Certificate
-from algebra.design import repair as repairs
-from algebra.design import robustness as losses
-from algebra.design.demand import Demand, SearchUnfinished
-from algebra.design.goals import SearchOptions
-from algebra.design.repair import MAXIMAL, NOT_MINIMAL, Repair
-from algebra.design.robustness import Robustness
 from algebra.errors import InputError
-from algebra.problems.allocation import Cell
-from algebra.problems.problem import Problem
-from algebra.problems.tables import edge_list
-from algebra.ranks.generic_rank import network_rank
-from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
 from algebra.results import Result, named
 from algebra.time_limits import OutOfTime, limited, positive_seconds
-from matchprob.api.certify import certify
-from matchprob.api.designs.design import DemandOptions, choosable
-from matchprob.api.question import Question, as_generic
-from matchprob.api.tools import relaxation, root_counter
+from matchprob.api.designs.design import WRITES_PROBLEM
+from matchprob.api.question import as_generic
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import ResultFile, verb
+
+if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate
+    from algebra.design.demand import Demand
+    from algebra.design.repair import Repair
+    from algebra.design.robustness import Robustness
+    from algebra.problems.names import Names
+    from algebra.problems.problem import Problem
+    from matchprob.api.designs.demands import DemandOptions
 
 # Seconds for a root count of the two allocations that are certified, at least.
 _PATIENCE = 10.0
-_GOALS = {"positive": NOT_MINIMAL, "maximal": MAXIMAL}
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +48,11 @@ class RepairResult(Result):
         """The problem with the allocation afterwards."""
         return self.after.problem
 
+    @property
+    def names(self) -> Names:
+        """Of the units, and of the parameters of updates."""
+        return common.parameter_names(self.problem)
+
     picture = "repair"
 
     def facts(self) -> dict[str, Any]:
@@ -66,6 +66,8 @@ class RepairResult(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each weight that learns before or afterwards."""
+        from algebra.ranks.parametrized import by_parameters
+
         problem = by_parameters(self.problem)
         before = set(by_parameters(self.before.problem).allocation.cells)
         after = set(problem.allocation.cells)
@@ -81,6 +83,8 @@ class RepairResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob repair``."""
+        from algebra.ranks.parametrized import by_parameters
+
         found = self.repair.to_dict() if self.repair else {"moves": 0, "bound": 0, "optimal": True}
         verdicts = {
             when: {
@@ -95,45 +99,51 @@ class RepairResult(Result):
 
     def edges(self) -> str:
         """The weights that learn afterwards as an edge list: pre, post (CSV)."""
+        from algebra.problems.tables import edge_list
+        from algebra.ranks.parametrized import by_parameters
+
         cells = dict.fromkeys(by_parameters(self.problem).allocation.cells, "")
         return edge_list(by_parameters(self.problem).names, cells, "")
 
 
+@verb(
+    files=(
+        WRITES_PROBLEM,
+        ResultFile(
+            "--out", "Write its certificate (JSON).",
+            lambda found, *_: (
+                found.after.to_json(), f": {found.after.verdict}, {found.after.rule}"
+            ),
+        ),
+    ),
+    is_drawn=True,
+)  # fmt: skip
 def repair(
-    question: Question,
+    question: common.Question,
     *,
     goal: str | None = None,
-    costs: Mapping[Cell, Fraction | float | str] | None = None,
-    must: Sequence[Cell] = (),
-    forbidden: Sequence[Cell] = (),
-    matrices: Sequence[str] = (),
-    caps: Mapping[str, int] | None = None,
-    seconds: float = 60.0,
-    count_timeout: float = 3.0,
-    timeout: float = math.inf,
-    seed: int = 0,
+    costs: common.CellCosts = None,
+    must: common.MustCells = (),
+    forbidden: common.ForbiddenCells = (),
+    matrices: common.Matrices = (),
+    caps: common.Caps = None,
+    seconds: common.SearchSeconds = 60.0,
+    count_timeout: common.CountTimeout = 3.0,
+    timeout: common.Timeout = math.inf,
+    seed: common.Seed = 0,
 ) -> RepairResult:
-    """Move as few weights as possible; certify before and after.
+    """Move the fewest weights so that MP > 0, or so that MP = 1.
+
+    Among as few moves the cheapest; both allocations are certified.
 
     Parameters
     ----------
-    question : Problem, str or Path
     goal : {"positive", "maximal"}, optional
-        MP > 0, or certified MP = 1.  By default "positive" for a minimal allocation, "maximal"
-        for any other.
-    costs : mapping of cell to Fraction, optional
-        Among as few moves the cheapest; 1 for each weight not named.
-    must, forbidden : sequence of cells, optional
-        Weights that learn afterwards in any case, or in none.
+        positive (MP > 0) or maximal; by default positive where MP = 0, else maximal.  Maximal is
+        certified.
     matrices : sequence of str, optional
-        Where weights may move to; the matrices that learn already by default.
-    caps : mapping, optional
-        At most so many in each "row", "column", "matrix" afterwards.
-    seconds, count_timeout : float, optional
-        For the search of a maximal allocation, and for one root count.
-    timeout : float, optional
-        Seconds for the whole call.
-    seed : int, optional
+        Only weights of this matrix learn; may be repeated.  The matrices that learn already by
+        default.
 
     Returns
     -------
@@ -147,8 +157,17 @@ def repair(
     >>> done.before.verdict, done.repair.moves, done.after.verdict
     ('intermediate', 1, 'maximal')
     """
+    from algebra.design import repair as repairs
+    from algebra.design.demand import SearchUnfinished
+    from algebra.design.goals import SearchOptions
+    from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
+    from matchprob.api.certify import certify
+    from matchprob.api.designs.demands import DemandOptions
+    from matchprob.api.tools import relaxation, root_counter
+
+    goals = {"positive": repairs.NOT_MINIMAL, "maximal": repairs.MAXIMAL}
     problem = by_parameters(as_generic(question, "repair"), singly="repair")
-    if goal is not None and goal not in _GOALS:
+    if goal is not None and goal not in goals:
         raise InputError(f"`goal` ({goal!r}) must be positive or maximal")
     if goal == "maximal" and isinstance(problem.network, Parametrized):
         raise InputError(
@@ -177,7 +196,7 @@ def repair(
         )  # fmt: skip
         try:
             asked = _demand(problem, options, matrices, seed)
-            found = repairs.repair(allocation, asked, _GOALS[goal], search)
+            found = repairs.repair(allocation, asked, goals[goal], search)
         except OutOfTime as over:
             raise SearchUnfinished(
                 f"{over}: the allocation is {before.verdict} ({before.rule}), and no repair was "
@@ -190,6 +209,9 @@ def repair(
 
 def _demand(problem: Problem, options: DemandOptions, matrices: Sequence[str], seed: int) -> Demand:
     """Where weights may move to, and how many there are afterwards."""
+    from algebra.ranks.generic_rank import network_rank
+    from matchprob.api.designs.demands import choosable
+
     allocation, network = problem.allocation, problem.network
     names = list(matrices or allocation.matrices or network.shapes)
     allowed = [c for c in choosable(problem) if c[0] in names]
@@ -199,19 +221,15 @@ def _demand(problem: Problem, options: DemandOptions, matrices: Sequence[str], s
     return replace(options, budget=size).demand(problem, allowed, seed)
 
 
+@verb(is_drawn=True)
 def robust(
-    question: Question, *, seconds: float = 30.0, timeout: float = math.inf, seed: int = 0
+    question: common.Question,
+    *,
+    seconds: common.SearchSeconds = 30.0,
+    timeout: common.Timeout = math.inf,
+    seed: common.Seed = 0,
 ) -> Robustness:
-    """How many learnable weights may be lost before MP drops to 0.
-
-    Parameters
-    ----------
-    question : Problem, str or Path
-    seconds : float, optional
-        Time for the search; bounds are given where it is not enough.
-    timeout : float, optional
-        Seconds for the whole call.
-    seed : int, optional
+    """Tell how many learnable weights may be lost before MP drops to 0.
 
     Returns
     -------
@@ -224,6 +242,9 @@ def robust(
     >>> print(robust(Problem(net, {"W": [[1, 1, 1]]})))
     any 1 of 3 weights may be lost, some 2 may not
     """
+    from algebra.design import robustness as losses
+    from algebra.ranks.parametrized import by_parameters
+
     problem = by_parameters(as_generic(question, "robust"), singly="robust")
     positive_seconds(seconds, "seconds", zero=True)
     with limited(positive_seconds(timeout, "timeout")):

@@ -17,8 +17,9 @@ from algebra.systems.forms import form_of, preferred_forms
 from algebra.systems.instances import rational_core
 from algebra.systems.system import PolynomialSystem, build_system
 from matchprob.api.given import Given, as_instance
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import as_problem
 from matchprob.io.languages import LANGUAGES, spoken, write_system
+from matchprob.verbs.parameters import Question
 from numeric.instances import Instance, draw_instance, reduced
 from numeric.phcpy.floating_core import FloatingCore
 

@@ -20,7 +20,8 @@ from algebra.systems.symbolic import Elimination, eliminated
 from algebra.systems.system import PolynomialSystem
 from algebra.systems.system import symbolic_system as symbolic_equations
 from matchprob.api.given import Given, as_instance
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import as_problem
+from matchprob.verbs.parameters import Question
 
 # Symbols up to which a core is shown with symbols: SymPy is quick, and lines can be read.
 _FEW_SYMBOLS = 14

@@ -4,13 +4,12 @@ import csv
 import json
 
 import pytest
-import typer
 
 from algebra.problems.files import load_problem
-from matchprob.cli.options import finish
+from matchprob.verbs.unfinished import missing_trials
 from numeric.studies.store import Store
 from numeric.studies.trials import TrialSeries
-from tests.matchprob.calls import DIAGONAL, ROW, call
+from tests.matchprob.calls import DIAGONAL, ROW, call, completed
 
 
 @pytest.fixture
@@ -144,23 +143,22 @@ def test_names_and_exports(files, capsys):
 
 
 def test_completion():
-    """Engines are completed by name."""
-    from matchprob.cli.options import _engine_names
+    """Verbs, options, engines and optimizers are completed."""
+    assert completed("rob") == ["robust"]
+    assert "homotopy" in completed("count", "P.toml", "--engine", "ho")
+    assert completed("count", "P.toml", "--engine", "nonsense") == []
+    assert completed("train", "P.toml", "--optimizer", "ad") == ["adam"]
+    assert completed("record", "P.toml", "--forb") == ["--forbid"]
 
-    assert "homotopy" in _engine_names("ho")
-    assert _engine_names("nonsense") == []
 
-
-def test_what_a_store_holds_is_counted_in_it(tmp_path, capsys):
+def test_contents_of_a_store_are_counted(tmp_path):
     """A run that ends early: trials that were finished but not kept are not said to be kept."""
     path = tmp_path / "s.sqlite"
     with Store(path, create=True) as store:
         store.add(store.study(TrialSeries.of(load_problem("examples/diagonal.toml"), 0)), [])
-    with pytest.raises(typer.Exit):
-        finish(760, 20_000, "trials", "estimate", path, "the disk is full")
-    said = capsys.readouterr().err
-    assert "the result above is of these 760" in said
-    assert f"{path} holds 0 trials; the same command goes on" in said
-    with pytest.raises(typer.Exit):
-        finish(1, 2, "trials", "estimate", tmp_path / "none.sqlite")
-    assert "what is kept is not known" in capsys.readouterr().err
+    text = missing_trials(760, 20_000, "trials", "estimate", path, "the disk is full")
+    assert "the result above is of these 760" in text
+    assert f"{path} holds 0 trials; the same command goes on" in text
+    text = missing_trials(1, 2, "trials", "estimate", tmp_path / "none.sqlite")
+    assert "what is kept is not known" in text
+    assert missing_trials(2, 2, "trials", "estimate", path) == ""

@@ -144,10 +144,10 @@ def test_a_cost_budget(net, tmp_path, capsys):
     capsys.readouterr()
     for more in (("--goal", "spread"), ("--budget", 4)):
         assert call("design", net, "--cost-budget", "2", *more) == 2
-        assert "cost_budget" in capsys.readouterr().err
+        assert "cost-budget" in capsys.readouterr().err
     for wrong in ("abc", "-1", "1/0"):
         assert call("design", net, f"--cost-budget={wrong}") == 2
-        assert "cost_budget" in capsys.readouterr().err
+        assert "cost-budget" in capsys.readouterr().err
     assert call("design", net, "--goal", "rank") == 2
     assert "needs a cost budget" in capsys.readouterr().err
 

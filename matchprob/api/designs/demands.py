@@ -1,0 +1,98 @@
+"""What may learn, what it costs, and what is asked of a design: for the verbs design and repair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from algebra.design.demand import Demand, checked_demand
+from algebra.errors import InputError, given_list, given_mapping, whole_number
+from algebra.problems.allocation import Cell, check_cell
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells
+from algebra.ranks.parametrized import Parametrized
+from matchprob.api.designs.goals import ALL, LEARNABLE
+
+
+def _cells(given: Any, name: str) -> list[Cell]:
+    cells = given_list(given, name, '[("W", 0, 1)]')
+    for cell in cells:
+        check_cell(cell, name)
+    return cells
+
+
+def allowed_cells(problem: Problem, among: str = LEARNABLE) -> list[Cell]:
+    """The weights that may learn: those of [learnable], all that exist where it is empty."""
+    if among not in (LEARNABLE, ALL):
+        raise InputError(f"`among` ({among!r}) must be {LEARNABLE} or {ALL}")
+    if problem.is_random:
+        raise InputError("a design chooses among weights: [learnable] must not be random")
+    if not problem.learnable or among == ALL:
+        return choosable(problem)
+    return list(problem.allocation.cells)
+
+
+def choosable(problem: Problem) -> list[Cell]:
+    """All that exists; of a matrix with an update its parameters in place of its cells."""
+    network = problem.network
+    updated = dict(network.updates) if isinstance(network, Parametrized) else {}
+    return [cell for cell in all_cells(network, problem.support) if cell[0] not in updated]
+
+
+@dataclass(frozen=True)
+class DemandOptions:
+    """What is asked of a design, as the options of the verbs say it.
+
+    Attributes
+    ----------
+    costs : mapping of cell to number
+        Exact: see `algebra.design.demand.exact_price`.
+    must, forbidden : sequence of cells
+    matrices : sequence of str
+        Only these may learn; all where empty.
+    caps : mapping of str to int
+    budget : int or None
+    cost_budget : number or None
+    """
+
+    costs: Mapping[Cell, Fraction | float | str]
+    must: Sequence[Cell] = ()
+    forbidden: Sequence[Cell] = ()
+    matrices: Sequence[str] = ()
+    caps: Mapping[str, int] | None = None
+    budget: int | None = None
+    cost_budget: Fraction | float | str | None = None
+
+    def demand(self, problem: Problem, allowed: Sequence[Cell], seed: int, **more: Any) -> Demand:
+        """The checked demand on a problem's network."""
+        network = problem.network
+        network.check_verb("design")
+        network.need_ranks("design", problem.support)
+        if not network.rank_decides:
+            raise InputError(
+                f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
+            )
+        given = self.matrices
+        matrices = given_list([given] if isinstance(given, str) else given, "matrices", '["W"]')
+        for name in matrices:
+            network.shape_of(name)
+        if matrices:
+            allowed = [cell for cell in allowed if cell[0] in matrices]
+        costs = given_mapping(self.costs, "costs", '{("W", 0, 1): 2}')
+        for cell in costs:
+            check_cell(cell, "costs")
+        budget = None if self.budget is None else whole_number(self.budget, "budget", 0)
+        options: dict[str, Any] = {
+            "allowed": allowed,
+            "forbidden": _cells(self.forbidden, "forbidden"),
+            "must": _cells(self.must, "must"),
+            "costs": costs,
+            "caps": given_mapping(self.caps, "caps", '{"row": 3}'),
+            "budget": budget,
+            "cost_budget": self.cost_budget,
+            "support": problem.support,
+            "seed": seed,
+        }
+        return checked_demand(network, **{**options, **more})

@@ -1,0 +1,308 @@
+"""Commands of verbs, made from their signatures and docstrings (`matchprob.verbs.verb`).
+
+A command takes the verb's own options, the files that can be written, ``--json`` and, where the
+result has a picture, ``--plot`` and its options.  A presenter (`presents`) prints results that
+need more than their explanation and their text, and may add options.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cache
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from algebra.errors import InputError, Unfinished
+from algebra.time_limits import LimitReached, OutOfTime, limit_until, moment_after, within
+from matchprob.cli.options import UNFINISHED, PrintOptions, Shown, answer, print_text, say, write
+from matchprob.verbs.verb import Callback, LineArgument, LineOption, Verb, VerbParameter
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from algebra.problems.names import Names
+    from algebra.results import Explanation
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a command, and what its presenter needs.
+
+    Attributes
+    ----------
+    found : Result
+    arguments : mapping
+        What the verb was called with.
+    files : tuple of str
+        The files of the command line, as the user wrote them.
+    output : PrintOptions
+    """
+
+    found: Any
+    arguments: Mapping[str, Any]
+    files: tuple[str, ...]
+    output: PrintOptions
+
+    @property
+    def file(self) -> str:
+        """The files, quoted for a shell."""
+        return shlex.join(self.files)
+
+    @property
+    def names(self) -> Names | None:
+        """Names of units: the result's own or its problem's."""
+        from algebra.problems.names import Names
+
+        own = getattr(self.found, "names", None)
+        if not isinstance(own, Names):
+            own = getattr(getattr(self.found, "problem", None), "names", None)
+        return own
+
+    def tell(
+        self,
+        why: Explanation | None = None,
+        names: Names | None = None,
+        show: Callable[[Console, Any], None] | None = None,
+        **more: Any,
+    ) -> None:
+        """Print the result, with its explanation; `more` is added to its JSON object."""
+        why = why or self.found.explain(*self.files[:1])
+        if "seed" in self.arguments:
+            more = {**more, "seed": self.arguments["seed"]}
+        self.output.tell(self.found, why, names or self.names, show or print_text, **more)
+
+    def tell_data(self, data: Mapping[str, Any], why: Explanation, names: Names | None) -> None:
+        """Print an explanation; with ``--json`` these data besides."""
+        answer(dict(data), why, names, lambda page: None, as_json=self.output.as_json)
+
+
+Presenter = Callable[[Answer], None] | Callable[..., None]
+_PRESENTERS: dict[str, tuple[Presenter, tuple[type[Exception], ...]]] = {}
+
+
+def presents(
+    function: Callable[..., Any], *failures: type[Exception]
+) -> Callable[[Presenter], Presenter]:
+    """Register what prints the results of a verb.
+
+    Its keyword parameters are further options of the command.  Of `failures`, which the verb
+    raises, it prints what is known then.
+    """
+
+    def register(presenter: Presenter) -> Presenter:
+        _PRESENTERS[function.__name__] = (presenter, failures)
+        return presenter
+
+    return register
+
+
+def _present(answer: Answer) -> None:
+    answer.tell()
+
+
+@cache
+def command_of(verb: Verb) -> Callable[..., None]:
+    """The command of a verb, as typer takes it."""
+    presenter, failures = _PRESENTERS.get(verb.name, (_present, ()))
+    shown = Shown if verb.is_drawn else PrintOptions
+    hints = get_type_hints(presenter, include_extras=True)
+    own = [
+        one.replace(annotation=hints[one.name])
+        for one in inspect.signature(presenter).parameters.values()
+        if one.kind is one.KEYWORD_ONLY
+    ]
+
+    def run(**line: Any) -> None:
+        more = {one.name: line.pop(one.name) for one in own}
+        output = shown(**{field.name: line.pop(field.name) for field in fields(shown)})
+        targets = {file: line.pop(file.name) for file in verb.files}
+        targets = {file: path for file, path in targets.items() if path is not None}
+        end = moment_after(line.get("timeout", math.inf))
+        _check_files(verb, line, list(targets.values()), output)
+        with _flags_in_messages(verb):
+            arguments = _arguments(verb, line)
+            for file, path in targets.items():
+                if file.check is not None:
+                    file.check(path, arguments)
+            passed = dict(arguments)
+            many = [value for p in verb.parameters if p.is_many for value in passed.pop(p.name)]
+            try:
+                found = verb.function(*many, **passed)
+            except failures as failure:
+                found = failure
+            files = tuple(str(path) for path in _files(verb, line, LineArgument))
+            presenter(Answer(found, arguments, files, output), **more)
+            for file, path in targets.items():
+                try:
+                    with within(limit_until(end)):
+                        content = file.content(found, path, arguments)
+                except OutOfTime as over:
+                    text = f"{path} is not written, the result is above: {over}"
+                    raise LimitReached(text) from None
+                if content:
+                    write(path, *([content] if isinstance(content, str) else content))
+            missing = verb.unfinished(found, arguments) if verb.unfinished else ""
+        if missing:
+            say(f"matchprob: {missing}")
+            raise typer.Exit(UNFINISHED)
+
+    parameters = [
+        *(option for p in verb.parameters for option in _line_parameters(p, verb)),
+        *own,
+        *(_written(file.name, file.flag, file.help) for file in verb.files),
+        *_fields(shown),
+    ]
+    parameters.sort(key=lambda one: one.name in ("seed",))
+    run.__name__, run.__doc__ = verb.name, verb.summary
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def _fields(options: type) -> list[Parameter]:
+    hints = get_type_hints(options, include_extras=True)
+    return [
+        Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name])
+        for f in fields(options)
+    ]
+
+
+def _written(name: str, flag: str, text: str) -> Parameter:
+    option = typer.Option(flag, metavar="FILE", help=text)
+    return Parameter(
+        name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[Path | None, option]
+    )
+
+
+def _line_parameters(p: VerbParameter, verb: Verb) -> Iterator[Parameter]:
+    """The options, or the argument, that a parameter is given by."""
+    spec = p.spec
+    if not isinstance(spec, LineOption):
+        return
+    if spec.parts is not None:
+        for key, text in spec.parts.items():
+            option = typer.Option(f"--{key}-cap", min=spec.least, help=text)
+            yield Parameter(
+                f"{p.name}_{key}", Parameter.KEYWORD_ONLY, default=None,
+                annotation=Annotated[p.word | None, option],
+            )  # fmt: skip
+        return
+    settings: Line = {"help": flags_in(p.text, verb), "metavar": spec.metavar or None}
+    if p.word in (int, float):
+        settings |= {"min": spec.least, "max": spec.most}
+    kind: Any = list[p.word] if p.is_repeated else p.word  # type: ignore[name-defined]
+    if isinstance(spec, LineArgument):
+        made = typer.Argument(**settings, show_default=False)
+        yield Parameter(
+            spec.name or p.name, Parameter.KEYWORD_ONLY, annotation=Annotated[kind, made],
+            default=Parameter.empty if p.is_required or p.is_many else p.default,
+        )  # fmt: skip
+        return
+    complete = spec.complete
+    if p.choices:
+        complete = lambda text: [c for c in p.choices if c.startswith(text)]  # noqa: E731
+    if complete is not None:
+        settings["autocompletion"] = lambda incomplete: list(complete(incomplete))
+    default = p.default
+    if p.is_required:
+        default = Parameter.empty
+    elif p.is_repeated or spec.word is not None or default is None:
+        kind, default = kind | None, None
+    elif p.word is bool:
+        default = False
+    yield Parameter(
+        p.name, Parameter.KEYWORD_ONLY, default=default,
+        annotation=Annotated[kind, typer.Option(p.flag, **settings)],
+    )  # fmt: skip
+
+
+def _given(verb: Verb, line: Line) -> Iterator[tuple[VerbParameter, LineOption, Any]]:
+    """The parameters that were given, with the words given."""
+    for p in verb.parameters:
+        spec = p.spec
+        if not isinstance(spec, LineOption):
+            continue
+        if spec.parts is not None:
+            caps = {key: line[f"{p.name}_{key}"] for key in spec.parts}
+            value: Any = {key: number for key, number in caps.items() if number is not None}
+        else:
+            value = line[getattr(spec, "name", "") or p.name]
+        if value is not None and value != [] and value != {}:
+            yield p, spec, value
+
+
+def _arguments(verb: Verb, line: Line) -> Line:
+    """What the verb's function is called with."""
+    made: Line = {p.name: p.spec.passed for p in verb.parameters if isinstance(p.spec, Callback)}
+    used = {name for p in verb.parameters for name in getattr(p.spec, "uses", ())}
+
+    def order(one: tuple[VerbParameter, LineOption, Any]) -> int:
+        p, spec, _ = one
+        return 0 if spec.read is None or p.name in used else 1 if spec.uses else 2
+
+    for p, spec, value in sorted(_given(verb, line), key=order):
+        if spec.read is not None:
+            value = spec.read(value, made)
+        elif p.is_negated:
+            value = not value
+        made[p.name] = value
+        for name in spec.uses:
+            made.pop(name, None)
+    return made
+
+
+def _files(verb: Verb, line: Line, kind: type[LineOption] = LineOption) -> Iterator[Path]:
+    """The files that are read."""
+    for p, spec, value in _given(verb, line):
+        if not isinstance(spec, kind):
+            continue
+        if spec.files is not None:
+            yield from spec.files(value)
+        elif isinstance(spec, LineArgument) and p.word is Path:
+            yield from value if p.is_repeated else [value]
+
+
+def _check_files(verb: Verb, line: Line, targets: list[Path | None], output: PrintOptions) -> None:
+    from matchprob.io import files
+
+    stores = [value for _, spec, value in _given(verb, line) if spec.is_store]
+    files.check_outputs(
+        _files(verb, line),
+        *targets,
+        plot=getattr(output, "plot", None),
+        store=next(iter(stores), None),
+    )
+
+
+@contextmanager
+def _flags_in_messages(verb: Verb) -> Iterator[None]:
+    """Messages name an argument as Python does; a user of the command line knows its option."""
+    try:
+        yield
+    except (InputError, Unfinished) as error:
+        error.args = (flags_in(str(error), verb), *error.args[1:])
+        raise
+
+
+def flags_in(text: str, verb: Verb) -> str:
+    """A message with the verb's options in place of its parameters.
+
+    Examples
+    --------
+    >>> from matchprob.cli import VERBS
+    >>> flags_in("`trial_timeout` (0) is short, and so is `x`", VERBS["train"])
+    '--trial-timeout (0) is short, and so is `x`'
+    """
+    flags = {p.name: p.flag for p in verb.parameters if p.flag}
+    return re.sub(r"`(\w+)`", lambda found: flags.get(found[1]) or found[0], text)

@@ -1,0 +1,246 @@
+"""Parameters that several verbs share, each described once, and how a command reads them.
+
+The first sentence of a description is the help of the option.  What reads a file is loaded when a
+file is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from algebra.errors import InputError, shown
+from matchprob.verbs.verb import Arguments, Callback, LineArgument, LineOption
+
+if TYPE_CHECKING:
+    from algebra.networks.base import Network
+    from algebra.problems.allocation import Cell
+    from algebra.problems.instance_files import GivenNumbers
+    from algebra.problems.names import Names
+    from algebra.problems.problem import Problem
+    from numeric.counts import InstanceCount
+    from numeric.studies.store import Store
+
+
+def _problem(path: Path, _: Arguments) -> Problem:
+    from algebra.problems.files import load_problem
+
+    return load_problem(path)
+
+
+def _network(path: Path, _: Arguments) -> Problem:
+    from algebra.problems.files import load_problem
+
+    return load_problem(path, need_learnable=False)
+
+
+def _engine_names(incomplete: str) -> list[str]:
+    from numeric.engines.base import engines
+
+    return [name for name in engines() if name.startswith(incomplete)]
+
+
+def _sizes(entries: Sequence[str], _: Arguments) -> dict[str, int]:
+    sizes = {}
+    for text in entries:
+        name, _equals, number = text.partition("=")
+        if not number.isdecimal():
+            raise InputError(f"--size {shown(text)} must be NAME=NUMBER, such as seq=16")
+        sizes[name] = int(number)
+    return sizes
+
+
+def parameter_names(problem: Problem) -> Names:
+    """Names of the units, and of the parameters of updates where updates learn."""
+    from algebra.ranks.parametrized import by_parameters
+
+    return by_parameters(problem).names
+
+
+def _cell_costs(entries: Sequence[str], before: Arguments) -> dict[Cell, Fraction]:
+    from matchprob.io.costs import read_costs
+
+    return dict(read_costs(entries, parameter_names(before["question"])))
+
+
+def _cells(option: str) -> Callable[[Sequence[str], Arguments], list[Cell]]:
+    def read(entries: Sequence[str], before: Arguments) -> list[Cell]:
+        from matchprob.io.costs import read_cells
+
+        return read_cells(entries, parameter_names(before["question"]), option)
+
+    return read
+
+
+def named_files(entries: Sequence[str]) -> list[Path]:
+    """The files of entries ``NAME=FILE``."""
+    return [Path(name) for name in (entry.partition("=")[2] for entry in entries) if name]
+
+
+# -- what a verb is about ---------------------------------------------------------------------
+
+Question = Annotated[
+    "Problem | str | Path",
+    LineArgument(
+        "Problem file (TOML).  Or a `Problem`.",
+        kind="Problem, str or Path", name="problem", word=Path, read=_problem,
+    ),
+]  # fmt: skip
+NetworkQuestion = Annotated[
+    "Problem | Network | str | Path",
+    LineArgument(
+        "Problem file (TOML); only the network and its support count.  Or a `Problem` or a "
+        "network.",
+        kind="Problem, Network, str or Path", name="problem", word=Path, read=_network,
+    ),
+]  # fmt: skip
+# The name of a file is that of the study, too: the verb reads the file itself.
+StudyQuestion = Annotated[
+    "Problem | str | Path",
+    LineArgument(
+        "Problem file (TOML).  Or a `Problem`.",
+        kind="Problem, str or Path", name="problem", word=Path,
+    ),
+]  # fmt: skip
+OWN_INSTANCE = LineOption(
+    "One's own instance (TOML): weights, samples, and a teacher or labels.",
+    kind="GivenNumbers, mapping, str or Path", metavar="FILE", word=Path,
+    files=lambda path: [path],
+)  # fmt: skip
+OwnInstance = Annotated["GivenNumbers | Mapping[str, Any] | str | Path | None", OWN_INSTANCE]
+
+# -- randomness, time, processes ----------------------------------------------------------------
+
+Seed = Annotated[int, LineOption("Everything random follows from it.", least=0)]
+Timeout = Annotated[
+    float, LineOption("Seconds for the whole call; what is known by then is reported.")
+]
+TrialTimeout = Annotated[float, LineOption("Seconds for one trial in the engine.")]
+SearchSeconds = Annotated[
+    float,
+    LineOption("Time for a search; the result says how far it got.", least=0.1),
+]
+CountTimeout = Annotated[float, LineOption("Seconds for one root count.", least=0.1)]
+Workers = Annotated[int, LineOption("Processes.  On this machine.", least=1)]
+Scheduler = Annotated[
+    str | None,
+    LineOption("Dask scheduler (tcp://…) instead of own processes.", metavar="ADDRESS"),
+]
+
+# -- trials -------------------------------------------------------------------------------------
+
+Trials = Annotated[int, LineOption("Number of random trials.", least=1)]
+EngineName = Annotated[
+    str | None,
+    LineOption(
+        "Solver of the instances; the network's own by default.",
+        help="Solver of the instances; the network's own by default. {engines}",
+        complete=_engine_names,
+    ),
+]
+Confidence = Annotated[float, LineOption("Level of the interval.")]
+StoreFile = Annotated[
+    "str | Path | Store | None",
+    LineOption(
+        "Keep trials in this file; taken up again.  A database of SQLite.",
+        kind="str, Path or Store", metavar="FILE", word=Path, is_store=True,
+    ),
+]  # fmt: skip
+Certifies = Annotated[
+    bool,
+    LineOption(
+        "Whether trials of certified minimal and maximal allocations are settled without "
+        "computing.",
+        help="Compute trials even of certified allocations.",
+    ),
+]
+Complete = Annotated[bool, LineOption("Count every solution, even where one decides the match.")]
+CountProgress = Annotated[
+    "Callable[[InstanceCount], None] | bool | None",
+    Callback(
+        "Called with each count as it is made.  True shows progress; by default notebooks do.",
+        kind="callable or bool",
+    ),
+]
+WorkProgress = Annotated[
+    "Callable[[int, int], None] | bool | None",
+    Callback(
+        "Called with (done, all) as the work goes on.  True shows the progress.",
+        kind="callable or bool",
+    ),
+]
+
+# -- what may be chosen, and what it costs ------------------------------------------------------
+
+CellCosts = Annotated[
+    "Mapping[Cell, Fraction | float | str] | None",
+    LineOption(
+        "Costs of a matrix's weights (CSV); 1 each.  By cell, exact: a Fraction, int, float or "
+        'text such as "5/2".',
+        kind="mapping of cell to number", metavar="MATRIX=FILE", word=str, is_repeated=True,
+        read=_cell_costs, files=named_files,
+    ),
+]  # fmt: skip
+MustCells = Annotated[
+    "Sequence[Cell]",
+    LineOption(
+        "Weights that learn in any case (0/1 CSV).",
+        kind="sequence of cells", metavar="MATRIX=FILE", word=str, is_repeated=True,
+        read=_cells("--must"), files=named_files,
+    ),
+]  # fmt: skip
+ForbiddenCells = Annotated[
+    "Sequence[Cell]",
+    LineOption(
+        "Weights that must not learn (0/1 CSV).",
+        kind="sequence of cells", flag="--forbid", metavar="MATRIX=FILE", word=str,
+        is_repeated=True, read=_cells("--forbid"), files=named_files,
+    ),
+]  # fmt: skip
+Caps = Annotated[
+    "Mapping[str, int] | None",
+    LineOption(
+        'At most so many in each "row", "column" or "matrix"; any of the three at once.',
+        kind="mapping", word=int, least=0,
+        parts={
+            "row": "At most so many in a row.",
+            "column": "At most so many in a column.",
+            "matrix": "At most so many in a matrix.",
+        },
+    ),
+]  # fmt: skip
+Matrices = Annotated[
+    Sequence[str],
+    LineOption(
+        "Only weights of this matrix learn; may be repeated.  All by default.", flag="--matrix"
+    ),
+]
+
+# -- how the file of a model is read ------------------------------------------------------------
+
+Sizes = Annotated[
+    "Mapping[str, int] | None",
+    LineOption(
+        "A size that the file gives a name only.", kind="mapping of str to int", flag="--size",
+        metavar="NAME=NUMBER", word=str, is_repeated=True, read=_sizes,
+    ),
+]  # fmt: skip
+Constants = Annotated[
+    Sequence[str],
+    LineOption(
+        "Tensors that are numbers and no parameters.  Names or patterns.",
+        kind="sequence of str", flag="--constant", metavar="PATTERN",
+    ),
+]  # fmt: skip
+Learning = Annotated[
+    Sequence[str],
+    LineOption(
+        "Of an ONNX file: parameters that learn; repeatable.  Names or patterns, several of them "
+        "separated by commas.",
+        kind="sequence of str", metavar="PATTERN",
+    ),
+]  # fmt: skip
+ModelSamples = Annotated[int | None, LineOption("Of an ONNX file: samples.", least=1)]
+OutputName = Annotated[str, LineOption("The output that is the labels; the first by default.")]

@@ -1,0 +1,59 @@
+"""Messages of work that is not finished: what is known by then, and what is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from algebra.errors import InputError
+
+if TYPE_CHECKING:
+    from numeric.studies.store import Store
+
+
+def _contents(store: Path) -> str:
+    """What a store holds, counted in it: what was finished and what was kept may differ."""
+    from numeric.studies.store import Store
+
+    try:
+        with Store(store, create=False, write=False) as opened:
+            studies = opened.studies()
+    except InputError as error:
+        return f"what is kept is not known: {error}"
+    trials = sum(study.trials for study in studies)
+    of = f" of {len(studies)} studies" if len(studies) > 1 else ""
+    return f"{store} holds {trials} trial{'s' * (trials != 1)}{of}"
+
+
+def missing_trials(
+    done: int,
+    wanted: int,
+    noun: str,
+    verb: str,
+    store: str | Path | Store | None = None,
+    trouble: str = "",
+    *,
+    has_store: bool = True,
+) -> str:
+    """What is missing where an interrupt or `trouble` left trials undone; empty if nothing is.
+
+    Parameters
+    ----------
+    done, wanted : int
+    noun, verb : str
+    store : str, Path or Store, optional
+        The file that keeps the trials.
+    trouble : str, optional
+        The cause, if it was no interrupt.
+    has_store : bool, optional
+        Whether the verb can keep its trials.
+    """
+    if not trouble and done >= wanted:
+        return ""
+    why = f"{trouble}:" if trouble else "interrupted after"
+    what = f"the result above is of these {done}" if done else "there is no result"
+    again = f"{verb.capitalize()} trial i of a seed is always the same: ask again to have them all"
+    kept = again + ", or use --store" * has_store
+    if isinstance(store, str | Path):
+        kept = f"{_contents(Path(store))}; the same command goes on"
+    return f"{why} {done} of {wanted} {noun}; {what}. {kept}"

@@ -1,0 +1,334 @@
+"""A verb: a function whose signature and docstring describe its command and its page, too.
+
+The decorator `verb` enters a function in `VERBS`.  From its signature follow the arguments and
+options of the command, their types and their defaults; from its docstring (numpydoc) the help: the
+first sentence of the description of each parameter.  What a type cannot say (a file that is read,
+another name on the command line, a word that several parameters are read from) stands in the
+annotation, as ``Annotated[type, LineOption(…)]``; parameters that several verbs share are such
+annotations (`matchprob.verbs.parameters`), with their description, which `verb` adds to the
+docstring.
+
+A module with verbs is loaded for every command, so it imports what computes in its functions, and
+names of types for the type checker only.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import textwrap
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, overload
+
+from matchprob.verbs.docstrings import completed, described_parameters, first_sentence, text_of
+
+Arguments = Mapping[str, Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class LineOption:
+    """How a parameter is given on the command line, as far as its type does not say it.
+
+    Attributes
+    ----------
+    text : str
+        The description of a parameter that several verbs share.
+    kind : str
+        Its type in the docstring.
+    help : str
+        The help of the option; by default the first sentence of the description.
+    flag : str
+        The name of the option; that of the parameter by default.
+    metavar : str
+        What the help shows in place of a value.
+    word : type, optional
+        The type of a value on the command line; follows from the annotation by default.
+    is_repeated : bool
+        Whether the option may be repeated; follows from the annotation by default.
+    least, most : float, optional
+        The range of a number.
+    read : callable, optional
+        Makes the argument of what was given; gets the arguments before it, by name, too.
+    files : callable, optional
+        The files that what was given names, which are never overwritten.
+    complete : callable, optional
+        Possible values that begin with a text, for a shell.
+    parts : mapping of str to str
+        Options by their names, with their help, that together are the mapping from these keys.
+    uses : tuple of str
+        Parameters that `read` needs, and that say nothing once the argument is read.
+    is_store : bool
+        Whether it is a file that trials are kept in.
+    """
+
+    text: str = ""
+    kind: str = ""
+    help: str = ""
+    flag: str = ""
+    metavar: str = ""
+    word: type | None = None
+    is_repeated: bool | None = None
+    least: float | None = None
+    most: float | None = None
+    read: Callable[[Any, Arguments], Any] | None = None
+    files: Callable[[Any], Sequence[Path]] | None = None
+    complete: Callable[[str], Sequence[str]] | None = None
+    parts: Mapping[str, str] | None = None
+    uses: tuple[str, ...] = ()
+    is_store: bool = False
+
+
+@dataclass(frozen=True)
+class LineArgument(LineOption):
+    """A parameter that is given without an option's name; `name` stands for it in the usage."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Callback:
+    """A parameter that is no option; a command passes True: the verb shows its progress.
+
+    Attributes
+    ----------
+    text, kind : str
+        As of `LineOption`.
+    passed : object
+        What a command passes.
+    """
+
+    text: str = ""
+    kind: str = ""
+    passed: Any = True
+
+
+@dataclass(frozen=True)
+class ResultFile:
+    """A file that a command can write of a result.
+
+    Attributes
+    ----------
+    flag : str
+        The name of the option.
+    help : str
+    content : callable
+        Of the result, the file and the arguments: its content; or this and a text that the message
+        adds to the file's name.
+    check : callable, optional
+        Of the file and the arguments: refuses it before any work is done.
+    """
+
+    flag: str
+    help: str
+    content: Callable[[Any, Path, Arguments], str | tuple[str, str]]
+    check: Callable[[Path, Arguments], None] | None = None
+
+    @property
+    def name(self) -> str:
+        """A name for it in Python."""
+        return f"write_{self.flag.strip('-').replace('-', '_')}"
+
+
+@dataclass(frozen=True)
+class VerbParameter:
+    """One parameter of a verb."""
+
+    name: str
+    default: Any
+    is_many: bool
+    spec: LineOption | Callback
+    word: type
+    is_repeated: bool
+    choices: tuple[str, ...]
+    text: str
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is inspect.Parameter.empty
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether its option switches off what is on by default."""
+        return self.default is True
+
+    @property
+    def flag(self) -> str:
+        """The name of its option; empty for an argument and for a callback."""
+        if isinstance(self.spec, Callback | LineArgument):
+            return ""
+        if self.spec.parts is not None:
+            return " or ".join(f"--{key}-cap" for key in self.spec.parts)
+        no = "no-" if self.is_negated else ""
+        return self.spec.flag or f"--{no}{self.name.replace('_', '-')}"
+
+
+@dataclass(frozen=True, eq=False)
+class Verb:
+    """A function and what its command does with the result.
+
+    Attributes
+    ----------
+    function : callable
+    parameters : tuple of VerbParameter
+    files : tuple of ResultFile
+        What a command can write.
+    unfinished : callable, optional
+        Of the result and the arguments: what is missing, in words (status 3); empty if nothing is.
+    is_drawn : bool
+        Whether the result has a picture.
+    """
+
+    function: Callable[..., Any]
+    parameters: tuple[VerbParameter, ...]
+    files: tuple[ResultFile, ...] = ()
+    unfinished: Callable[[Any, Arguments], str] | None = None
+    is_drawn: bool = False
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.__name__
+
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the docstring."""
+        return (self.function.__doc__ or "").partition("\n\n")[0]
+
+
+# The verbs by name; the command line and the reference are made from it.
+VERBS: dict[str, Verb] = {}
+
+
+@overload
+def verb(function: F) -> F: ...
+@overload
+def verb(
+    *,
+    files: Sequence[ResultFile] = ...,
+    unfinished: Callable[[Any, Arguments], str] | None = ...,
+    is_drawn: bool = ...,
+) -> Callable[[F], F]: ...
+def verb(function: Any = None, **settings: Any) -> Any:
+    """Enter a function in the registry of verbs, and complete its docstring.
+
+    Parameters
+    ----------
+    function : callable
+        Typed, with a numpydoc docstring; returns a `Result` with `to_dict`.
+    **settings
+        As the attributes of `Verb`.
+    """
+    if function is None:
+        return lambda function: verb(function, **settings)
+    name = function.__name__
+    if name in VERBS and VERBS[name].function.__module__ != function.__module__:
+        raise ValueError(f"{function.__module__}: there is a verb {name!r} already")
+    signature = inspect.signature(function)
+    known = _KnownNames(function.__globals__)
+    parameters, shared = [], {}
+    for one in signature.parameters.values():
+        text = one.annotation
+        if isinstance(text, str):
+            one = one.replace(annotation=eval(text, function.__globals__, known))
+        spec = _spec(one.annotation)
+        if spec is not None:
+            function.__annotations__[one.name] = _type_text(text, one.annotation)
+            if spec.text:
+                shared[one.name] = _entry(one, spec.kind or _kind(one.annotation), spec.text)
+        parameters.append(one)
+    function.__doc__ = completed(function.__doc__, shared, list(signature.parameters))
+    settings["files"] = tuple(settings.get("files", ()))
+    texts = {
+        name: text_of(entry)
+        for names, entry in described_parameters(function.__doc__).items()
+        for name in names
+    }
+    described = tuple(_parameter(one, texts.get(one.name, "")) for one in parameters)
+    VERBS[name] = Verb(function, described, **settings)
+    return function
+
+
+def load_installed_verbs() -> None:
+    """Load the modules that other packages name in their entry points ``matchprob.verbs``."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="matchprob.verbs"):
+        point.load()
+
+
+def _type_text(text: Any, annotation: Any) -> str:
+    """An annotation without its metadata, as it is written."""
+    if isinstance(text, str):
+        tree = ast.parse(text, mode="eval").body
+        if isinstance(tree, ast.Subscript) and isinstance(tree.slice, ast.Tuple):
+            return ast.unparse(tree.slice.elts[0])
+    plain = typing.get_args(annotation)[0]
+    text = getattr(plain, "__forward_arg__", "") or inspect.formatannotation(plain)
+    return text.removeprefix("collections.abc.")
+
+
+def _entry(one: inspect.Parameter, kind: str, text: str) -> str:
+    """A shared parameter as an entry of a docstring."""
+    stars = "*" if one.kind is one.VAR_POSITIONAL else ""
+    optional = ", optional" if one.default is not one.empty else ""
+    return f"{stars}{one.name} : {kind}{optional}\n" + textwrap.indent(text, "    ")
+
+
+class _KnownNames(dict[str, Any]):
+    """Names of a module; those that only a type checker imports stand for any type."""
+
+    def __missing__(self, name: str) -> Any:
+        return vars(builtins).get(name, Any)
+
+
+def _spec(annotation: Any) -> LineOption | Callback | None:
+    for one in getattr(annotation, "__metadata__", ()):
+        if isinstance(one, LineOption | Callback):
+            return one
+    return None
+
+
+def _kind(annotation: Any) -> str:
+    """The type in words, for a docstring."""
+    plain = _plain(annotation)
+    return getattr(plain, "__name__", str(plain))
+
+
+def _plain(annotation: Any) -> Any:
+    """The type without metadata and without None."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        kinds = [kind for kind in typing.get_args(annotation) if kind is not type(None)]
+        return kinds[0] if len(kinds) == 1 else annotation
+    return annotation
+
+
+def _parameter(one: inspect.Parameter, text: str) -> VerbParameter:
+    spec = _spec(one.annotation) or LineOption()
+    is_many = one.kind is one.VAR_POSITIONAL
+    plain, choices, is_repeated = _plain(one.annotation), (), is_many
+    if isinstance(spec, LineOption):
+        if typing.get_origin(plain) in (list, tuple, Sequence):
+            is_repeated, plain = True, _plain(typing.get_args(plain)[0])
+        if typing.get_origin(plain) is Literal:
+            choices, plain = typing.get_args(plain), str
+        if spec.is_repeated is not None:
+            is_repeated = spec.is_repeated
+        plain = spec.word or plain
+        if spec.parts is None and plain not in (bool, int, float, str, Path):
+            raise TypeError(
+                f"`{one.name}` ({one.annotation}): a command line has words and numbers; say how "
+                "it is read, by Annotated[…, LineOption(word=…, read=…)]"
+            )
+    return VerbParameter(
+        one.name, one.default, is_many, spec, plain, is_repeated, choices,
+        getattr(spec, "help", "") or first_sentence(text),
+    )  # fmt: skip

@@ -1,0 +1,182 @@
+"""A verb from outside: the example of docs/extending.md, in one file, has all that a verb has."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from inspect import signature
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+from algebra.errors import InputError
+from matchprob.verbs.docstrings import described_parameters
+from matchprob.verbs.verb import VERBS, Callback, LineOption, verb
+from tests.matchprob.calls import DIAGONAL, ROW, call, completed
+from tests.test_extending import block
+from tests.test_site import loaded
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def share(tmp_path):
+    """The example as a module of its own, loaded and forgotten again."""
+    path = tmp_path / "share_of_weights.py"
+    path.write_text(block("class Shares"), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("share_of_weights", path)
+    module = sys.modules["share_of_weights"] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        yield module.share
+    finally:
+        VERBS.pop("share", None)
+        del sys.modules["share_of_weights"]
+
+
+@pytest.fixture
+def row(tmp_path):
+    path = tmp_path / "row.toml"
+    path.write_text(ROW)
+    return path
+
+
+def test_it_prints_text_and_json(share, row, capsys):
+    """The command prints the result's text; with --json one object with the seed."""
+    assert call("share", row) == 0
+    assert "learning in each row: 100%, 0%" in capsys.readouterr().out
+    assert call("share", row, "--line", "column", "--seed", 3, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["line"], data["shares"], data["seed"]) == ("column", [0.5, 0.5], 3)
+
+
+def test_its_help_is_its_docstring(share, capsys):
+    """First sentences of the docstring, types and defaults; of shared parameters, too."""
+    assert call("share", "--help") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "Say which share of each neuron's weights learns.",
+        "problem Problem file (TOML). [required]",
+        "The matrix that is looked at. [default: W]",
+        "What a neuron is. [default: row]",
+        "Everything random follows from it. [default: 0; x>=0]",
+    ):
+        assert words in text
+    assert call("--help") == 0
+    assert "share" in capsys.readouterr().out
+
+
+def test_it_is_completed(share):
+    """A shell offers the verb, its options, and the values that its type allows."""
+    assert completed("sha") == ["share"]
+    assert completed("share", "P.toml", "--l") == ["--line"]
+    assert completed("share", "P.toml", "--line", "c") == ["column"]
+
+
+def test_it_is_a_function_with_a_result(share, row):
+    """Called from Python it gives the object, which a notebook shows."""
+    found = share(row, line="column")
+    assert found.shares == (0.5, 0.5)
+    assert "50%, 50%" in found._repr_html_()
+    entries = described_parameters(share.__doc__)
+    assert list(entries) == [("question",), ("matrix",), ("line",), ("seed",)]
+    assert entries["seed",] == "seed : int, optional\n    Everything random follows from it."
+    assert signature(share).parameters["seed"].annotation == "int"
+
+
+def test_it_has_a_page_of_the_reference(share):
+    """The page of verbs has its usage, its options and their defaults."""
+    pytest.importorskip("sphinx")
+    text = loaded(ROOT / "docs" / "_ext" / "made_pages.py").verbs()
+    page = text.partition("## share\n")[2].partition("\n## ")[0]
+    assert "matchprob share PROBLEM [OPTIONS]" in page
+    assert "| `--line` *TEXT* | What a neuron is. | `row` |" in page
+
+
+def test_an_installed_package_adds_it(row, tmp_path):
+    """A package's entry point is found by the command, and not loaded for other verbs."""
+    package = tmp_path / "site"
+    (package / "share-1.0.dist-info").mkdir(parents=True)
+    (package / "share_of_weights.py").write_text(block("class Shares"), encoding="utf-8")
+    info = package / "share-1.0.dist-info"
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: share\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[matchprob.verbs]\nshare = share_of_weights\n")
+    paths = {**os.environ, "PYTHONPATH": f"{package}{os.pathsep}{ROOT}"}
+    done = subprocess.run(
+        [sys.executable, "-m", "matchprob", "share", str(row), "--json"],
+        env=paths, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["shares"] == [1.0, 0.0]
+
+
+def test_messages_name_the_option(share, capsys, tmp_path):
+    """The library names an argument, the command line its option."""
+    path = tmp_path / "diagonal.toml"
+    path.write_text(DIAGONAL)
+    assert call("record", path, "--what", "nonsense") == 2
+    assert "matchprob: --what ('nonsense') must be one of" in capsys.readouterr().err
+
+
+def test_a_type_that_no_line_has_is_refused():
+    """A parameter that is neither word nor number says how it is read."""
+
+    def strange(question: dict) -> None:
+        """Do nothing."""
+
+    with pytest.raises(TypeError, match="say how it is read"):
+        verb(strange)
+    assert "strange" not in VERBS
+
+
+def test_a_name_is_given_once():
+    """Another verb by a name that is there is refused."""
+
+    def certify() -> None:
+        """Certify nothing."""
+
+    with pytest.raises(ValueError, match="there is a verb 'certify' already"):
+        verb(certify)
+
+
+def test_what_stands_in_annotations(capsys):
+    """Repeated options, parts of a mapping, words that are read, flags, callbacks."""
+    seen = {}
+
+    def toy(
+        size: Annotated[float, LineOption(word=str, read=lambda text, _: len(text))] = 1.0,
+        caps: Annotated[dict | None, LineOption(word=int, parts={"row": "In a row."})] = None,
+        names: list[str] = (),
+        exact: bool = True,
+        advance: Annotated[object, Callback()] = None,
+    ) -> None:
+        """Do nothing."""
+        seen.update(size=size, caps=caps, names=names, exact=exact, advance=advance)
+        raise InputError("`exact` is wrong")
+
+    verb(toy)
+    try:
+        line = (
+            "toy",
+            "--size",
+            "four",
+            "--row-cap",
+            2,
+            "--names",
+            "a",
+            "--names",
+            "b",
+            "--no-exact",
+        )
+        assert call(*line) == 2
+        assert seen == {
+            "size": 4, "caps": {"row": 2}, "names": ["a", "b"], "exact": False, "advance": True
+        }  # fmt: skip
+        assert "matchprob: --no-exact is wrong" in capsys.readouterr().err
+        assert call("toy") == 2
+        assert seen == {
+            "size": 1.0, "caps": None, "names": (), "exact": True, "advance": True
+        }  # fmt: skip
+    finally:
+        VERBS.pop("toy", None)
