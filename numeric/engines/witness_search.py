@@ -5,15 +5,16 @@ real [1]_; here they are moved until none is.  Let x_1, x_2 be two real solution
 with parameters θ: the fixed weights and the teacher's.  The equations g(x; θ) = 0 move a solution
 by dx = −J(x)⁻¹ ∂g/∂θ dθ, so the gradient of D = |x_1 − x_2|² with respect to θ costs two adjoint
 derivatives.  Near the point where the two meet D is linear in θ to first order, and D / |∇D| is the
-distance to it.  For the pairs nearest to meeting, instances along −∇D, before and beyond that
-point, are solved for all N solutions.  As these instances are near the one whose solutions are
-known, the paths are short, and only solutions that meet need a detour through complex parameters.
-The search continues from the instance with the fewest real solutions; among several, from the one
-with a pair nearest to meeting.
+distance to it; further away it is far too short.  So a pair is *followed*: small steps along −∇D,
+each corrected by Newton's method for these two solutions alone, until little is left of their
+distance.  An instance beyond the meeting point is then solved for all N solutions, by paths from a
+generic complex instance: on straight lines between real instances solutions meet, and paths get
+lost.  Besides such instances random ones in the neighbourhood are solved.  The search continues
+from the one with the fewest real solutions, also if there are as many as before: solutions that
+stand in the way move aside.
 
-At two solutions that meet the signs of det J are opposite.  So the sum of
-the signs changes only if solutions come from infinity or diverge, and instances in which it is
-0 are preferred.
+At two solutions that meet the signs of det J are opposite.  So the sum of the signs changes only if
+solutions come from infinity or diverge, and instances in which it is 0 are preferred.
 
 `algebra.linear.enclosed` proves the candidates or rejects them.
 
@@ -26,7 +27,6 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -49,19 +49,24 @@ Matrices = Mapping[str, np.ndarray]
 # Larger start systems take longer than the search is worth.
 LARGEST_COUNT = 300
 # Paths tracked for the random instances from which one is chosen.
-_FIRST_PATHS = 600
+_FIRST_PATHS = 400
 # Entries of the instances are multiples of this: exact as doubles, short as rationals.
 _GRID = 2.0**-20
-# Pairs that are moved together, and step lengths for each: relative to the distance to
-# the meeting point (logarithms), and the largest relative to θ.
-_PAIRS, _LENGTHS = 6, 2
-_BEYOND, _LONGEST = (-1.5, 1.5), 0.5
-# Random steps in addition.
-_RANDOM = 4
+# Pairs that are followed, steps of each at most, and the largest step relative to θ.
+_PAIRS, _STEPS, _STRIDE = 4, 40, 0.05
+# A step is this share of the distance to the meeting point, less where solutions jump.
+_SHARE, _LEAST_SHARE = 0.3, 0.01
+# A pair has nearly met if this part of its distance is left; instances are that much beyond.
+_NEARLY, _BEYOND, _LONGEST = 0.1, (1.2, 3.0), 0.3
+# Newton's steps, and what is left of the last one.
+_CORRECTIONS, _CORRECTED = 8, 1e-9
+# Instances solved at a time, and logarithms of the random steps among them relative to θ.
+_AT_A_TIME, _LEAST_RANDOM, _RANDOM = 8, 4, (-4.5, -1.0)
 # Weight of the sum of signs, relative to one real solution.
 _DEGREE = 3
-# Consecutive steps without improvement before another random instance is drawn.
-_PATIENCE = 8
+# Steps without fewer real solutions: before a step with two more is taken, before another random
+# instance is drawn.
+_UPHILL, _PATIENCE = 4, 40
 
 
 def rootless_instances(
@@ -99,12 +104,15 @@ def rootless_instances(
             return
         draws = [_rounded(draw_instance(plain, seed, first + k)) for k in range(batch)]
         state = _fewest(engine, draws)
-        stalled = 0
-        while state is not None and len(state.real) and stalled < _PATIENCE and not has_passed(end):
-            found = _fewest(state.engine(engine), _neighbours(engine.chain, state, rng))
-            stalled += 1
-            if found is not None and found.cost < state.cost:
-                state, stalled = found, 0
+        stalled = step = 0
+        while state is not None and state.level and stalled < _PATIENCE and not has_passed(end):
+            found = _fewest(engine, _neighbours(engine.chain, state, step, rng))
+            stalled, step = stalled + 1, step + 1
+            if found is None or found.level > state.level + 2 * (stalled % _UPHILL == 0):
+                continue
+            if found.level < state.level:
+                stalled = step = 0
+            state = found
         if state is not None and not len(state.real):
             instance = state.instance
             yield NonRealInstance(
@@ -126,22 +134,24 @@ class _State:
     signs: np.ndarray
 
     @cached_property
+    def level(self) -> int:
+        """Real solutions, and a multiple of the sum of signs: 0 where there is none."""
+        return len(self.real) + _DEGREE * int(abs(self.signs.sum()))
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Real solutions that can meet: of opposite signs."""
+        return [(int(a), int(b)) for a, b in np.argwhere(self.signs[:, None] < self.signs)]
+
+    @cached_property
     def cost(self) -> float:
-        """The cost to minimize: real solutions, then the gap between two that can meet."""
-        unlike = np.argwhere(self.signs[:, None] < self.signs)
+        """The level and, below 1, the gap between two that can meet."""
         apart = [
             np.linalg.norm(self.real[a] - self.real[b])
             / (np.linalg.norm(self.real[a]) + np.linalg.norm(self.real[b]))
-            for a, b in unlike
+            for a, b in self.pairs
         ]
-        return len(self.real) + _DEGREE * abs(self.signs.sum()) + min(apart, default=0.0)
-
-    def engine(self, engine: HomotopyEngine) -> HomotopyEngine:
-        """The engine with this instance as its start, so that paths to neighbours are short."""
-        near = copy(engine)
-        parameters = engine.chain.parameters(self.instance).astype(complex)
-        near.start = replace(engine.start, parameters=parameters, roots=self.roots)
-        return near
+        return self.level + min(apart, default=0.0)
 
 
 def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
@@ -161,34 +171,58 @@ def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
     return min(states, key=lambda state: state.cost, default=None)
 
 
-def _neighbours(chain: Chain, state: _State, rng: np.random.Generator) -> list[Instance]:
-    """Instances beyond the meeting points of pairs of real solutions, in random order.
-
-    det J changes its sign where two meet: only pairs of opposite signs do.
-    """
+def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator) -> list[Instance]:
+    """Instances beyond the meeting points of some pairs, others at each step, and random ones."""
     space = _Parameters(state.instance, chain)
     moves = []
-    for a in range(len(state.real)):
-        for b in range(a):
-            if state.signs[a] != state.signs[b]:
-                move = space.towards(state.real[a], state.real[b])
-                moves += [] if move is None else [move]
-    moves.sort(key=lambda move: move[1])
-    steps = [
-        (step, min(distance * factor, _LONGEST))
-        for step, distance in moves[:_PAIRS]
-        for factor in np.exp(rng.uniform(*_BEYOND, _LENGTHS))
-    ]
-    steps += [(space.random(rng), length) for length in _LONGEST * rng.random(_RANDOM)]
-    rng.shuffle(steps)
-    return [space.moved(*step) for step in steps]
+    for a, b in state.pairs:
+        move = space.towards(state.real[a], state.real[b])
+        if move is not None:
+            moves.append((move[1], a, b))
+    moves.sort()
+    found = []
+    for k in range(min(_PAIRS, len(moves))):
+        _, a, b = moves[(step * _PAIRS + k) % len(moves)]
+        beyond = _beyond(space, state.real[a], state.real[b], rng.uniform(*_BEYOND))
+        found += [] if beyond is None else [beyond]
+    lengths = np.exp(rng.uniform(*_RANDOM, max(_LEAST_RANDOM, _AT_A_TIME - len(found))))
+    return found + [space.moved(space.random(rng), length) for length in lengths]
+
+
+def _beyond(space: _Parameters, x: np.ndarray, y: np.ndarray, factor: float) -> Instance | None:
+    """Follow two real solutions until they nearly meet: an instance beyond that point."""
+    first, share = float(np.linalg.norm(x - y)), _SHARE
+    for _ in range(_STEPS):
+        move = space.towards(x, y)
+        if move is None:
+            return None
+        (direction, distance), gap = move, float(np.linalg.norm(x - y))
+        # Where steps get short at a smaller gap, the two are about to meet.
+        if gap < _NEARLY * first or (gap < 3 * _NEARLY * first and share < _SHARE / 3):
+            return space.moved(direction, min(factor * distance, _LONGEST))
+        near = space.at(space.moved(direction, min(share * distance, _STRIDE)))
+        new_x, new_y = near.corrected(x), near.corrected(y)
+        if new_x is None or new_y is None or not _is_short(x, y, new_x, new_y):
+            share /= 2
+            if share < _LEAST_SHARE:
+                return None
+            continue
+        share, space, x, y = min(2 * _SHARE, 1.3 * share), near, new_x, new_y
+    return None
+
+
+def _is_short(x: np.ndarray, y: np.ndarray, new_x: np.ndarray, new_y: np.ndarray) -> bool:
+    """Whether both moved less than their gap, which shrank, and are not one and the same."""
+    gap, left = np.linalg.norm(x - y), np.linalg.norm(new_x - new_y)
+    furthest = max(np.linalg.norm(new_x - x), np.linalg.norm(new_y - y))
+    return bool(1e-7 < left <= gap and furthest <= 0.8 * gap)
 
 
 class _Parameters:
     """The fixed weights and the teacher's of an instance, and derivatives of its solutions."""
 
     def __init__(self, instance: Instance, chain: Chain) -> None:
-        self.instance = instance
+        self.instance, self.chain = instance, chain
         self.network = need_chain(instance.problem.network)
         columns, samples = chain.independent_samples(instance.X), instance.problem.network.m
         repeats = np.arange(instance.problem.network.columns // samples)[:, None]
@@ -214,6 +248,29 @@ class _Parameters:
             )
         )
         return _rounded(replace(self.instance, weights=weights, teacher=teacher))
+
+    def at(self, instance: Instance) -> _Parameters:
+        """The same for another instance."""
+        return _Parameters(instance, self.chain)
+
+    def corrected(self, x: np.ndarray) -> np.ndarray | None:
+        """The solution near an approximate one, by Newton's method; None if there is none."""
+        for _ in range(_CORRECTIONS):
+            labels = self.network.forward(self.instance.with_weights(x), self.instance.X)
+            try:
+                step = np.linalg.solve(
+                    self.jacobian(x), (labels - self.instance.labels).ravel()[self._rows]
+                )
+            except np.linalg.LinAlgError:
+                return None
+            x = x - step
+            size = np.linalg.norm(step) / (1 + np.linalg.norm(x))
+            # Not finite fails as well.
+            if not size <= 1 / 2:
+                return None
+            if size < _CORRECTED:
+                return x
+        return None
 
     def random(self, rng: np.random.Generator) -> tuple[Matrices, Matrices]:
         """A unit step in a random direction."""

@@ -14,7 +14,12 @@ from algebra.systems.root_count import generic_root_count
 from numeric.chains.chain import make_chain
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.engines.witness_search import LARGEST_COUNT, _Parameters, rootless_instances
+from numeric.engines.witness_search import (
+    LARGEST_COUNT,
+    _beyond,
+    _Parameters,
+    rootless_instances,
+)
 from numeric.instances import Instance, draw_instance
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -57,6 +62,35 @@ def test_pairs_approach_along_the_gradient():
         [moved] = engine.count_many([space.moved(step, 1e-3 * distance)])
         gaps.append(float(np.square(np.subtract(*moved.solutions)).sum()))
         assert gaps[1] / gaps[0] == pytest.approx(1 - 1e-3, abs=1e-4)
+
+
+def test_pairs_that_are_followed_leave_the_reals():
+    """An instance beyond the meeting point of the only two real solutions has none, mostly."""
+    engine = HomotopyEngine(DIAGONAL, root_count=2)
+    left = tried = 0
+    for index in range(20):
+        instance = draw_instance(DIAGONAL, 5, index)
+        [count] = engine.count_many([instance])
+        if count.real != 2:
+            continue
+        beyond = _beyond(_Parameters(instance, engine.chain), *map(np.array, count.solutions), 2.0)
+        if beyond is not None:
+            tried += 1
+            left += engine.count_many([beyond])[0].real == 0
+    assert tried > 3
+    assert left > tried / 2
+
+
+def test_newton_finds_the_solution_nearby():
+    """A solution that is moved a little is found again; where none is near, nothing is."""
+    engine = HomotopyEngine(DIAGONAL, root_count=2)
+    counts = ((draw_instance(DIAGONAL, 5, k), k) for k in range(20))
+    instance, count = next((i, c) for i, _ in counts for c in engine.count_many([i]) if c.real == 2)
+    space, solution = _Parameters(instance, engine.chain), np.array(count.solutions[0])
+    found = space.corrected(solution * (1 + 1e-4))
+    assert found is not None
+    assert np.allclose(found, solution)
+    assert space.corrected(np.full(2, 1e30)) is None
 
 
 def test_nothing_is_guessed_without_time_or_for_large_counts():
