@@ -21,6 +21,7 @@ from algebra.certificates.family import Effort, Family, NonRealInstance, Tools, 
 from algebra.certificates.fields import Fields
 from algebra.certificates.parts import read_version
 from algebra.certificates.reach_of_laws import settled, why_refused
+from algebra.certificates.sparse import is_sparse
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
@@ -161,7 +162,8 @@ def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
     told = Fields(data).table("problem")
     network = read_network(told.raw("network"), "problem.network")
     learnable = told.raw("learnable")
-    if isinstance(learnable, Mapping) and any(isinstance(v, Mapping) for v in learnable.values()):
+    values = learnable.values() if isinstance(learnable, Mapping) else ()
+    if any(isinstance(value, Mapping) and not is_sparse(value) for value in values):
         return _verify_updates(data, effort, _verify)
     return family_of(network).verify(data, effort)
 

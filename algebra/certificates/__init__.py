@@ -10,5 +10,6 @@ parts        Fields that several kinds of proof files have: a problem, prices, c
 points       Ranks that a file gives with a prime and a point, computed again at that point
 reach_of_laws  The verdicts that are known if weights have signs or are measured
 reading      Reading of proof files: JSON text to plain data, within limits
+sparse       Large matrices of proof files in sparse form
 vanishing    Structural zeros that leave no path: certificate and verification
 """

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from algebra.certificates.sparse import compact
 from algebra.linalg.rational import nearest_double
 from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import CountCertainty
@@ -103,11 +104,12 @@ class Certificate(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain data (the content of ``cert.json``)."""
-        names = ("problem", "verdict", "rule", "equations", "rank", "learnable", "prime")
+        names = ("verdict", "rule", "equations", "rank", "learnable", "prime")
         more = ("generic_root_count", "theorems", "reasons", "notes", "tried", "seed", "evidence")
         return {
             "format": FORMAT,
             "version": VERSION,
+            "problem": compact(self.problem.to_dict()),
             **named(self, *names),
             # The only inexact number here: the bound, rounded for other programs.
             "error_bound": nearest_double(self.error_bound),

@@ -14,8 +14,9 @@ from typing import Any
 
 from algebra.certificates.certificate import DISCRETE, FORMAT, INTERMEDIATE, VERDICTS, VERSION
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
-from algebra.certificates.fields import Fields, matrix, whole
+from algebra.certificates.fields import Fields, whole
 from algebra.certificates.reach_of_laws import is_beyond, why_refused
+from algebra.certificates.sparse import entries, is_sparse
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
@@ -243,13 +244,13 @@ def _laws(fields: Fields, network: Network) -> dict[str, Any]:
     if fields.has("signs"):
         signs = fields.table("signs")
         laws["signs"] = {
-            name: [
-                [whole(v, signs.at(name), -1, 1) for v in row]
-                for row in matrix(signs.raw(name), signs.at(name), network.shapes[name])
-            ]
+            name: entries(
+                signs.raw(name), signs.at(name), network.shapes[name],
+                lambda v, place: whole(v, place, -1, 1),
+            )
             for name in network.shapes
             if signs.has(name)
-        }
+        }  # fmt: skip
         signs.finish()
     fields.finish()
     return laws
@@ -258,10 +259,7 @@ def _laws(fields: Fields, network: Network) -> dict[str, Any]:
 def _values(fields: Fields, network: Network) -> dict[str, Any]:
     """Measured weights: exact numbers as texts, "" for weights that were not measured."""
     found: dict[str, Any] = {
-        name: [
-            [_exact(v, fields.at(name)) for v in row]
-            for row in matrix(fields.raw(name), fields.at(name), network.shapes[name])
-        ]
+        name: entries(fields.raw(name), fields.at(name), network.shapes[name], _exact)
         for name in network.shapes
         if fields.has(name)
     }
@@ -290,15 +288,16 @@ def _masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:
         place = tables.at(one_line(name))
         if name not in network.shapes:
             raise CheckFailed(place, f"a {network.title} has no such matrix")
-        if key == "learnable" and isinstance(tables.raw(name), Mapping):
-            masks[name] = _update(tables.table(name), network.shapes[name])
-            continue
-        rows = matrix(tables.raw(name), place, network.shapes[name])
-        masks[name] = [
-            [whole(v, f"{place}[{i}][{j}]", 0, 1) for j, v in enumerate(row)]
-            for i, row in enumerate(rows)
-        ]
+        value, shape = tables.raw(name), network.shapes[name]
+        if key == "learnable" and isinstance(value, Mapping) and not is_sparse(value):
+            masks[name] = _update(tables.table(name), shape)
+        else:
+            masks[name] = entries(value, place, shape, lambda v, at: whole(v, at, 0, 1))
     return masks
+
+
+def _group(value: Any, place: str) -> int:
+    return whole(value, place, 0)
 
 
 def _update(fields: Fields, shape: tuple[int, int]) -> Update:
@@ -310,16 +309,18 @@ def _update(fields: Fields, shape: tuple[int, int]) -> Update:
     value, place = fields.raw(key), fields.at(key)
     grouping: dict[str, Any] = {}
     if key == Tied.keyword:
-        value = [[whole(v, place, 0) for v in row] for row in matrix(value, place, shape)]
+        value = entries(value, place, shape, _group)
     elif key == LowRank.keyword:
         value = whole(value, place, 1)
     else:
         value = fields.text(key)
         if fields.has(GROUPS):
             numbers, at = fields.raw(GROUPS), fields.at(GROUPS)
-            rows = matrix(numbers, at, shape) if value == "cells" else [fields.items(GROUPS)]
-            read = [[whole(v, at, 0) for v in row] for row in rows]
-            grouping[GROUPS] = read if value == "cells" else read[0]
+            grouping[GROUPS] = (
+                entries(numbers, at, shape, _group)
+                if value == "cells"
+                else list(fields.wholes(GROUPS, 0))
+            )
     fields.finish()
     try:
         return read_update({key: value, **grouping}, place)

@@ -209,6 +209,7 @@ def checked_demand(
     caps: Mapping[str, int] | None = None,
     budget: int | None = None,
     cost_budget: object = None,
+    least: int = 0,
     support: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
 ) -> Demand:
@@ -233,6 +234,8 @@ def checked_demand(
         weight that must learn and depends on others that must.
     cost_budget : number, optional
         Exact, as a price: largest cost of all weights together (goal "rank").
+    least : int, optional
+        Without a budget, the smallest number of weights.
     support : mapping of str to mask, optional
     seed : int, optional
 
@@ -255,7 +258,7 @@ def checked_demand(
         raise InputError("every label is 0 (structural zeros): no weight needs to learn")
     own = generic_rank(network, sorted(fixed), support=support, upper=whole, seed=seed).rank
     wasted = len(fixed) - own
-    size = whole + wasted if budget is None else budget
+    size = max(whole + wasted, least) if budget is None else budget
     if size < whole:
         raise InputError(
             f"`budget` ({size}) is too small: {whole} independent equations need {whole} weights"

@@ -39,6 +39,7 @@ from algebra.certificates.parts import (
     read_prices,
     read_version,
 )
+from algebra.certificates.sparse import compact
 from algebra.design.demand import LINES, Demand, checked_demand
 from algebra.design.evidence import CostEvidence, SpreadEvidence
 from algebra.design.goals import GOALS
@@ -111,7 +112,8 @@ class DesignProof:
         return {
             "format": FORMAT,
             "version": VERSION,
-            **named(self, "problem", "must", "prices"),
+            "problem": compact(self.problem.to_dict()),
+            **named(self, "must", "prices"),
             "caps": dict(self.caps),
             **named(self, *names),
             **({} if self.cost_budget is None else named(self, "cost_budget")),

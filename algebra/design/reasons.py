@@ -8,7 +8,7 @@ from algebra.design.demand import Demand, line_name
 from algebra.matroids.branch_and_bound import Tree, counting_reason
 from algebra.matroids.capped import Optimum
 from algebra.matroids.intersection import Shortage, common_basis
-from algebra.networks.limits import plural
+from algebra.networks.limits import plural, some
 
 
 def shortage_text(found: Shortage, demand: Demand) -> str:
@@ -62,11 +62,10 @@ def crossing_text(demand: Demand, found: Optimum) -> str:
             + (f" (counted {v} times)" if v > 1 else "")
             for s, g, v in lines
         ]
-        listed = ", ".join(names[:12]) + (f", … ({len(names)} lines)" if len(names) > 12 else "")
         return (
             f"no allocation with {kept}: every allocation that is not minimal has at least "
-            f"{needed} weights in {listed} (a weight counts once for each of these lines it is "
-            f"in), where the caps leave {left}"
+            f"{needed} weights in {some(names, 12)} (a weight counts once for each of these lines "
+            f"it is in), where the caps leave {left}"
         )
     return (
         f"no allocation with {kept}, though each cap alone could be kept: shown by a search of "

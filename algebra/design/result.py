@@ -10,7 +10,7 @@ from typing import Any
 from algebra.certificates.duals import Evidence
 from algebra.design.demand import Demand
 from algebra.linalg.rational import float_text
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, cells_data
 from algebra.ranks.generic_rank import GenericRank, allocation_rank
 from algebra.results import named
 
@@ -79,7 +79,7 @@ class Design:
         """Plain data."""
         return {
             "goal": self.goal,
-            **named(self.allocation, "cells"),
+            **cells_data("cells", self.allocation.network, self.allocation.cells),
             "learnable": self.allocation.size,
             "cost": str(self.cost),
             "equations": self.rank.rank,

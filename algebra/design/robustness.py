@@ -47,7 +47,7 @@ from algebra.errors import InputError
 from algebra.linalg.modular import echelon, inverses, random_prime, times
 from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
-from algebra.problems.allocation import Allocation, Cell, cell_columns
+from algebra.problems.allocation import Allocation, Cell, cell_columns, cells_data
 from algebra.ranks.generic_rank import (
     TARGET_ERROR,
     allocation_rank,
@@ -105,7 +105,9 @@ class Robustness(Result):
             **named(self, "equations", "survives"),
             "at_most": len(self.fatal) - 1,
             "exact": self.is_exact,
-            **named(self, "fatal", "coloops", "lines"),
+            **cells_data("fatal", self.allocation.network, self.fatal),
+            **cells_data("coloops", self.allocation.network, self.coloops),
+            **named(self, "lines"),
             "error_bound": float_text(self.error),
         }
 

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.certificates.sparse import compact
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
@@ -122,7 +123,7 @@ class Dimension(Result):
             **named(self, "dimension", "expected", "ambient"),
         }
         if self.support:
-            data["support"] = {name: mask.tolist() for name, mask in self.support.items()}
+            data["support"] = {name: compact(mask.tolist()) for name, mask in self.support.items()}
         return data
 
     def __str__(self) -> str:

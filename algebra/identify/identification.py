@@ -7,6 +7,7 @@ true values, everything else is known.  `fibre` says which of them are determine
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,13 @@ from algebra.identify.updates import learning_fibre
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import NotKnown
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing, MsolveTimeout
-from algebra.problems.allocation import Cell, cell_columns
+from algebra.problems.allocation import (
+    MOST_CELLS,
+    Allocation,
+    Cell,
+    cell_columns,
+    cells_data,
+)
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
 from algebra.results import Result, named
@@ -65,22 +72,43 @@ class Identification(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data; keys as in the design of the command line."""
-        everywhere = self.globally_determined
-        found = self.alternatives
+        found, network = self.alternatives, self.problem.network
+        # What is not known, and what is not listed, is null; of the latter there are numbers.
+        known: dict[str, Any] = dict.fromkeys(("globally_determined", "up_to_sign", "values"))
+        if found is not None:
+            known = {
+                **cells_data("globally_determined", network, found.determined),
+                **cells_data("up_to_sign", network, found.up_to_sign),
+                "values": [[*cell, count] for cell, count in found.values.items()],
+            }
+            if len(found.values) > MOST_CELLS:
+                counts = Counter(found.values.values())
+                known |= {"values": None, "values_in": {str(k): v for k, v in counts.items()}}
         return {
             "learnable": self.problem.learning.size,
             "rank": self.fibre.rank.rank,
             "fibre_dimension": self.fibre.dimension,
             "generic_root_count": None if found is None else found.root_count,
-            **named(self.fibre, "determined", "free", "groups"),
-            "globally_determined": None if everywhere is None else [list(c) for c in everywhere],
-            "up_to_sign": None if found is None else [list(c) for c in found.up_to_sign],
-            "values": None
-            if found is None
-            else [[*cell, count] for cell, count in found.values.items()],
+            **cells_data("determined", network, self.fibre.determined),
+            **cells_data("free", network, self.fibre.free),
+            **self._groups(),
+            **known,
             "error_bound": nearest_double(self.fibre.error),
             "unknown": self.unknown,
         }
+
+    def _groups(self) -> dict[str, Any]:
+        """The groups cell by cell, or as rectangles where the free weights are given so."""
+        groups = self.fibre.groups
+        if sum(map(len, groups)) <= MOST_CELLS:
+            return named(self.fibre, "groups")
+        network = self.problem.network
+        parts = [Allocation.from_cells(network, cells) for cells in groups]
+        blocks = [
+            {name: list(map(list, part.blocks(name))) for name in part.matrices} for part in parts
+        ]
+        few = sum(len(own) for of in blocks for own in of.values()) <= MOST_CELLS
+        return {"groups": None, "group_blocks": blocks if few else None}
 
     picture = "identification"
 

@@ -23,8 +23,9 @@ from algebra.certificates.checks import (
     Verification,
 )
 from algebra.certificates.claim import read_network
-from algebra.certificates.fields import matrix, whole
+from algebra.certificates.fields import whole
 from algebra.certificates.parts import proof_fields, read_version
+from algebra.certificates.sparse import entries
 from algebra.errors import InputError, one_line
 from algebra.identify.dimension import FORMAT, VERSION, expected_dimension
 from algebra.linalg.modular import random_prime, random_residues, rank
@@ -74,8 +75,7 @@ def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
             place = masks.at(one_line(name))
             if name not in network.shapes:
                 raise CheckFailed(place, "is no matrix of this network")
-            rows = matrix(masks.raw(name), place, network.shapes[name])
-            support[name] = np.array([[whole(v, place, 0, 1) for v in row] for row in rows])
+            support[name] = entries(masks.raw(name), place, network.shapes[name], _bit)
     fields.finish()
     cells = all_cells(network, support)
     try:
@@ -98,6 +98,10 @@ def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
     checklist.say("dimension", lower, f"is at least {claimed}: so many directions are independent")
     upper = PROVED if claimed == most else PROBABLE
     checklist.say("dimension", upper, f"is at most {claimed}, for one sample more, too")
+
+
+def _bit(value: object, place: str) -> int:
+    return whole(value, place, 0, 1)
 
 
 def _rank(

@@ -20,6 +20,9 @@ from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Cell as Cell
 from algebra.networks.base import Network
 
+# More cells, or rectangles of cells, are not listed one by one in JSON.
+MOST_CELLS = 10_000
+
 
 def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
     """Check a 0/1 matrix of the given shape, and return it as int8.
@@ -242,6 +245,30 @@ class Allocation:
 
     def __repr__(self) -> str:
         return f"Allocation({self})"
+
+
+def cells_data(key: str, network: Network, cells: Sequence[Cell]) -> dict[str, Any]:
+    """Weights as plain data: one by one, or of a great many their numbers and rectangles.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> net = LinearEstimator(q=120, d=100, m=1)
+    >>> cells_data("free", net, [("W", 0, 1)])
+    {'free': [['W', 0, 1]]}
+    >>> cells_data("free", net, Allocation.rows(net, "W", range(100)).cells)
+    {'free': None, 'free_in': {'W': 12000}, 'free_blocks': {'W': [[0, 99, 0, 119]]}}
+    """
+    if len(cells) <= MOST_CELLS:
+        return {key: list(map(list, cells))}
+    allocation = Allocation.from_cells(network, cells)
+    blocks = {name: list(map(list, allocation.blocks(name))) for name in allocation.matrices}
+    few = sum(map(len, blocks.values())) <= MOST_CELLS
+    return {
+        key: None,
+        f"{key}_in": {name: int(allocation.masks[name].sum()) for name in blocks},
+        f"{key.removesuffix('s')}_blocks": blocks if few else None,
+    }
 
 
 def check_cell(cell: Any, name: str) -> None:

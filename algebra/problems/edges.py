@@ -175,7 +175,8 @@ class Edges:
             except InputError as error:
                 if self.unknown == SKIP and names:
                     continue
-                raise InputError(f"{_described(edge)}: {error}") from None
+                hint = _turned(edge, names, matrix)
+                raise InputError(f"{_described(edge)}: {error}{hint}") from None
             parts = found.setdefault(at, {})
             before = parts.setdefault((edge.type, edge.region), edge)
             if before is not edge:
@@ -455,6 +456,15 @@ def _amount(edge: Edge) -> Any:
         return exact_number(edge.value, "weight")
     except InputError as error:
         raise InputError(f"{_described(edge)}: {error}") from None
+
+
+def _turned(edge: Edge, names: Names, matrix: str) -> str:
+    """A hint if the edge would fit in the other direction."""
+    try:
+        names.index(matrix, 0, edge.pre), names.index(matrix, 1, edge.post)
+    except InputError:
+        return ""
+    return f"; {edge.post} could send and {edge.pre} receive: are `pre` and `post` exchanged?"
 
 
 def _described(edge: Edge) -> str:

@@ -473,6 +473,11 @@ def _mask(value: Any, names: Names, name: str, table: str) -> Any:
     try:
         if not isinstance(value, Rows):
             return given_mask(value, name, names)
+        if not any(number(cell) is not None for row in value for cell in row):
+            raise InputError(
+                f"its first row ({shown(','.join(value[0]))}) is no header that says `pre` and "
+                "`post`, and there are no numbers: begin an edge list with pre,post"
+            )
         return [[_entry(cell) for cell in row] for row in value.arranged(names, name)]
     except InputError as error:
         raise InputError(f"{table}.{name}: {error}") from None

@@ -19,7 +19,7 @@ from algebra.networks.base import Axis, Network, NotKnown
 from algebra.problems.allocation import Cell
 
 _LONGEST = 60
-_LINES = r"\d+(?:, \d+)*(?:, …)?"
+_LINES = r"\d+(?:, \d+)*(?: and \d+ more)?"
 
 
 def _key(axis: Axis) -> str:
@@ -200,7 +200,7 @@ class Names:
             if names is None:
                 return listed
             return re.sub(
-                r"\d+",
+                r"\b\d+\b(?! more)",
                 lambda m: f"{m[0]} ({names[int(m[0])]})" if int(m[0]) < len(names) else m[0],
                 listed,
             )

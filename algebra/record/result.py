@@ -19,10 +19,12 @@ from algebra.certificates.duals import (
     dual_to_dict,
     written,
 )
+from algebra.certificates.sparse import compact
 from algebra.identify.fibre import Fibre
 from algebra.matroids.capped import Dual
 from algebra.matroids.groups import GroupLeaf
-from algebra.problems.allocation import Cell
+from algebra.networks.limits import some
+from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.parametrized import by_updates
@@ -150,7 +152,7 @@ class Recording(Result):
             "rank": self.rank.rank,
             "learnable": self.learnable,
             "locally_unique": self.is_unique,
-            **named(self, "free"),
+            **cells_data("free", self.problem.network, self.free),
             "caps": dict(self.asked.caps),
             "proof": self.proof,
             "error_bound": bound_text(self.error),
@@ -168,7 +170,7 @@ class Recording(Result):
         return {
             "format": FORMAT,
             "version": VERSION,
-            "problem": problem.to_dict(),
+            "problem": compact(problem.to_dict()),
             "what": list(asked.what),
             "prices": [str(price) for price in asked.prices],
             "must": sorted(asked.must),
@@ -210,22 +212,15 @@ class Recording(Result):
     def lines(self) -> list[str]:
         """The answer in words."""
         of, names = len(self.asked.allowed), list(self.names)
-        listed = ", ".join(names[:_MOST]) + (f", … ({len(names)})" if len(names) > _MOST else "")
-        out = [f"record {len(names)} of {of} at cost {self.cost}: {listed or 'nothing'}"]
+        listed = some(names, _MOST) or "nothing"
+        out = [f"record {len(names)} of {of} at cost {self.cost}: {listed}"]
         if len(self.order) > 1:
-            adds = [
-                f"{title(thing, self.problem.names)} {gain}" for thing, gain in self.order[:_RANKED]
-            ]
-            rest = len(self.order) - len(adds)
-            out.append(
-                f"  by what each adds to the rank: {', '.join(adds)}"
-                + (f", and {rest} more" if rest else "")
-            )
+            adds = [f"{title(thing, self.problem.names)} {gain}" for thing, gain in self.order]
+            out.append(f"  by what each adds to the rank: {some(adds, _RANKED)}")
         if self.is_unique:
             out.append(f"  the match is locally unique: rank {self.rank.rank} = r")
         else:
-            free = ", ".join(map(self.problem.names.cell, self.free[:_MOST]))
-            free += f", … ({len(self.free)})" if len(self.free) > _MOST else ""
+            free = some([self.problem.names.cell(cell) for cell in self.free], _MOST)
             out.append(
                 f"  rank {self.rank.rank} of r = {self.learnable}, and nothing that may be "
                 f"recorded adds to it; free all the same: {free}"

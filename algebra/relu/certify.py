@@ -24,6 +24,7 @@ from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
+from algebra.ranks.budgets.lines import sentences
 from algebra.ranks.generic_rank import network_rank
 from algebra.relu.patterns import sample_pattern_ranks
 from algebra.theorems.statements import what_theorems_say
@@ -85,7 +86,7 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
         prime=whole.p,
         error_bound=Fraction(0),
         theorems=theorems,
-        reasons=tuple(str(v) for v in budget_violations(allocation)) if certain else (),
+        reasons=sentences(budget_violations(allocation)) if certain else (),
         notes=(*notes, everywhere),
         tried=() if certain or instance is not None else tuple(tried),
         evidence=evidence,

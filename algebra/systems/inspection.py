@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from algebra.phases import phase
-from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.lines import Budget, Violation
+from algebra.problems.allocation import Allocation, cells_data
+from algebra.ranks.budgets.lines import Budget, Violation, sentences
 from algebra.results import Result, columns_of, named
 from algebra.systems.core import Core
 from algebra.systems.elimination import eliminate
@@ -22,8 +22,6 @@ from algebra.systems.system import QuadraticSystem, WrittenSystem
 
 # Forms with more equations are described only by their sizes.
 MOST_EQUATIONS = 40_000
-# Larger numbers of cells, or of rectangles of cells, are not listed in JSON.
-MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True)
@@ -233,7 +231,7 @@ class Inspection(Result):
             "learnable": self.learnable,
             "labels": network.outputs,
             "parameters": network.parameters,
-            **self._cells(),
+            **cells_data("cells", network, self.allocation.cells),
             **named(self, "prime", "forms", "skipped"),
             **self._of_updates(),
             **({"labels": self.labels} if self.labels else {}),
@@ -241,19 +239,6 @@ class Inspection(Result):
                 {**named(v, "matrices", "kind", "learnable", "limit", "excess"), "text": str(v)}
                 for v in self.violations
             ],
-        }
-
-    def _cells(self) -> dict[str, Any]:
-        """The cells one by one or, if they are very many, their numbers and rectangles."""
-        allocation = self.allocation
-        if allocation.size <= MOST_CELLS:
-            return named(allocation, "cells")
-        blocks = {name: allocation.blocks(name) for name in allocation.matrices}
-        few = sum(map(len, blocks.values())) <= MOST_CELLS
-        return {
-            "cells": None,
-            "cells_in": {name: int(allocation.masks[name].sum()) for name in blocks},
-            "cell_blocks": {k: list(map(list, v)) for k, v in blocks.items()} if few else None,
         }
 
     def _of_updates(self) -> dict[str, Any]:
@@ -265,7 +250,7 @@ class Inspection(Result):
         what = "parameters" if self.updates else "weights"
         lines = [str(self.allocation.network), f"  {self.learnable} learnable {what}"]
         lines += [f"  {update}" for update in self.updates]
-        lines += [f"  {v}" for v in self.violations]
+        lines += [f"  {text}" for text in sentences(self.violations)]
         for form in self.forms:
             lines.append(
                 f"  {form.form} form: {form.equations} equations in {form.unknowns} unknowns; "

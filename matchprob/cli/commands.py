@@ -47,17 +47,20 @@ class Answer:
     files : tuple of str
         The files of the command line, as the user wrote them.
     output : PrintOptions
+    reading : tuple of str
+        The options that say how a file is read, those of a model.
     """
 
     found: Any
     arguments: Mapping[str, Any]
     files: tuple[str, ...]
     output: PrintOptions
+    reading: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
-        """The files, quoted for a shell."""
-        return shlex.join(self.files)
+        """The files and how they are read, quoted for a shell."""
+        return shlex.join((*self.files, *self.reading))
 
     @property
     def names(self) -> Names | None:
@@ -142,7 +145,8 @@ def command_of(verb: Verb) -> Callable[..., None]:
             except failures as failure:
                 found = failure
             files = tuple(str(path) for path in _files(verb, line, LineArgument))
-            presenter(Answer(found, arguments, files, output), **more)
+            reading = tuple(_reading(verb, line))
+            presenter(Answer(found, arguments, files, output, reading), **more)
             for file, path in targets.items():
                 try:
                     with within(limit_until(end)):
@@ -271,6 +275,17 @@ def _files(verb: Verb, line: Line, kind: type[LineOption] = LineOption) -> Itera
             yield from spec.files(value)
         elif isinstance(spec, LineArgument) and p.word is Path:
             yield from value if p.is_repeated else [value]
+
+
+def _reading(verb: Verb, line: Line) -> Iterator[str]:
+    """The options that say how a file is read, as they were given."""
+    used = {
+        n for _, spec, _ in _given(verb, line) if isinstance(spec, LineArgument) for n in spec.uses
+    }
+    for p, _, value in _given(verb, line):
+        if p.name in used and p.flag:
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                yield from (p.flag, str(one))
 
 
 def _check_files(verb: Verb, line: Line, targets: list[Path | None], output: PrintOptions) -> None:

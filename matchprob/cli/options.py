@@ -23,6 +23,9 @@ BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
 
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+Whole = Annotated[
+    bool, typer.Option("--all", help="The whole report, where it has more than 50 lines.")
+]
 Seed = Annotated[int, typer.Option(help="Everything random follows from it.", min=0)]
 Plot = Annotated[
     Path | None,
@@ -69,6 +72,7 @@ class PrintOptions:
     """How a result is printed: as text or as one JSON object."""
 
     as_json: Json = False
+    is_whole: Whole = False
 
     def tell(
         self,
@@ -80,7 +84,10 @@ class PrintOptions:
     ) -> None:
         """Print a result; `more` is added to its JSON object."""
         data = {**found.to_dict(), **more}  # type: ignore[attr-defined]
-        answer(data, why, names, lambda page: show(page, found), as_json=self.as_json)
+        answer(
+            data, why, names, lambda page: show(page, found),
+            as_json=self.as_json, is_whole=self.is_whole,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -169,13 +176,29 @@ def answer(
     show: Callable[[Console], None],
     *,
     as_json: bool,
+    is_whole: bool = True,
 ) -> None:
-    """A result and its explanation: one JSON object, or as a person reads them."""
+    """A result and its explanation: one JSON object, or as a person reads them (`report`)."""
     if as_json:
         print_json({**data, **sentences(why, names)})
-        return
+    else:
+        report(show, names, why, is_whole=is_whole)
+
+
+def report(
+    show: Callable[[Console], None],
+    names: Names | None = None,
+    why: Explanation | None = None,
+    *,
+    is_whole: bool,
+) -> None:
+    """Print a report and its explanation; a long report is shortened unless `is_whole`."""
+    from matchprob.io.page import MOST_LINES, Page
     from matchprob.report.explanation import print_explanation
 
-    page = console(names)
+    page = Page(names, None if is_whole else MOST_LINES)
     show(page)
-    print_explanation(page, why)
+    printed = page.printed
+    if why is not None:
+        print_explanation(page, why)
+    page.close(printed)

@@ -21,7 +21,7 @@ from matchprob.api.profile import profile
 from matchprob.api.surveys import atlas, audit
 from matchprob.api.train import train
 from matchprob.cli.commands import Answer, presents
-from matchprob.cli.options import UNFINISHED, console, say, write
+from matchprob.cli.options import UNFINISHED, say, write
 from matchprob.verbs.parameters import parameter_names
 
 if TYPE_CHECKING:
@@ -299,9 +299,10 @@ def _inspect(
         if left is not None:
             inspection.print_core(page, left)
 
-    why = explain_structure(found, str(answer.files[0]), core_shown=core)
+        if exported:
+            inspection.print_names(page, exported)
+
+    why = explain_structure(found, answer.file, core_shown=core)
     answer.tell(why, question.names, show, **more)
-    if exported and not answer.output.as_json:
-        inspection.print_names(console(question.names), exported)
     if export and exported:
         write(export, exported.text)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from matchprob.cli.options import Json, console, print_json, put, say
+from matchprob.cli.options import Json, Whole, console, print_json, put, report, say
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 StoreFile = Annotated[Path, typer.Argument(help="Store (SQLite).", show_default=False)]
 StudyName = Annotated[
@@ -23,7 +26,7 @@ studies = typer.Typer(
 
 
 @studies.command("list")
-def list_studies(store: StoreFile, as_json: Json = False) -> None:
+def list_studies(store: StoreFile, as_json: Json = False, is_whole: Whole = False) -> None:
     """List the studies of a store."""
     from matchprob.report.estimate import look_alike, print_studies
     from numeric.studies.apart import apart
@@ -37,11 +40,16 @@ def list_studies(store: StoreFile, as_json: Json = False) -> None:
             {"studies": [{**s.to_dict(), "apart": a} for s, a in zip(found, own, strict=True)]}
         )
     else:
-        print_studies(console(), found)
+        report(lambda page: print_studies(page, found), is_whole=is_whole)
 
 
 @studies.command("show")
-def show(store: StoreFile, study: StudyName = None, as_json: Json = False) -> None:
+def show(
+    store: StoreFile,
+    study: StudyName = None,
+    as_json: Json = False,
+    is_whole: Whole = False,
+) -> None:
     """Show a study: its problem, and the estimate of the trials done."""
     from matchprob.api.studies import estimate_of
     from matchprob.report.estimate import print_estimate
@@ -53,12 +61,15 @@ def show(store: StoreFile, study: StudyName = None, as_json: Json = False) -> No
     if as_json:
         print_json({**info.to_dict(), **found.to_dict()})
         return
-    out = console()
-    out.print(f"study {info.id}" + (f", {info.name}" if info.name else ""), markup=False)
-    out.print(info.toml, markup=False)
-    print_estimate(out, found)
-    if found.trials < info.trials:
-        out.print(f"  {info.trials - found.trials} more trials wait behind a gap")
+
+    def tell(out: Console) -> None:
+        out.print(f"study {info.id}" + (f", {info.name}" if info.name else ""), markup=False)
+        out.print(info.toml, markup=False)
+        print_estimate(out, found)
+        if found.trials < info.trials:
+            out.print(f"  {info.trials - found.trials} more trials wait behind a gap")
+
+    report(tell, is_whole=is_whole)
 
 
 @studies.command("export")

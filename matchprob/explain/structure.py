@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from algebra.networks.limits import plural
 from algebra.ranks.budgets.cover import rank_bound
+from algebra.ranks.budgets.lines import sentences
 from algebra.results import Explanation
 from algebra.systems.inspection import Inspection
 
@@ -76,7 +77,7 @@ def _wasted(found: Inspection, file: str, certify: tuple[str, str]) -> Explanati
     allocation = found.allocation
     limit, labels = rank_bound(allocation), allocation.network.label_dimension_bound
     known = ["By counting, some of the learnable weights are wasted:"]
-    known += [f"  {violation}" for violation in found.violations[:3]]
+    known += [f"  {text}" for text in sentences(found.violations)[:3]]
     known.append(
         f"Together they change the labels in at most {limit} independent directions; a match "
         f"takes {labels}, where the labels' equations are independent."

@@ -190,8 +190,10 @@ def identify(ask: Ask, tell: Tell) -> None:
     found = identities.identify(
         problem_from_dict(ask["problem"]), seed=ask["seed"], timeout=ask["timeout"]
     )
-    data = found.to_dict()
-    marks = {key: data[key] for key in ("determined", "free", "values")}
+    values = found.alternatives and [
+        [*cell, count] for cell, count in found.alternatives.values.items()
+    ]
+    marks = {**named(found.fibre, "determined", "free"), "values": values}
     event_data = {"event": "result", "marks": marks, "text": found.lines()[0]}
     tell({**event_data, "why": why_data(explain(found, _file(ask)))}, found)
 

@@ -15,9 +15,6 @@ from matchprob.report.drawing.palette import BLUE, INK, SKY
 from matchprob.report.drawing.style import SMALL, heading, tidy
 from matchprob.report.tables import table
 
-# Largest number of reasons that are printed; all are in the JSON object.
-_MOST_REASONS = 8
-
 
 def _number(subset: SubsetCapacity, value: int | None) -> str:
     if value is None:
@@ -51,10 +48,9 @@ def print_capacity(out: Console, found: Capacity) -> None:
         )  # fmt: skip
     out.print(made)
     told = [(s.name, reason) for s in found.subsets for reason in s.reasons]
-    for name, reason in told[:_MOST_REASONS]:
-        out.print(f"{name}: {reason}", highlight=False)
-    if len(told) > _MOST_REASONS:
-        out.print(f"… and {len(told) - _MOST_REASONS} more (--json has all)")
+    if told:
+        # One object, which is cut before other lines are.
+        out.print("\n".join(f"{name}: {reason}" for name, reason in told), highlight=False)
     if found.needed:
         best = found.cheapest
         text = f"{best.name} ({best.learnable} parameters)" if best else "none of these subsets"

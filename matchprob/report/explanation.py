@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import textwrap
 
-from rich.console import Console
-
 from algebra.results import Explanation
+from matchprob.io.page import Page
 
 
-def print_explanation(out: Console, why: Explanation) -> None:
+def print_explanation(out: Page, why: Explanation) -> None:
     """What is known, what is open, what would decide it, what to try."""
     out.print()
     for text in why.known:
@@ -20,13 +19,13 @@ def print_explanation(out: Console, why: Explanation) -> None:
         _wrapped(out, "Try: ", f"{command}   ({purpose})")
 
 
-def _wrapped(out: Console, label: str, text: str) -> None:
+def _wrapped(out: Page, label: str, text: str) -> None:
     """A paragraph, its further lines indented."""
     if not text:
         return
     start = "  " + " " * (len(text) - len(text.lstrip()))
     lines = textwrap.wrap(
-        label + text.strip(), max(40, out.width - 1), initial_indent=start,
+        label + out.worded(text.strip()), max(40, out.width - 1), initial_indent=start,
         subsequent_indent=start + " " * len(label), break_long_words=False,
         break_on_hyphens=False,
     )  # fmt: skip

@@ -18,6 +18,7 @@ from algebra.networks.limits import plural
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.problems.schema import MEANINGS
+from algebra.ranks.budgets.lines import sentences
 from algebra.systems.inspection import FormReport, Inspection
 from matchprob.report.tables import print_masks, table
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination
     from matchprob.api.equations.export import Export
 
-_MOST_EQUATIONS = 60
-_MOST_VIOLATIONS = 10
 # Lines for one equation, and for all polynomials of a core.
 _EQUATION_LINES, _CORE_LINES = 4, 15
 # Largest indent of a folded line.
@@ -60,11 +59,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
     out.print()
     if found.violations:
         out.print(Text("Too many weights for too few equations", style="bold red"))
-        for violation in found.violations[:_MOST_VIOLATIONS]:
-            out.print(f"  {violation}")
-        left = len(found.violations) - _MOST_VIOLATIONS
-        if left > 0:
-            out.print(f"  … and {left} more (all of them: --json)")
+        out.print("\n".join(f"  {text}" for text in sentences(found.violations)))
     elif network.has_limits and not found.labels and not found.updates:
         out.print("No row, column or cross holds more weights than it has equations.")
 
@@ -157,12 +152,16 @@ def print_equations(
     out: Console, found: Inspection, title: str, equations: Sequence[tuple[str, Any]]
 ) -> None:
     """The equations, with the learnable weights in brackets."""
-    out.print(Text(f"\n{title}", style="bold"))
+    # Of many only those are written out that can be printed.
+    most = getattr(out, "most", None) or len(equations)
+    left = len(equations) - most
+    of = f" ({len(equations)} equations)" if left > 0 else ""
+    out.print(Text(f"\n{title}{of}", style="bold"))
     names = _weight_names(found)
     if names:
         out.print(f"  learnable weights stand between brackets: [{names[0]}]", markup=False)
     marks = re.compile(rf"\b({'|'.join(names)})\b") if names else None
-    for label, equation in equations[:_MOST_EQUATIONS]:
+    for label, equation in equations[:most]:
         text = str(equation.expand())
         text = marks.sub(r"[\1]", text) if marks else text
         whole = f"  {label}:  {text} = 0"
@@ -170,9 +169,8 @@ def print_equations(
             size = f" … ({_terms(equation)}; all: --json) = 0"
             whole = _cut(f"  {label}:  ", text, size, out.width, _EQUATION_LINES)
         out.print(whole, soft_wrap=True, markup=False)
-    left = len(equations) - _MOST_EQUATIONS
     if left > 0:
-        out.print(f"  … and {left} more (all of them: --json)")
+        out.print(f"  … {left} more: --all")
 
 
 def print_names(out: Console, written: Export) -> None:

@@ -7,9 +7,12 @@ from rich.text import Text
 
 from algebra.design.robustness import Robustness
 from algebra.linalg.rational import float_text
-from algebra.networks.limits import plural
+from algebra.networks.limits import plural, some
 from matchprob.api.designs.repair import RepairResult
-from matchprob.report.tables import MOST_NAMES, listed, print_masks
+from matchprob.report.tables import listed, print_masks
+
+# Rows and columns that are named.
+_MOST_LINES = 12
 
 
 def print_repair(out: Console, found: RepairResult) -> None:
@@ -56,5 +59,5 @@ def print_robustness(out: Console, found: Robustness) -> None:
     out.print(f"  coloops    {alone} (each fatal alone)")
     if len(found.coloops) == size:
         return
-    lines = ", ".join(found.lines[:MOST_NAMES]) + (", …" if len(found.lines) > MOST_NAMES else "")
-    out.print(f"  lines      {lines or 'none'} (fatal where all their weights are lost)")
+    lines = some(found.lines, _MOST_LINES) or "none"
+    out.print(f"  lines      {lines} (fatal where all their weights are lost)")

@@ -31,20 +31,15 @@ _MOST_COUNTS, _MOST_KINDS = 64, 10
 _WRAPPED, _LEAST = ("note", "what"), 16
 
 
-# Weights that are listed by name.
-MOST_NAMES = 16
-
-
 def listed(cells: Sequence[Cell]) -> str:
-    """Weights on a line; the first of many, and their number.
+    """Weights on a line; of many a page prints the first only.
 
     Examples
     --------
     >>> listed([("W", 0, 1), ("W", 1, 1)]), listed([])
     ('W[0,1] W[1,1]', 'none')
     """
-    text = " ".join(f"{n}[{i},{j}]" for n, i, j in cells[:MOST_NAMES])
-    return text + (f" … ({len(cells)})" if len(cells) > MOST_NAMES else "") if cells else "none"
+    return " ".join(f"{n}[{i},{j}]" for n, i, j in cells) or "none"
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:

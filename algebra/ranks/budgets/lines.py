@@ -5,14 +5,18 @@ For their meaning and proof see `algebra.ranks.budgets.cover`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from algebra.networks.limits import plural
+from algebra.networks.limits import plural, some
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.budgets.limits import limit_of_matrices
+
+# Lines that a sentence names; from so many on lines with one limit are one sentence.
+_MOST_LINES, _MANY = 8, 4
 
 Line = tuple[str, int]
 Lines = tuple[Line, ...]
@@ -61,8 +65,7 @@ class Budget:
             picked = []
             for noun, lines in (("row", self.rows), ("column", self.columns)):
                 if indices := [str(index) for matrix, index in lines if matrix == name]:
-                    shown = ", ".join(indices[:8]) + (", …" if len(indices) > 8 else "")
-                    picked.append(f"{plural(len(indices), noun)} {shown}")
+                    picked.append(f"{plural(len(indices), noun)} {some(indices, _MOST_LINES)}")
             parts.append(f"{' and '.join(picked)} of {name}")
         return " and ".join(parts)
 
@@ -151,6 +154,46 @@ def budgets(allocation: Allocation) -> tuple[Budget, ...]:
             if column is not None:
                 found.append(Budget("column", one, (), ((name, j),), columns[j], *column))
     return tuple(found)
+
+
+def sentences(found: Sequence[Budget]) -> tuple[str, ...]:
+    """Budgets in words; many rows (or columns) of a matrix with one limit are one sentence.
+
+    Parameters
+    ----------
+    found : sequence of Budget
+        All of them exceeded, or none.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> everything = Allocation.rows(LinearEstimator(q=3, d=20, m=2), "W", range(20))
+    >>> rows = [budget for budget in budgets(everything) if budget.kind == "row"]
+    >>> sentences(rows)[0][:59]
+    'rows 0, 1, 2, 3, 4, 5, 6, 7 and 12 more of W have 3 learnab'
+    """
+    alike: dict[tuple[Any, ...], list[Budget]] = {}
+    for k, budget in enumerate(found):
+        is_line = budget.kind in ("row", "column")
+        key = (budget.kind, budget.matrices, budget.equations) if is_line else (k,)
+        alike.setdefault(key, []).append(budget)
+    return tuple(
+        text
+        for own in alike.values()
+        for text in ([_together(own)] if len(own) >= _MANY else map(str, own))
+    )
+
+
+def _together(lines: Sequence[Budget]) -> str:
+    """Several rows, or columns, of a matrix that take part in equally many equations each."""
+    rows, columns = (tuple(sum((getattr(b, k) for b in lines), ())) for k in ("rows", "columns"))
+    least, most = min(b.learnable for b in lines), max(b.learnable for b in lines)
+    subject = replace(lines[0], rows=rows, columns=columns).subject
+    number = str(least) if least == most else f"{least} to {most}"
+    link = "but" if lines[0].excess > 0 else "and"
+    only = "only " * (lines[0].excess > 0)
+    weights = plural(most, f"{number} learnable weight")
+    return f"{subject} have {weights} each {link} take part in {only}{lines[0].equations} each"
 
 
 def shortest_first(budget: Budget) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError
@@ -209,16 +209,13 @@ def repair(
 
 def _demand(problem: Problem, options: DemandOptions, matrices: Sequence[str], seed: int) -> Demand:
     """Where weights may move to, and how many there are afterwards."""
-    from algebra.ranks.generic_rank import network_rank
     from matchprob.api.designs.demands import choosable
 
     allocation, network = problem.allocation, problem.network
     names = list(matrices or allocation.matrices or network.shapes)
     allowed = [c for c in choosable(problem) if c[0] in names]
     allowed += [c for c in allocation.cells if c[0] not in names]
-    whole = network_rank(network, problem.support, seed).rank
-    size = max(whole, allocation.size)
-    return replace(options, budget=size).demand(problem, allowed, seed)
+    return options.demand(problem, allowed, seed, least=allocation.size)
 
 
 @verb(is_drawn=True)

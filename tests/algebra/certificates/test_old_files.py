@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from algebra.certificates import sparse
 from algebra.families import verify
 
 FILES = sorted((Path(__file__).parents[2] / "data" / "certificates").glob("*.json"))
@@ -22,3 +23,21 @@ def test_genuine_old_files_hold(file, msolve):
     result = verify(data)
     assert result.holds, str(result)
     assert [c.status for c in result.checks if c.place == "verdict"][-1] in ("proved", "probable")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_the_sparse_form_is_checked_alike(file, msolve, monkeypatch):
+    """The same checks where masks are sparse; one entry changed is found as it is among rows."""
+    monkeypatch.setattr(sparse, "MOST_ENTRIES", 0)
+    data = json.loads(file.read_text(encoding="utf-8"))
+    assert outcome(data) == outcome({**data, "problem": sparse.compact(data["problem"])})
+    name, rows = next(iter(data["problem"]["learnable"].items()))
+    rows = [[1 - rows[0][0], *rows[0][1:]], *rows[1:]]
+    data["problem"]["learnable"] = {**data["problem"]["learnable"], name: rows}
+    assert outcome(data) == outcome({**data, "problem": sparse.compact(data["problem"])})
+
+
+def outcome(data):
+    """Places and statuses of the checks."""
+    found = verify(data)
+    return found.holds, [(check.place, check.status) for check in found.checks]

@@ -71,6 +71,8 @@ def test_texts_are_annotated_once():
     )
     assert names.annotate(told) == told
     assert Names(NET).annotate(text) == text
+    many = "rows 0, 1 and 2 more of W hold"
+    assert names.annotate(many) == "rows 0 (PV), 1 (SST) and 2 more of W hold"
 
 
 @given(st.text(max_size=60))

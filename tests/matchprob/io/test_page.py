@@ -1,8 +1,14 @@
 """Pages of a given width."""
 
+import io
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.text import Text
 
+import matchprob as mp
 from matchprob.io.page import Page
 
 
@@ -38,9 +44,59 @@ def test_styles_and_lines(narrow):
     assert narrow(Text("x" * 50)) == ["x" * 40, "  " + "x" * 10]
 
 
-@pytest.mark.parametrize(("given", "width"), [("", 110), ("no", 110), ("0", 110), ("57", 57)])
-def test_width(monkeypatch, given, width):
+@pytest.mark.parametrize(("said", "width"), [("", 110), ("no", 110), ("0", 110), ("57", 57)])
+def test_width(monkeypatch, said, width):
     """COLUMNS where it says something, 110 for piped text."""
-    monkeypatch.setenv("COLUMNS", given)
+    monkeypatch.setenv("COLUMNS", said)
     monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
     assert Page().width == width
+
+
+def closed(parts, *, most=50, report=None):
+    """The lines of a page that is closed."""
+    page = Page(most=most)
+    page.file = io.StringIO()
+    for part in parts:
+        page.print(part, markup=False)
+    page.close(len(parts) if report is None else report)
+    return page.file.getvalue().splitlines()
+
+
+@given(
+    st.lists(st.integers(1, 70), min_size=1, max_size=20), st.integers(10, 60), st.integers(0, 3)
+)
+def test_long_reports_are_cut_and_say_by_how_much(sizes, most, last):
+    """At most so many lines; each kept one is as printed, the others are counted, the end stays."""
+    parts = ["\n".join(f"  {k}.{i}" for i in range(size)) for k, size in enumerate(sizes)]
+    ending = min(last, len(parts) - 1, 3)
+    parts = [*parts[: len(parts) - ending], *["end"] * ending]
+    whole = [line for part in parts for line in part.splitlines()]
+    lines = closed(parts, most=most, report=len(parts) - ending)
+    assert len(lines) <= most
+    assert ending == 0 or lines[-ending:] == ["end"] * ending
+    kept = [line for line in lines if "more" not in line]
+    told = [re.fullmatch(r" *… (\d+) more: --all", line) for line in lines if "more" in line]
+    assert len(kept) + sum(int(found[1]) for found in told) == len(whole)
+    assert [line for line in whole if line in kept] == kept or ending
+
+
+def test_the_longest_part_is_cut_first():
+    """A mask of 60 rows gives way, the table after it stays."""
+    mask = "\n".join("●" * 60 for _ in range(60))
+    lines = closed(["title", mask, "\n".join(f"form {k}" for k in range(9))])
+    assert len(lines) == 50
+    assert lines[40:] == ["… 21 more: --all", *(f"form {k}" for k in range(9))]
+
+
+def test_long_lists_of_weights_are_cut():
+    """Of 30 weights 12 are named, the names put in; a list of 15 is whole, as is all by default."""
+    net = mp.LinearRNN(n=40, T=2, b=1, d=1, m=2)
+    names = mp.Problem(net, {"W": "all"}, names={"neurons": [f"N{k}" for k in range(40)]}).names
+    weights = [f"W[3,{j}]" for j in range(30)]
+    page = Page(names, 50)
+    assert page.worded("these: " + " ".join(weights)) == (
+        "these: " + " ".join(f"W[N3,N{j}]" for j in range(12)) + " and 18 more"
+    )
+    assert page.worded(", ".join(weights)).endswith("W[N3,N11] and 18 more")
+    assert page.worded(" ".join(weights[:15])).endswith("W[N3,N14]")
+    assert Page(names).worded(" ".join(weights)).endswith("W[N3,N29]")

@@ -8,7 +8,13 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_cover
-from algebra.ranks.budgets.lines import Budget, budgets, line_cover, shortest_first
+from algebra.ranks.budgets.lines import (
+    Budget,
+    budgets,
+    line_cover,
+    sentences,
+    shortest_first,
+)
 from tests.algebra.ranks.budgets.cases import least_line_cover
 
 
@@ -62,6 +68,27 @@ def test_cover_is_stated_in_words():
         "cross", ("W",), tuple(("W", i) for i in range(9)), (("W", 4),), 9, 8, "8 equations"
     )
     assert many.reason == (
-        "rows 0, 1, 2, 3, 4, 5, 6, 7, … and column 4 of W hold 9 learnable weights but take part "
-        "in only 8 equations"
+        "rows 0, 1, 2, 3, 4, 5, 6, 7 and 1 more and column 4 of W hold 9 learnable weights but "
+        "take part in only 8 equations"
+    )
+
+
+def test_many_rows_are_one_sentence():
+    """Rows of equal limits together, fewer than four singly, columns apart from rows."""
+    network = LinearEstimator(q=6, d=12, m=3)
+    mask = np.zeros((12, 6), int)
+    mask[:3, :4] = mask[3:, 2:] = 1
+    mask[11] = 1
+    rows = [b for b in budgets(Allocation.from_masks(network, W=mask)) if b.kind == "row"]
+    assert sentences(rows) == (
+        "rows 0, 1, 2, 3, 4, 5, 6, 7 and 4 more of W have 4 to 6 learnable weights each but take "
+        "part in only m = 3 equations each",
+    )
+    assert sentences(rows[:3]) == tuple(map(str, rows[:3]))
+    columns = [b for b in budgets(Allocation.from_masks(network, W=mask)) if b.kind == "column"]
+    assert len(sentences([*rows, *columns])) == 2
+    within = [b for b in budgets(Allocation.rows(network, "W", range(5))) if b.kind == "column"]
+    assert sentences(within) == (
+        "columns 0, 1, 2, 3, 4, 5 of W have 5 learnable weights each and take part in d = 12 "
+        "equations each",
     )

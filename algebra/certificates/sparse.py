@@ -1,0 +1,157 @@
+"""Large matrices of proof files in sparse form: the entries that differ from the most frequent one.
+
+A mask of 302 × 302 with 3,600 ones takes 270,000 characters as rows of 0 and 1, and 20,000 as::
+
+    {"shape": [302, 302], "rest": 0, "value": 1, "columns": [[3, 17], [], [0, 4, 9], …]}
+
+`columns` holds for each row the columns whose entries are not `rest`; all of these are `value`, or
+they stand in `values`, a list beside each list of columns.  Matrices of at most `MOST_ENTRIES`
+entries, and those for which it would not be shorter, stay lists of rows; readers take both forms.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields, items, matrix
+
+# Entries of the largest matrix that is always written as rows.
+MOST_ENTRIES = 10_000
+# Whole numbers within are kept in 64 bits.
+_LONG = 1 << 62
+
+
+def compact(data: Any) -> Any:
+    """Plain data with its large matrices in sparse form, where that is shorter.
+
+    Parameters
+    ----------
+    data : plain data
+        Tables within tables; a matrix is a list of equally long lists.
+
+    Examples
+    --------
+    >>> rows = [[0] * 200 for _ in range(100)]
+    >>> rows[1][7] = 1
+    >>> compact({"W": rows})["W"]["columns"][:3]
+    [[], [7], []]
+    """
+    if isinstance(data, Mapping):
+        return {key: compact(value) for key, value in data.items()}
+    return _sparse(data) if _is_large(data) else data
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether a field has the sparse form; whether it is right is checked by `entries`."""
+    return isinstance(value, Mapping) and "columns" in value
+
+
+def entries(
+    value: Any, place: str, shape: tuple[int, int], check: Callable[[Any, str], Any]
+) -> np.ndarray:
+    """The checked entries of a matrix of a file, given by its rows or in sparse form.
+
+    Parameters
+    ----------
+    value : object
+        As it stands in the file.
+    place : str
+    shape : (int, int)
+        That it must have.
+    check : callable
+        From an entry and its place to what it means.
+
+    Returns
+    -------
+    ndarray
+        Of int64, or of objects where not all entries are such numbers.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    if not is_sparse(value):
+        rows = matrix(value, place, shape)
+        read = [
+            [check(v, f"{place}[{i}][{j}]") for j, v in enumerate(row)]
+            for i, row in enumerate(rows)
+        ]
+        return _array([v for row in read for v in row]).reshape(shape)
+    fields = Fields(value, place)
+    if fields.wholes("shape", 0) != shape:
+        raise CheckFailed(fields.at("shape"), f"is not that of a matrix of {shape[0]}×{shape[1]}")
+    rest = check(fields.raw("rest"), fields.at("rest"))
+    columns = fields.items("columns")
+    if len(columns) != shape[0]:
+        raise CheckFailed(fields.at("columns"), f"has {len(columns)} rows, not {shape[0]}")
+    several = fields.has("values")
+    values = fields.items("values") if several else []
+    if several and len(values) != len(columns):
+        raise CheckFailed(fields.at("values"), f"has {len(values)} rows, not {shape[0]}")
+    one = None if several else check(fields.raw("value"), fields.at("value"))
+    places: list[tuple[int, int]] = []
+    found: list[Any] = []
+    for i in range(shape[0]):
+        own = _increasing(columns[i], f"{fields.at('columns')}[{i}]", shape[1])
+        places += [(i, j) for j in own]
+        if several:
+            at = f"{fields.at('values')}[{i}]"
+            row = items(values[i], at)
+            if len(row) != len(own):
+                raise CheckFailed(at, f"has {len(row)} entries for {len(own)} columns")
+            found += [check(v, f"{at}[{k}]") for k, v in enumerate(row)]
+    fields.finish()
+    kinds = _array([rest, *(found if several else [one])])
+    out = np.full(shape, kinds[0], kinds.dtype)
+    if places:
+        down, across = np.array(places).T
+        out[down, across] = kinds[1:] if several else kinds[1]
+    return out
+
+
+def _increasing(value: Any, place: str, below: int) -> list[int]:
+    """Columns in increasing order."""
+    found = items(value, place)
+    for j in found:
+        if type(j) is not int or not 0 <= j < below:
+            raise CheckFailed(place, f"holds something else than columns 0 to {below - 1}")
+    if any(one >= other for one, other in pairwise(found)):
+        raise CheckFailed(place, "is not increasing")
+    return found
+
+
+def _array(values: list[Any]) -> np.ndarray:
+    is_short = all(type(v) is int and -_LONG < v < _LONG for v in values)
+    return np.array(values, np.int64 if is_short else object)
+
+
+def _is_large(data: Any) -> bool:
+    return (
+        isinstance(data, list)
+        and bool(data)
+        and all(isinstance(row, list) for row in data)
+        and len({len(row) for row in data}) == 1
+        and len(data) * len(data[0]) > MOST_ENTRIES
+    )
+
+
+def _sparse(rows: list[list[Any]]) -> Any:
+    counts = Counter(v for row in rows for v in row)
+    [(rest, number)] = counts.most_common(1)
+    size = len(rows) * len(rows[0])
+    # A column for each other entry, and its value where there are several.
+    if (size - number) * (1 if len(counts) <= 2 else 2) >= size:
+        return rows
+    columns = [[j for j, v in enumerate(row) if v != rest] for row in rows]
+    out: dict[str, Any] = {"shape": [len(rows), len(rows[0])], "rest": rest}
+    if len(counts) > 2:
+        values = [[v for v in row if v != rest] for row in rows]
+        return {**out, "columns": columns, "values": values}
+    others = [v for v in counts if v != rest]
+    return {**out, "value": others[0] if others else rest, "columns": columns}

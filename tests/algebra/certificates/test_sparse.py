@@ -1,0 +1,99 @@
+"""Large matrices in sparse form: what is read is what was written, and a liar is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.certificates import sparse
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import whole
+from algebra.certificates.sparse import compact, entries
+from tests.samples import many
+
+
+def number(value, place):
+    return whole(value, place, -9, 1 << 70)
+
+
+@st.composite
+def matrices(draw):
+    """Matrices of a few different values, mostly one, wide and narrow."""
+    rows, columns = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    values = draw(st.lists(st.integers(-9, 9) | st.just(1 << 65), min_size=1, max_size=4))
+    return [
+        [draw(st.sampled_from([values[0], *values])) for _ in range(columns)] for _ in range(rows)
+    ]
+
+
+@settings(max_examples=many(200))
+@given(matrices())
+def test_what_is_read_is_what_was_written(rows):
+    """For every matrix, in both forms, through JSON; the sparse form is taken where it is less."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse, "MOST_ENTRIES", 0)
+        written = compact({"of": {"W": rows}})["of"]["W"]
+    read = json.loads(json.dumps(written))
+    shape = len(rows), len(rows[0])
+    assert entries(read, "W", shape, number).tolist() == rows
+    assert entries(rows, "W", shape, number).tolist() == rows
+    assert len(json.dumps(written)) < len(json.dumps(rows)) + 80
+
+
+def test_only_large_matrices_are_sparse():
+    """10,000 entries stand as rows, 10,100 do not; lists of other things stay as they are."""
+    small, large = np.eye(100, dtype=int).tolist(), np.eye(101, 100, dtype=int).tolist()
+    assert compact(small) == small
+    assert compact(large)["columns"][:3] == [[0], [1], [2]]
+    assert compact([[0, 1], [1]]) == [[0, 1], [1]]
+
+
+GOOD = {"shape": [2, 3], "rest": 0, "value": 1, "columns": [[0, 2], []]}
+
+
+def bit(value, place):
+    return whole(value, place, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"shape": [3, 2]}, "W.shape"),
+        ({"shape": [2, 3.0]}, "W.shape[1]"),
+        ({"rest": 2}, "W.rest"),
+        ({"rest": False}, "W.rest"),
+        ({"value": True}, "W.value"),
+        ({"value": "1"}, "W.value"),
+        ({"columns": [[0, 2]]}, "W.columns"),
+        ({"columns": [[0, 3], []]}, "W.columns[0]"),
+        ({"columns": [[-1], []]}, "W.columns[0]"),
+        ({"columns": [[2, 0], []]}, "W.columns[0]"),
+        ({"columns": [[1, 1], []]}, "W.columns[0]"),
+        ({"columns": [[True], []]}, "W.columns[0]"),
+        ({"columns": [[0], None]}, "W.columns[1]"),
+        ({"columns": 7}, "W.columns"),
+        ({"values": [[1, 1], []]}, "W.value"),
+        ({"more": 0}, "W.more"),
+    ],
+)
+def test_what_is_not_of_the_form_is_refused(change, place):
+    """With its place; nothing is guessed, and a truth value is no number."""
+    assert entries(GOOD, "W", (2, 3), bit).tolist() == [[1, 0, 1], [0, 0, 0]]
+    with pytest.raises(CheckFailed) as refused:
+        entries({**GOOD, **change}, "W", (2, 3), bit)
+    assert refused.value.place == place
+
+
+@pytest.mark.parametrize(
+    "values", [[[1], []], [[1, 1]], [[1, 2], []], [[1, 1], [1]], [[1, None], []], 3]
+)
+def test_values_stand_beside_their_columns(values):
+    """As many as columns, each checked."""
+    several = {"shape": [2, 3], "rest": 0, "columns": [[0, 2], []]}
+    good = entries({**several, "values": [[1, 0], []]}, "W", (2, 3), bit)
+    assert good.tolist() == [[1, 0, 0], [0, 0, 0]]
+    with pytest.raises(CheckFailed) as refused:
+        entries({**several, "values": values}, "W", (2, 3), bit)
+    assert refused.value.place.startswith("W.values")

@@ -1,0 +1,89 @@
+"""Designs and repairs of models: against all choices of a few parameters."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from algebra.design.demand import NoDesign
+from matchprob.api.question import model_problem
+from tests.onnx_models import save
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """Two hidden layers with tanh, 3 → 4 → 4 → 2."""
+    return save("mlp_tanh", tmp_path_factory.mktemp("models"))
+
+
+def is_enough(problem, cells):
+    """Whether certify finds the full rank where these learn."""
+    masks = {name: np.zeros(shape, int) for name, shape in problem.network.shapes.items()}
+    for name, i, j in cells:
+        masks[name][i, j] = 1
+    learning = {name: mask for name, mask in masks.items() if mask.any()}
+    return mp.certify(mp.Problem(problem.network, learning)).verdict != "minimal"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_cheapest_design_of_a_model(model, seed):
+    """The least cost of all pairs of biases that are not minimal; its proof verifies."""
+    problem = model_problem(model, ["*.bias"], 1)
+    rng = random.Random(seed)
+    costs = {cell: rng.randint(1, 40) for cell in problem.allocation.cells}
+    found = mp.design(problem, costs=costs)
+    assert found.design.rank.rank == found.allocation.size == 2
+    least = min(
+        sum(costs[cell] for cell in pair)
+        for pair in itertools.combinations(costs, 2)
+        if is_enough(problem, pair)
+    )
+    assert found.cost == found.design.bound == least
+    assert mp.verify(found.proof()).holds
+
+
+def test_a_demand_that_no_parameters_meet(model):
+    """Biases of the last layer move all samples alike: with two samples they are never enough."""
+    problem = model_problem(model, ["l3.bias"], 2)
+    with pytest.raises(mp.InputError, match="only 2 weights may learn, 4 are needed"):
+        mp.design(problem)
+    problem = model_problem(model, ["l3.*"], 2)
+    side = problem.network.shapes["l3.weight"].index(2)
+    other = [c for c in problem.allocation.cells if c[0] == "l3.weight" and c[1 + side] == 1]
+    with pytest.raises(NoDesign, match="take part in only 3 of 4 independent equations"):
+        mp.design(problem, forbidden=other)
+
+
+def test_a_model_is_repaired(model):
+    """Four weights onto one output: two have to move, as all choices of one show; their edges are written."""
+    everything = model_problem(model, ["l3.weight"], 2)
+    shape = everything.network.shapes["l3.weight"]
+    onto = np.zeros(shape, int)
+    onto[(0, slice(None)) if shape[0] == 2 else (slice(None), 0)] = 1
+    problem = mp.Problem(everything.network, {"l3.weight": onto})
+    found = mp.repair(problem)
+    assert (found.before.verdict, found.before.rank, found.before.equations) == ("minimal", 2, 4)
+    assert (found.repair.moves, found.repair.bound) == (2, 2)
+    assert found.after.verdict != "minimal"
+    assert is_enough(problem, found.problem.allocation.cells)
+    old = set(problem.allocation.cells)
+    others = set(everything.allocation.cells) - old
+    assert not any(
+        is_enough(problem, (old - {gone}) | {new}) for gone, new in itertools.product(old, others)
+    )
+    assert len(found.edges().splitlines()) == 1 + 4
+
+
+def test_a_repair_speaks_of_no_budget(model):
+    """What nobody gave is not named: too few places, and weights that must learn in vain."""
+    problem = model_problem(model, ["l3.bias"], 2)
+    with pytest.raises(mp.InputError) as refused:
+        mp.repair(problem, matrices=["l3.bias"])
+    assert "budget" not in str(refused.value)
+    net = mp.LinearEstimator(q=3, d=2, m=2)
+    wasted = mp.Problem(net, {"W": [[1, 1, 1], [0, 0, 0]]})
+    found = mp.repair(wasted, must=[("W", 0, 0), ("W", 0, 1), ("W", 0, 2)])
+    assert found.problem.allocation.size == 5
+    assert found.after.verdict == "maximal"
