@@ -133,7 +133,7 @@ CASES = [
     ),
     (
         "an npz that does not say what sends", {"W": '{ edges = "w.npz" }'},
-        {"w.npz": npz(np.eye(3))}, r"does not say which of its sides sends",
+        {"w.npz": npz(np.eye(3))}, r"does not say whether its rows or columns are `pre`",
     ),
     ("a missing file", {"W": '"none.csv"'}, {}, r"support.W.*none.csv.*does not exist"),
     ("an alpha of 0", {"network": "leak = 0.0"}, {}, r"leak.*0.*above 0"),
