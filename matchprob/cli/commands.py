@@ -279,10 +279,9 @@ def _files(verb: Verb, line: Line, kind: type[LineOption] = LineOption) -> Itera
 
 def _reading(verb: Verb, line: Line) -> Iterator[str]:
     """The options that say how a file is read, as they were given."""
-    used = {
-        n for _, spec, _ in _given(verb, line) if isinstance(spec, LineArgument) for n in spec.uses
-    }
-    for p, _, value in _given(verb, line):
+    given = list(_given(verb, line))
+    used = {name for _, spec, _ in given if isinstance(spec, LineArgument) for name in spec.uses}
+    for p, _, value in given:
         if p.name in used and p.flag:
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 yield from (p.flag, str(one))

@@ -25,6 +25,10 @@ def test_a_model_without_a_problem_file(folder, capsys):
     assert call(*words, "--learn", "l3.*", "--json", "--out", out) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["verdict"], data["learnable"], data["equations"]) == ("undecided", 18, 12)
+    # What is suggested has the options without which the file cannot be read.
+    [command] = [text for text in data["explanation"] if "matchprob inspect" in text]
+    asked = "--learn l1.bias,l2.bias --learn 'l3.*' --m 6"
+    assert f"matchprob inspect {folder / 'mlp_tanh.onnx'} {asked}" in command
     assert call("verify", out) == 0
     assert "the model in the file" in capsys.readouterr().out
 
