@@ -151,7 +151,7 @@ class _State:
             / (np.linalg.norm(self.real[a]) + np.linalg.norm(self.real[b]))
             for a, b in self.pairs
         ]
-        return self.level + min(apart, default=0.0)
+        return self.level + float(min(apart, default=0.0))
 
 
 def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
