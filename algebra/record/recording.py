@@ -163,7 +163,7 @@ def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
             raise Unfinished(
                 f"no first choice was found in the time given; all {count} things together, at "
                 f"cost {asked.cost(asked.allowed)}, determine what can be determined: a longer "
-                "--seconds, fewer samples or fewer learnable weights"
+                "`seconds`, fewer samples or fewer learnable weights"
             ) from None
         if not points:
             raise

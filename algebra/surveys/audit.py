@@ -378,7 +378,7 @@ def _total(cells: Sequence[Cell], matrix: str, size: int, count: int | None) -> 
     if count is None and total > LARGEST:
         raise InputError(
             f"there are {total} allocations of {size} of {len(cells)} cells, more than {LARGEST}; "
-            "draw some at random with --count"
+            "draw some at random with `count`"
         )
     if count is not None and count < 1:
         raise InputError(f"`count` ({count}) must be at least 1")

@@ -202,7 +202,7 @@ def _asked_again(
             open_ = [k for k, t in out.items() if not t.counted and t.outcome(bound) is None]
             if open_:
                 tighter = replace(work, problem=bounded(work.problem, measure, bound))
-                for count in compute(tighter.to_dict(), tighter.key, open_):
+                for count in compute(tighter, open_):
                     out[count.index] = out[count.index].narrowed(bound, count.outcome)
     forget()
     return list(out.values())

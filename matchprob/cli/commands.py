@@ -305,7 +305,7 @@ def _flags_in_messages(verb: Verb) -> Iterator[None]:
     try:
         yield
     except (InputError, Unfinished) as error:
-        error.args = (flags_in(str(error), verb), *error.args[1:])
+        error.args = tuple(flags_in(a, verb) if isinstance(a, str) else a for a in error.args)
         raise
 
 

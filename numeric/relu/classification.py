@@ -95,7 +95,7 @@ def load_idx(folder: Path) -> Samples:
                     )
                 return _samples(folder.name or "idx", X.reshape(len(X), -1), y)
     raise InputError(
-        f"--data {folder}: no MNIST files there; expected {_NAMES[0][0]} and {_NAMES[0][1]}, "
+        f"`data` ({folder}): no MNIST files there; expected {_NAMES[0][0]} and {_NAMES[0][1]}, "
         "with or without .gz"
     )
 

@@ -15,7 +15,7 @@ from typing import Any
 from algebra.errors import InputError
 from algebra.time_limits import check_time, time_left
 from numeric.counts import InstanceCount
-from numeric.studies.trials import TrialSeries, compute
+from numeric.studies.trials import TrialSeries, compute_described
 from numeric.studies.workers import NextChunk, WorkerFailed
 
 _MOST_FAILURES = 3
@@ -43,7 +43,7 @@ class DaskWorkers:
             from distributed import Client
         except ImportError:
             raise InputError(
-                "`--scheduler` needs Dask: python -m pip install 'matchprob[cluster]'"
+                "`scheduler` needs Dask: python -m pip install 'matchprob[cluster]'"
             ) from None
         self.address = address
         _check_address(address)
@@ -92,7 +92,7 @@ class DaskWorkers:
         failures: dict[tuple[int, ...], int] = {}
 
         def submit(chunk: list[int]) -> None:
-            future = self.client.submit(compute, data, key, chunk, pure=False)
+            future = self.client.submit(compute_described, data, key, chunk, pure=False)
             chunks[future.key] = chunk
             ahead.add(future)
 

@@ -83,10 +83,9 @@ class InProcessWorker:
 
     def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
         """Records of chunks, in order."""
-        data, key = work.to_dict(), work.key
         while chunk := take():
             check_time()
-            yield compute(data, key, chunk)
+            yield compute(work, chunk)
 
     def close(self) -> None:
         """Close the counters that this process keeps."""
@@ -301,8 +300,7 @@ class Study:
 
     def plan(self) -> Plan:
         """The plan of the problem's allocation (ranks, root count), before any trial."""
-        counter = kept_counter(self.work.to_dict(), self.work.key)
-        return counter.plan(self.work.problem.allocation)
+        return kept_counter(self.work).plan(self.work.problem.allocation)
 
     def _give_up(self, trials: int) -> None:
         """Record the first missing trial, during which the time limit was reached."""

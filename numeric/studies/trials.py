@@ -3,7 +3,8 @@
 A trial's record depends only on the `TrialSeries` and the trial's number: not on its chunk,
 the worker that computed it, or earlier computations.  (Time limits are the
 exception: if an engine reaches one, a faster machine may get further.  The record then
-says so.)  Local processes and cluster workers all call `compute`.
+says so.)  This process calls `compute` with the object itself; local workers and
+cluster workers receive its description (`compute_described`).
 """
 
 from __future__ import annotations
@@ -133,36 +134,46 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[InstanceCount]:
+def compute(work: TrialSeries, indices: Sequence[int]) -> list[InstanceCount]:
     """Records of some trials, in their order.
 
     Parameters
     ----------
-    data : dict
-        `TrialSeries.to_dict` of the trials.
-    key : str
-        Their `TrialSeries.key`: with the same key the next call reuses plans and engines.
+    work : TrialSeries
+        The next call with the same trials reuses plans and engines.
     indices : sequence of int
     """
-    work, counter = _keep(data, key)
+    counter = kept_counter(work)
     return counter.count_many([draw_instance(work.problem, work.seed, k) for k in checked(indices)])
 
 
-def kept_counter(data: dict[str, Any], key: str) -> InstanceCounter:
-    """The counter of these trials, kept for the next call of this thread; see `compute`."""
-    return _keep(data, key)[1]
+def compute_described(
+    data: dict[str, Any], key: str, indices: Sequence[int]
+) -> list[InstanceCount]:
+    """`compute` in another process, which has the description of the trials.
+
+    Parameters
+    ----------
+    data : dict
+        `TrialSeries.to_dict`; read once.
+    key : str
+        `TrialSeries.key`.
+    indices : sequence of int
+    """
+    kept = _kept.counters.get(key)
+    return compute(kept[0] if kept else TrialSeries.from_dict(data), indices)
 
 
-def _keep(data: dict[str, Any], key: str) -> tuple[TrialSeries, InstanceCounter]:
-    found = _kept.counters.pop(key, None)
+def kept_counter(work: TrialSeries) -> InstanceCounter:
+    """The counter of these trials, kept for the next call of this thread."""
+    found = _kept.counters.pop(work.key, None)
     if found is None:
         while len(_kept.counters) >= _MOST_KEPT:
             # The least recently used one.
             _kept.counters.pop(next(iter(_kept.counters)))[1].close()
-        work = TrialSeries.from_dict(data)
         found = work, work.counter()
-    _kept.counters[key] = found
-    return found
+    _kept.counters[work.key] = found
+    return found[1]
 
 
 def forget() -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from algebra.errors import InputError
-from numeric.studies.trials import compute
+from numeric.studies.trials import compute_described
 from numeric.studies.workers import WorkerFailed, receive, send
 
 
@@ -24,7 +24,7 @@ def serve() -> None:
         error: Exception | None = None
         counts = []
         try:
-            counts = compute(data, key, chunk)
+            counts = compute_described(data, key, chunk)
         except InputError as problem:
             error = problem
         except Exception as bug:

@@ -36,7 +36,7 @@ class WorkerFailed(Unfinished):
     """Trials that could not be computed: their workers died, or raised an unexpected error."""
 
     def __str__(self) -> str:
-        return f"{super().__str__()}; what is finished is kept where there is a --store"
+        return f"{super().__str__()}; what is finished is kept where trials are stored"
 
 
 def send(stream: IO[bytes], message: Any) -> None:
@@ -190,6 +190,6 @@ class LocalWorkers:
         if self._deaths[name] >= _MOST_DEATHS:
             trials = f"trial {chunk[0]}" if len(chunk) == 1 else f"trials {chunk[0]}–{chunk[-1]}"
             raise WorkerFailed(
-                f"{trials}: {_MOST_DEATHS} workers died at it (out of memory? `--workers 1` "
-                "computes in this process)"
+                f"{trials}: {_MOST_DEATHS} workers died at it (out of memory? with 1 as "
+                "`workers` this process computes)"
             )

@@ -233,7 +233,7 @@ def monodromy_group(
     if found is None:
         raise InputError(
             f"no monodromy group: paths were lost along each of {lines.followed} lines; another "
-            "--seed may do better"
+            "`seed` may do better"
         )
     return MonodromyGroup(
         found, tuple(lines.permutations()), lines.arrived, lines.followed - lines.arrived, source

@@ -168,8 +168,8 @@ def _input(value: Any, path: Path, sizes: Mapping[str, int], first: str) -> Inpu
         else:
             name = one_line(dim.dim_param or f"{value.name}.{k}")
             raise InputError(
-                f"{path}: axis {k} of the input `{one_line(value.name)}` has no size: say one by "
-                f'`sizes = {{ "{name}" = 8 }}` (--size {name}=8), or export with fixed sizes; only '
+                f"{path}: axis {k} of the input `{one_line(value.name)}` has no size: give "
+                f"`sizes` one, such as {name}=8, or export with fixed sizes; only "
                 "the axis of the samples, the first of the first input, may be without"
             )
     return Input(value.name, tuple(found), value.type.tensor_type.elem_type)

@@ -123,7 +123,7 @@ class _Reader:
             )
             raise InputError(
                 f"{self.path}: every input must have the axis of the samples, the first of the "
-                f"first input, and single numbers be given (--size NAME=NUMBER); the inputs are "
+                f"first input, and single numbers be given by `sizes`; the inputs are "
                 f"{inputs}"
             )
         return BATCH if isinstance(first, str) else first

@@ -81,5 +81,5 @@ def test_the_homotopy_engine_says_where_the_root_count_is_out_of_reach(monkeypat
         count = counter.count(draw_instance(problem, 0, 0))
     assert count.status == "undetermined"
     assert "N is out of reach" in count.note
-    assert "--engine multistart" in count.note
+    assert "the engine multistart" in count.note
     assert "complex path" in count.note

@@ -15,8 +15,10 @@ from numeric.studies.trials import (
     TrialSeries,
     TrialSettings,
     compute,
+    compute_described,
     contradict,
     forget,
+    kept_counter,
     record,
     says_more,
 )
@@ -27,7 +29,7 @@ RANDOM = Problem(NET, {"W": RandomCells(budget=2)})
 
 
 def records(work, indices):
-    return [record(c) for c in compute(work.to_dict(), work.key, list(indices))]
+    return [record(c) for c in compute(work, list(indices))]
 
 
 @pytest.mark.parametrize("problem", [FIXED, RANDOM], ids=["fixed", "random"])
@@ -40,6 +42,28 @@ def test_a_record_does_not_depend_on_its_chunk(problem):
     assert records(work, range(11, -1, -1)) == whole[::-1]
     forget()
     assert len({r[1:] for r in whole}) > 1
+
+
+def test_another_process_computes_the_same_from_the_description():
+    """From the description the records are those of the object; it is read once."""
+    work = TrialSeries.of(FIXED, 3)
+    expected = records(work, range(6))
+    forget()
+    data = work.to_dict()
+    first = [record(c) for c in compute_described(data, work.key, [0, 1, 2])]
+    data.clear()
+    assert first + [record(c) for c in compute_described(data, work.key, [3, 4, 5])] == expected
+    forget()
+
+
+def test_this_process_uses_the_object(monkeypatch):
+    """No problem is read again where the trials are computed."""
+    monkeypatch.setattr("numeric.studies.trials.problem_from_dict", None)
+    work = TrialSeries.of(FIXED, 3)
+    assert kept_counter(work) is kept_counter(work)
+    assert kept_counter(work).problem is work.problem
+    assert len(records(work, range(3))) == 3
+    forget()
 
 
 def test_work_survives_plain_data():

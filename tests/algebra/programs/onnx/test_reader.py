@@ -89,7 +89,7 @@ def test_what_is_refused_in_one_line(tmp_path):
     assert "node 0 `n0` (Sin): the operator Sin is not known; known are Abs, Add," in found
     net = Net()
     path = written(net, tmp_path, net("Tanh", net.input("x", "steps", 2)))
-    assert "--size steps=8" in refused(path)
+    assert "`sizes` one, such as steps=8" in refused(path)
     assert read_onnx(path, sizes={"steps": 3}).program.samples == {"x": (3, 2)}
     assert "the file's sizes by name: N, steps" in refused(path, sizes={"step": 3})
     net = Net()
