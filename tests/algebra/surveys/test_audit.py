@@ -114,7 +114,7 @@ def test_wide_matrices():
 
 def test_too_many_and_bad():
     """Too many allocations, unknown matrices, impossible budgets: bad input."""
-    with pytest.raises(InputError, match="--count"):
+    with pytest.raises(InputError, match="with `count`"):
         audit(LinearRNN(n=8, T=4, b=1, d=4, m=4), "W")
     with pytest.raises(InputError, match="no matrix `V`"):
         audit(LAYER, "V")
