@@ -5,8 +5,8 @@
 
 Recurrent networks, T = b = d = 4, m = 16, plastic synapses at random places; also with a random
 cost of each unit, where the bound does not meet the greedy choice at once.  ``--circuit``: 302
-units, 3,600 synapses of which 1,052 are plastic, T = 10, d = 80, each row with its memory and the
-time of the check of its proof.
+units, 3,600 synapses of which 1,052 or all are plastic, T = 10, d = 80, each row with its memory
+and the time of the check of its proof.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ import numpy as np
 
 import matchprob as mp
 
-# Kind, inputs b and samples m.
-CIRCUITS = [("tanh", 20, 60), ("tanh", 20, 8), ("linear", 20, 60)]
+# Kind, inputs b, samples m and plastic synapses r.
+CIRCUITS = [
+    ("tanh", 20, 60, 1_052), ("tanh", 20, 8, 1_052), ("linear", 20, 60, 1_052),
+    ("tanh", 20, 60, 3_600),
+]  # fmt: skip
 
 
-def circuit(kind: str, b: int, m: int, *, n: int = 302, exist: int = 3_600, r: int = 1_052) -> str:
+def circuit(kind: str, b: int, m: int, r: int, *, n: int = 302, exist: int = 3_600) -> str:
     """One line of a large circuit, in a process of its own."""
     rng = np.random.default_rng(0)
     support, mask = np.zeros((n, n), int), np.zeros((n, n), int)
@@ -35,12 +38,16 @@ def circuit(kind: str, b: int, m: int, *, n: int = 302, exist: int = 3_600, r: i
     sizes = {"n": n, "T": 10, "b": b, "d": 80, "m": m}
     net = mp.LinearRNN(**sizes) if kind == "linear" else mp.RNN(**sizes, activation=kind)
     began = time.process_time()
-    found = mp.record(mp.Problem(net, {"W": mask}, {"W": support}), "units", seconds=100.0)
+    said: list[str] = []
+    found = mp.record(
+        mp.Problem(net, {"W": mask}, {"W": support}), "units", seconds=300.0,
+        first=lambda choice: said.append(f"{choice} ({time.process_time() - began:.1f} s)"),
+    )  # fmt: skip
     middle = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-    holds = mp.verify(found.proof_file()).holds
+    holds = mp.verify(found.proof_file(), timeout=600).holds
     return (
-        f"{kind:6s} {n} {r} b={b:2d} m={m:2d}: {len(found.recorded)} recorded, "
+        f"{kind:6s} {n} {r} b={b:2d} m={m:2d}: {said[0]}; {len(found.recorded)} recorded, "
         f"bound {found.bound}, rank {found.rank.rank}, {middle - began:.1f} s, "
         f"{peak:.2f} GiB; proof holds: {holds}, "
         f"{time.process_time() - middle:.1f} s"
@@ -56,8 +63,8 @@ def main() -> None:
     parser.add_argument("--row", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.row:
-        kind, b, m = options.row.split(",")
-        print(circuit(kind, int(b), int(m)))
+        kind, b, m, r = options.row.split(",")
+        print(circuit(kind, int(b), int(m), int(r)))
         return
     if options.circuit:
         for row in CIRCUITS:

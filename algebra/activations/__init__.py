@@ -1,7 +1,6 @@
 """Networks with activations and biases: the family of kinds ``rnn`` and ``ffn``.
 
 formal    Proof that ranks of tanh, sigmoid and softplus networks can be computed modulo a prime
-minors    A regular minor at a rational point, in ball arithmetic: a rank proved another way
 reach     Allocations whose matches always exist, and labels that no student reaches
 certify   Certification
 verify    Verification

@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from algebra.activations.minors import LARGEST, find_minor
 from algebra.activations.reach import everything_learns, read_out_part, stuck_output
 from algebra.certificates.certificate import (
     DISCRETE,
@@ -29,7 +28,6 @@ from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.certify import certify_linear, generic_ranks, why_minimal
 from algebra.linear.evidence import OnRanks
 from algebra.networks.activated import ActivatedNetwork
-from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
@@ -37,8 +35,8 @@ from algebra.problems.reachability import labels_vanish
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
+from algebra.ranks.minors import minor_in_time, none_found
 from algebra.theorems.statements import what_theorems_say
-from algebra.time_limits import OutOfTime
 
 
 def certify_activated(problem: Problem, effort: Effort) -> Certificate:
@@ -128,11 +126,7 @@ class _ActivationCertifier(OnRanks):
         # If pre-activations contain given numbers, the values need not be independent.
         exact = exact and not pins(support)
         self.evidence.pop("regular_minor", None)
-        try:
-            with phase("a regular minor in ball arithmetic"):
-                minor = find_minor(self.network, cells, self.whole.rank, support, self.effort.seed)
-        except OutOfTime:
-            minor = None
+        minor = minor_in_time(self.network, cells, self.whole.rank, support, self.effort.seed)
         if minor is not None:
             self.evidence["regular_minor"] = minor.to_dict()
         return exact or minor is not None
@@ -140,8 +134,4 @@ class _ActivationCertifier(OnRanks):
     def _unproved(self) -> Certificate:
         """Formal ranks for an activation for which they are only upper bounds."""
         rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
-        tried = (
-            f"a regular minor of {self.whole.rank} rows in ball arithmetic: none was found; they "
-            f"are looked for up to {LARGEST} rows"
-        )
-        return self.conclude(UNDECIDED, rule, tried=(tried,))
+        return self.conclude(UNDECIDED, rule, tried=(none_found(self.whole.rank),))

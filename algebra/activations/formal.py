@@ -86,7 +86,7 @@ for discrete laws a certificate has a note.
 **Other activations.** For any φ, a rank with independent values *and* slopes is an upper bound of
 the generic rank: substituting functions for unknowns cannot raise a rank.  So a deficit found this
 way holds for every activation; that it is not larger is proved if a minor is regular at one point,
-in ball arithmetic (`algebra.activations.minors`).  erf is treated in this way.
+in ball arithmetic (`algebra.ranks.minors`).  erf is treated in this way.
 
 References
 ----------

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from algebra.activations.formal import why_exact
-from algebra.activations.minors import Minor, is_regular, read_minor
 from algebra.activations.reach import (
     everything_learns,
     is_one_sided,
@@ -36,6 +35,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.minors import check_minor, read_minor
 from algebra.linear.evidence import LinearEvidence, read_evidence
 from algebra.linear.verify import ClaimChecker, check_claim
 from algebra.networks.activated import ActivatedNetwork
@@ -47,10 +47,8 @@ from algebra.problems.reduction import lowered
 from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
+from algebra.ranks.minors import Minor
 from algebra.theorems.statements import what_theorems_say
-
-# Not used by certification.
-_PRECISIONS = (96, 192, 384, 768, 1536)
 
 
 def verify_activated(data: object, effort: Effort) -> Verification:
@@ -235,14 +233,7 @@ class _ActivationChecker(ClaimChecker):
                 self.say("rank", UNCHECKED, self._only_bounds)
             return known, attained
         place, minor = "evidence.regular_minor", self.minor
-        if len(minor.rows) != claim.equations:
-            raise CheckFailed(place, f"has {len(minor.rows)} rows, not {claim.equations}")
-        if claim.rank == claim.equations:
-            outside = set(minor.columns) - set(self.problem.allocation.cells)
-            if outside:
-                raise CheckFailed(place, f"{min(outside)} does not learn")
-        if not is_regular(self.network, minor, student, _PRECISIONS):
-            raise CheckFailed(place, "balls do not show that it is not 0")
+        check_minor(minor, self.network, claim, self.problem.allocation.cells, student)
         text = f"regular in ball arithmetic: rank at least {claim.equations}, by no theorem on φ"
         self.say(place, PROVED, text)
         if not exact:

@@ -33,6 +33,7 @@ from algebra.polynomials.msolve.solver import groebner_basis
 from algebra.polynomials.points import NotRadical, Points, points_of
 from algebra.polynomials.quotient import Element
 from algebra.problems.allocation import Allocation, Cell
+from algebra.ranks.generic_rank import network_rank
 from algebra.systems.at_points import stage_values
 from algebra.systems.core import Core
 from algebra.systems.forms import beyond_counting, preferred_forms
@@ -81,7 +82,7 @@ def alternatives(
     allocation: Allocation,
     support: Mapping[str, np.ndarray] | None = None,
     *,
-    square: bool = True,
+    square: bool | None = None,
     seed: int = 0,
     timeout: float = 60.0,
 ) -> Alternatives:
@@ -93,8 +94,8 @@ def alternatives(
         With as many cells as its own generic rank.
     support : mapping of str to mask, optional
     square : bool, optional
-        Whether that is the whole network's rank too.  If it is not, more equations than
-        weights remain, and no block may be deferred.
+        Whether that is the whole network's rank too, which is found where it is not given.  If it
+        is not, more equations than weights remain, and no block may be deferred.
     seed : int, optional
     timeout : float, optional
         Seconds for each Gröbner basis.
@@ -122,6 +123,8 @@ def alternatives(
             "the number of matches is not counted for so many, in whatever time"
         )
     form = preferred_forms(allocation.network, allocation)[0]
+    if square is None:
+        square = allocation.size == network_rank(allocation.network, support, seed).rank
     rng = random.Random(f"alternatives/{seed}")
     seen: dict[tuple[int, ...], tuple[int, Points]] = {}
     for _ in range(_INSTANCES):

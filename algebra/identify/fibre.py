@@ -35,10 +35,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from algebra.errors import Unfinished
 from algebra.linalg.modular import Residues, kernel, random_points
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import (
+    RARE,
     TARGET_ERROR,
     GenericRank,
     allocation_rank,
@@ -88,7 +90,6 @@ def fibre(
     support: Mapping[str, np.ndarray] | None = None,
     *,
     seed: int = 0,
-    upper: int | None = None,
 ) -> Fibre:
     """The fibre of an allocation: which weights are determined locally.
 
@@ -98,8 +99,6 @@ def fibre(
         Of a linear network.
     support : mapping of str to mask, optional
     seed : int, optional
-    upper : int, optional
-        Rank of the whole network's Jacobian, if it is known.
 
     Examples
     --------
@@ -110,7 +109,7 @@ def fibre(
     (1, (('W', 1, 0),), (('W', 0, 0), ('W', 0, 1), ('W', 0, 2)))
     """
     cells = list(allocation.cells)
-    own = allocation_rank(allocation, support, upper, seed)
+    own = allocation_rank(allocation, support, seed=seed)
 
     def rows_at(p: int, number: int) -> Residues:
         point = random_point(allocation.network, p, number, support)
@@ -143,7 +142,8 @@ def fibre_of_rows(
         Random points follow from it.
     """
     bound = max(own.rank, 1)
-    missed, bits = deficit_error(network, bound), prime_bits(network, bound)
+    bits = prime_bits(network, bound, below=RARE / max(1, len(cells)))
+    missed = deficit_error(network, bound, bits=bits)
 
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
         moves = kernel(rows_at(p, number), p)
@@ -186,6 +186,11 @@ def fibre_of_moves(
     part = np.arange(len(cells))
     moved = np.zeros(len(cells), bool)
     missed, error = missed * len(cells), Fraction(1)
+    if missed >= 1:
+        raise Unfinished(
+            f"which of {len(cells)} weights are free cannot be bounded modulo primes below 2^61: "
+            "fewer steps, fewer learnable weights, or an activation of lower degree"
+        )
     points = random_points(stream, bits)
     while error >= TARGET_ERROR:
         found, moves = moves_at(*next(points))

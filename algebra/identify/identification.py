@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from algebra.identify.alternatives import Alternatives, alternatives
+from algebra.identify.balls import is_attained
 from algebra.identify.fibre import Fibre, fibre
 from algebra.identify.updates import learning_fibre
 from algebra.linalg.rational import nearest_double
@@ -25,7 +26,7 @@ from algebra.problems.allocation import (
     cells_data,
 )
 from algebra.problems.problem import Problem
-from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.parametrized import by_parameters
 from algebra.results import Result, named
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import OutOfTime, time_left
@@ -198,32 +199,37 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
       W[0,0]: 2 complex values
       W[1,1]: 2 complex values
     """
-    problem.network.need_ranks("identify", problem.support)
+    local: Fibre | None = None
+
+    def attained() -> bool:
+        nonlocal local
+        local = _local(problem, seed)
+        if problem.updates and local.dimension:
+            # These groups are of weights, and columns are of parameters.
+            return False
+        moved = by_parameters(problem)
+        cells = moved.allocation.cells
+        return is_attained(moved.network, cells, problem.support, local, seed)
+
+    problem.network.need_ranks("identify", problem.support, attained)
+    local = local or _local(problem, seed)
     if problem.updates:
-        return _of_updates(problem, seed)
+        unknown = "the number of matches is not counted where updates learn"
+        return Identification(problem, local, None, "" if local.dimension else unknown, seed)
     allocation, support = problem.allocation, problem.support
-    whole = network_rank(allocation.network, support, seed).rank
-    local = fibre(allocation, support, seed=seed, upper=whole)
     found, unknown, out_of_time = None, "", False
     if local.dimension:
         unknown = "not asked where matches are not isolated" if local.determined else ""
     elif allocation.size:
         try:
-            found = alternatives(
-                allocation,
-                support,
-                square=allocation.size == whole,
-                seed=seed,
-                timeout=time_left(timeout),
-            )
+            found = alternatives(allocation, support, seed=seed, timeout=time_left(timeout))
         except (RootCountError, MsolveMissing, MsolveError, OutOfTime, NotKnown) as error:
             unknown = str(error)
             out_of_time = isinstance(error, (OutOfTime, MsolveTimeout))
     return Identification(problem, local, found, unknown, seed, out_of_time)
 
 
-def _of_updates(problem: Problem, seed: int) -> Identification:
-    whole = network_rank(problem.network, problem.support, seed).rank
-    local = learning_fibre(problem.learning, seed=seed, upper=whole)
-    unknown = "" if local.dimension else "the number of matches is not counted where updates learn"
-    return Identification(problem, local, None, unknown, seed)
+def _local(problem: Problem, seed: int) -> Fibre:
+    if problem.updates:
+        return learning_fibre(problem.learning, seed=seed)
+    return fibre(problem.allocation, problem.support, seed=seed)

@@ -21,6 +21,7 @@ from __future__ import annotations
 from algebra.identify.fibre import Fibre, fibre_of_moves
 from algebra.linalg.modular import Residues, echelon, kernel
 from algebra.problems.learning import Learning
+from algebra.ranks.generic_rank import RARE
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.updates import (
     learning_bits,
@@ -31,15 +32,13 @@ from algebra.ranks.updates import (
 )
 
 
-def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = None) -> Fibre:
+def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
     """The fibre of all that learns, as one of weights: which are determined locally.
 
     Parameters
     ----------
     learning : Learning
     seed : int, optional
-    upper : int, optional
-        Rank of the whole network's Jacobian, if it is known.
 
     Returns
     -------
@@ -56,9 +55,10 @@ def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = Non
     (5, 0, 9)
     """
     cells = learning.moving.cells
-    own = learning_rank(learning, upper, seed)
+    own = learning_rank(learning, seed=seed)
     bound = max(own.rank, 1)
-    missed, bits = learning_error(learning, bound), learning_bits(learning, bound)
+    bits = learning_bits(learning, bound, RARE / max(1, len(cells)))
+    missed = learning_error(learning, bound, bits)
 
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
         point = random_point(learning.network, p, number, learning.support)

@@ -48,6 +48,8 @@ _INNER = {True: 1 << 20, False: 1 << 10}
 _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
 # Rows and columns from which blocks are faster than FLINT, and columns of a block (measured).
 LARGE, _BLOCK_COLUMNS = 1200, 512
+# The same of reduced echelon forms.
+_WIDE, _WIDTH = 500, 256
 # Multiplications of one elimination that take FLINT about a second.
 _LONG = 1e9
 # Entries handled at a time, so that intermediate arrays stay in the processor's cache.
@@ -208,15 +210,22 @@ def _rank_in_blocks(work: Residues, p: int) -> int:
         found += len(pivots)
         others = np.ones(len(active), bool)
         others[pivots] = False
-        rest, mix = active[others], np.ascontiguousarray(combined[:, others].T)
-        for at in range(stop, work.shape[1], _BLOCK_COLUMNS):
-            check_time()
-            columns = slice(at, at + _BLOCK_COLUMNS)
-            part = work[rest, columns] - matmul(mix, work[active[pivots], columns], p)
-            part += (part >> 63) & p
-            work[rest, columns] = part
-        active = rest
+        mix = np.ascontiguousarray(combined[:, others].T)
+        _subtract(work, active[others], stop, mix, active[pivots], p)
+        active = active[others]
     return found
+
+
+def _subtract(
+    work: Residues, rows: np.ndarray, start: int, mix: Residues, others: np.ndarray, p: int
+) -> None:
+    """Subtract combinations of other rows from some rows, in the columns from `start` on."""
+    for at in range(start, work.shape[1] if len(rows) else 0, _BLOCK_COLUMNS):
+        check_time()
+        columns = slice(at, at + _BLOCK_COLUMNS)
+        part = work[rows, columns] - matmul(mix, work[others, columns], p)
+        part += (part >> 63) & p
+        work[rows, columns] = part
 
 
 def _rank(matrix: Residues, p: int) -> int:
@@ -234,7 +243,43 @@ def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
     rows, columns = matrix.shape
     if not rows or not columns:
         return np.zeros((0, columns), np.int64), []
+    if min(rows, columns) >= _WIDE:
+        return _echelon_in_blocks(np.array(matrix, order="C"), p)
     return call_apart(_echelon, matrix, p) if _is_long(matrix) else _echelon(matrix, p)
+
+
+def _echelon_in_blocks(work: Residues, p: int) -> tuple[Residues, list[int]]:
+    """The reduced echelon form of a large matrix, which is overwritten, by blocks of columns.
+
+    The rows without a pivot so far have zeros in the blocks before.  Of a block they are
+    combinations of some of them, which `_echelon` of the transpose determines; [S | 1], S these
+    rows in the block, has the reduced echelon form [E | C], E that of the block and C S = E.  All
+    that remains are products of matrices.
+    """
+    active, rows, pivots = np.arange(len(work)), np.zeros(0, np.int64), list[int]()
+    for start in range(0, work.shape[1], _WIDTH):
+        if not active.size:
+            break
+        block = slice(start, min(start + _WIDTH, work.shape[1]))
+        combined, basis = _echelon(np.ascontiguousarray(work[active, block].T), p)
+        others = np.ones(len(active), bool)
+        others[basis] = False
+        mix = np.ascontiguousarray(combined[:, others].T)
+        new, active = active[basis], active[others]
+        if not new.size:
+            continue
+        _subtract(work, active, block.stop, mix, new, p)
+        work[active, block] = 0
+        own = work[new, block]
+        form, at = _echelon(np.hstack([own, np.eye(len(own), dtype=np.int64)]), p)
+        work[new, block] = form[:, : own.shape[1]]
+        change = np.ascontiguousarray(form[:, own.shape[1] :])
+        work[new, block.stop :] = matmul(change, work[new, block.stop :], p)
+        fresh = [start + k for k in at]
+        _subtract(work, rows, start, work[rows][:, fresh], new, p)
+        rows = np.concatenate([rows, new])
+        pivots += fresh
+    return work[rows], pivots
 
 
 def _echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:

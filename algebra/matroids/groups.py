@@ -26,8 +26,8 @@ from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.linear import LinearMatroid
 from algebra.time_limits import OutOfTime, check_time
 
-# Number of spans kept for further nodes.
-_KEPT = 40
+# Number of spans kept for further nodes, and of their entries.
+_KEPT, _MOST = 40, 1 << 26
 # Largest number of entries of all vectors for computations with all groups at once.
 _WHOLE = 1 << 24
 
@@ -50,26 +50,38 @@ class GroupLeaf:
 
 
 class Span(NamedTuple):
-    """The span of some vectors.
+    """The span of some vectors: its reduced echelon form, without the unit vectors.
 
     Attributes
     ----------
-    rows : ndarray of int64
-        Its reduced echelon form.
+    table : ndarray of int64, shape (rank, dimension - rank)
+        The entries in the columns without a pivot.
     pivots, others : ndarray of int
-        The columns with a pivot, and without.
+        The columns with a pivot, one for each row, and without.
     """
 
-    rows: Residues
+    table: Residues
     pivots: np.ndarray
     others: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """Dimension of the span."""
+        return len(self.pivots)
+
+    @property
+    def rows(self) -> Residues:
+        """A basis: the reduced echelon form, up to the order of rows."""
+        out = np.zeros((len(self.pivots), len(self.pivots) + len(self.others)), np.int64)
+        out[np.arange(len(out)), self.pivots] = 1
+        out[:, self.others] = self.table
+        return out
 
     def left(self, vectors: Residues, p: int) -> Residues:
         """Vectors modulo the span: their coordinates in the columns without a pivot."""
         if not len(self.pivots):
             return vectors
-        taken = matmul(vectors[:, self.pivots], self.rows[:, self.others], p)
-        rest = vectors[:, self.others] - taken
+        rest = vectors[:, self.others] - matmul(vectors[:, self.pivots], self.table, p)
         rest += (rest >> 63) & p
         return rest
 
@@ -78,15 +90,14 @@ class Span(NamedTuple):
         table, pivots = echelon(self.left(vectors, p), p)
         if not pivots:
             return self
-        new = np.zeros((len(table), self.rows.shape[1]), np.int64)
-        new[:, self.others] = table
-        fresh = self.others[pivots]
-        old = self.rows - matmul(self.rows[:, fresh], new, p)
+        others = np.delete(np.arange(len(self.others)), pivots)
+        new = table[:, others]
+        old = self.table[:, others] - matmul(self.table[:, pivots], new, p)
         old += (old >> 63) & p
         return Span(
             np.concatenate([old, new]),
-            np.concatenate([self.pivots, fresh]),
-            np.delete(self.others, pivots),
+            np.concatenate([self.pivots, self.others[pivots]]),
+            self.others[others],
         )
 
     @classmethod
@@ -158,21 +169,31 @@ class Groups:
     def rank(self, groups: Iterable[int]) -> int:
         """f of some groups."""
         chosen = frozenset(groups)
-        if chosen in self._spans:
-            return len(self._spans[chosen].rows)
-        return modular.rank(np.concatenate([self.part(k) for k in sorted(chosen)]), self.p)
+        less = self._known(chosen)
+        found, rest = self._spans[less], sorted(chosen - less)
+        if not rest:
+            return found.rank
+        whole = found.left(np.concatenate([self.part(k) for k in rest]), self.p)
+        return found.rank + modular.rank(whole, self.p, overwrite=True)
+
+    def _known(self, chosen: frozenset[int]) -> frozenset[int]:
+        """The largest subset of which the span is kept."""
+        return max((known for known in self._spans if known <= chosen), key=len)
 
     def span(self, chosen: frozenset[int]) -> Span:
         """The span of some groups."""
         if chosen not in self._spans:
             # Most nodes add one group to the groups of another node.
-            less = max((known for known in self._spans if known < chosen), key=len)
+            less = self._known(chosen)
             found = self._spans[less]
             for k in sorted(chosen - less):
                 check_time()
                 found = found.extended(self.part(k), self.p)
-            if len(self._spans) >= _KEPT:
-                self._spans.pop(next(known for known in self._spans if known))
+            held = sum(span.table.size for span in self._spans.values())
+            for known in [known for known in self._spans if known]:
+                if len(self._spans) < _KEPT and held + found.table.size <= _MOST:
+                    break
+                held -= self._spans.pop(known).table.size
             self._spans[chosen] = found
         return self._spans[chosen]
 
@@ -189,7 +210,7 @@ class Groups:
     def gains(self, chosen: frozenset[int], others: Iterable[int]) -> tuple[int, dict[int, int]]:
         """f of the chosen groups, and the gain of each of some others."""
         others, ranks = list(others), {}
-        found = len(self.span(chosen).rows)
+        found = self.span(chosen).rank
         # Large vectors are handled group by group.
         step = max(1, len(others)) if self.is_small else 1
         for start in range(0, len(others), step):

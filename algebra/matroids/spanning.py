@@ -114,6 +114,11 @@ class SpanningProblem:
         """More than the cost of all groups together."""
         return sum(self.costs) + 1
 
+    @property
+    def whole(self) -> GroupLeaf:
+        """The leaf of all sets."""
+        return GroupLeaf(tuple(sorted(self.start)), ())
+
     def cost(self, chosen: Iterable[int]) -> int:
         """The cost of some groups."""
         return sum(self.costs[k] for k in chosen)
@@ -171,7 +176,7 @@ class SpanningProblem:
                 return None
             chosen |= essential
             others = [k for k in others if k not in essential]
-        found = len(self.groups.span(chosen).rows)
+        found = self.groups.span(chosen).rank
         most = dict(zip(others, (self.groups.most(chosen, others) - found).tolist(), strict=True))
         before = self._parent(leaf)
         exact: set[int] = set()
@@ -199,7 +204,7 @@ class SpanningProblem:
 
     def _essential(self, chosen: frozenset[int], others: list[int]) -> frozenset[int] | None:
         """Groups without which the others do not reach the rank; None if all do not."""
-        need = self.wanted - len(self.groups.span(chosen).rows)
+        need = self.wanted - self.groups.span(chosen).rank
         if need <= 0:
             return frozenset()
         parts = self.groups.left(chosen, others)
@@ -224,11 +229,15 @@ class SpanningProblem:
                     out.append(k)
         return frozenset(out)
 
-    def bound(self, leaf: GroupLeaf, enough: int | None = None) -> int | None:
+    def bound(
+        self, leaf: GroupLeaf, enough: int | None = None, ends: float = math.inf
+    ) -> int | None:
         """A lower bound of the cost of sets in the leaf; None if it contains none.
 
-        The computation stops when a bound of `enough` is reached.
+        The computation stops when a bound of `enough` is reached, and where there are very many
+        vectors at a moment of the monotonic clock, with the bound that is known then.
         """
+        ends = math.inf if self.groups.is_small else ends
         if enough is not None and not self.groups.is_small:
             able = self._able(leaf.chosen, leaf)
             if able is None:
@@ -245,10 +254,16 @@ class SpanningProblem:
                 return None
             cost = self.cost(node.chosen) + more[0]
             stale = [k for k in more[1] if k not in node.exact]
-            if not stale or (enough is not None and cost >= enough):
+            if not stale or (enough is not None and cost >= enough) or has_passed(ends):
                 return cost
             for k, gain in self.groups.gains(node.chosen, stale)[1].items():
                 self.learn(node, k, gain)
+
+    def known_bound(self) -> int | None:
+        """A lower bound of all costs, from what is known of the gains; None if nothing spans."""
+        node = self.node(self.whole)
+        more = node and self.knapsack(node.gains, self.wanted - node.found)
+        return self.cost(node.chosen) + more[0] if node and more else None
 
     def learn(self, node: _SpanningNode, k: int, gain: int) -> None:
         """Record the gain of a group."""
@@ -329,20 +344,24 @@ class _SpanningSearch:
         self.problem, self.start, self.ends = problem, problem.start, ends
         self.chosen: frozenset[int] | None = None
         self.best: int = problem.far
-        if known is not None:
-            self.keep(known)
+        if known is not None and problem.keeps_caps(known) and problem.spans(known):
+            self._improve(known)
 
     def keep(self, chosen: frozenset[int]) -> None:
-        """Keep groups that span and keep the caps, if they are the cheapest so far."""
+        """Keep groups that span and keep the caps, less those not needed, if they are cheaper."""
         problem = self.problem
         if not problem.keeps_caps(chosen) or not problem.spans(chosen):
             return
+        self._improve(chosen)
         for k in sorted(chosen - self.start, key=lambda k: (-problem.costs[k], k)):
             if has_passed(self.ends):
                 break
             if problem.spans(chosen - {k}):
                 chosen -= {k}
-        if (cost := problem.cost(chosen)) < self.best:
+                self._improve(chosen)
+
+    def _improve(self, chosen: frozenset[int]) -> None:
+        if (cost := self.problem.cost(chosen)) < self.best:
             self.best, self.chosen = cost, chosen
 
     def grow(self, chosen: frozenset[int], by_cost: bool) -> None:
@@ -357,8 +376,6 @@ class _SpanningSearch:
             return
         chosen, found, gains = node.chosen, node.found, dict(node.gains)
         while found < problem.wanted:
-            if has_passed(self.ends):
-                return
             room = problem.room(chosen)
             able = [
                 k
@@ -393,7 +410,7 @@ class _SpanningSearch:
 
     def bound(self, leaf: GroupLeaf) -> int | None:
         """See `SpanningProblem.bound`."""
-        return self.problem.bound(leaf, self.best)
+        return self.problem.bound(leaf, self.best, self.ends)
 
     def is_late(self, bound: int) -> bool:
         """Whether time is up."""
@@ -418,6 +435,24 @@ class _SpanningSearch:
         return max(more[1], key=lambda k: (node.gains[k], -self.problem.costs[k], -k))
 
 
+def greedy_groups(problem: SpanningProblem) -> frozenset[int] | None:
+    """Groups that span: each time the one that adds most, for its cost or at all.
+
+    Returns
+    -------
+    frozenset of int or None
+        The cheaper choice, without groups that are not needed; None if the caps permit neither,
+        nor all groups.
+    """
+    search = _SpanningSearch(problem, None, math.inf)
+    search.grow(problem.start, by_cost=True)
+    if len(set(problem.costs)) > 1:
+        search.grow(problem.start, by_cost=False)
+    if search.chosen is None:
+        search.keep(frozenset(range(len(problem.groups))))
+    return search.chosen
+
+
 def cheapest_groups(
     problem: SpanningProblem, known: frozenset[int] | None = None, ends: float = math.inf
 ) -> CheapestGroups:
@@ -427,7 +462,7 @@ def cheapest_groups(
     ----------
     problem : SpanningProblem
     known : frozenset of int, optional
-        Groups that are known to span.
+        Groups that are known to span; `greedy_groups` by default.
     ends : float, optional
         Moment of the monotonic clock at which the search ends with what it has.
 
@@ -435,13 +470,8 @@ def cheapest_groups(
     -------
     CheapestGroups
     """
+    known = greedy_groups(problem) if known is None else known
     search = _SpanningSearch(problem, known, ends)
-    if known is None:
-        search.grow(problem.start, by_cost=True)
-        if len(set(problem.costs)) > 1:
-            search.grow(problem.start, by_cost=False)
-        if search.chosen is None:
-            search.keep(frozenset(range(len(problem.groups))))
     leaves, least, interrupt = branch(search)
     cost = None if search.chosen is None else search.best
     bounds = [b for b in (least, cost) if b is not None]
@@ -461,7 +491,7 @@ def ranked(groups: Groups, chosen: Iterable[int]) -> list[tuple[int, int]]:
     left, found = dict.fromkeys(sorted(chosen), groups.dimension), []
     while left:
         # What a group adds never grows: one that is still the best when asked again is the best.
-        most = groups.most(span, list(left)) - len(groups.span(span).rows)
+        most = groups.most(span, list(left)) - groups.span(span).rank
         left = {k: min(old, int(new)) for (k, old), new in zip(left.items(), most, strict=True)}
         asked: set[int] = set()
         while (best := max(left, key=lambda k: (left[k], -k))) not in asked:

@@ -5,7 +5,7 @@ r"""Verdicts on networks that are programs.
   functions, exponentials and roots are, wherever they are defined.  Ranks are computed with formal
   values (`algebra.programs.formal`): a deficit is always valid, since they are upper bounds; a rank
   is attained if the labels are rational functions, or exponentials whose arguments are shown to be
-  independent, or by a regular minor in ball arithmetic (`algebra.activations.minors`).
+  independent, or by a regular minor in ball arithmetic (`algebra.ranks.minors`).
 * **maximal**: all weights learn; or the labels are affine in some of the learnable matrices, with
   full rank (`algebra.activations.reach`, "only the read-out learns": the proof needs labels that
   are single-valued analytic functions on a connected set.  Rational functions and exponentials of
@@ -24,7 +24,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from algebra.activations.minors import LARGEST, find_minor
 from algebra.activations.reach import everything_learns
 from algebra.certificates.certificate import (
     DISCRETE,
@@ -38,13 +37,12 @@ from algebra.linear.certify import why_minimal
 from algebra.linear.evidence import OnRanks
 from algebra.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
-from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
+from algebra.ranks.minors import minor_in_time, none_found
 from algebra.theorems.statements import what_theorems_say
-from algebra.time_limits import OutOfTime
 
 
 def certify_program(problem: Problem, effort: Effort) -> Certificate:
@@ -110,11 +108,7 @@ class _ModelCertifier(OnRanks):
         if not self._ranks_proved():
             self.evidence["upper_bounds"] = True
             rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
-            tried = (
-                f"a regular minor of {self.whole.rank} rows in ball arithmetic: none was found; "
-                f"they are looked for up to {LARGEST} rows"
-            )
-            return self.conclude(UNDECIDED, rule, tried=(tried,))
+            return self.conclude(UNDECIDED, rule, tried=(none_found(self.whole.rank),))
         if self.own.rank < self.whole.rank:
             if self.piece is not None:
                 rule = f"rank {self.own.rank} of {self.whole.rank} on the piece that was drawn"
@@ -137,14 +131,8 @@ class _ModelCertifier(OnRanks):
             return True
         minimal, support = self.own.rank < self.whole.rank, self.problem.support
         cells = all_cells(self.network, support) if minimal else self.problem.allocation.cells
-        try:
-            with phase("a regular minor in ball arithmetic"):
-                minor = find_minor(
-                    self.network, cells, self.whole.rank, support, self.effort.seed,
-                    number=self.piece,
-                )  # fmt: skip
-        except OutOfTime:
-            minor = None
+        rank, seed = self.whole.rank, self.effort.seed
+        minor = minor_in_time(self.network, cells, rank, support, seed, self.piece)
         if minor is not None:
             self.evidence["regular_minor"] = minor.to_dict()
         return minor is not None or not self.whole.rank

@@ -20,10 +20,10 @@ from dataclasses import replace
 
 from flint import ctx
 
-from algebra.activations.minors import rational_point
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
+from algebra.ranks.minors import rational_point
 
 # Number of patterns that are tried, and precisions at which signs are determined.
 MOST_PATTERNS = 4

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from algebra.activations.minors import Minor, is_regular, read_minor
 from algebra.activations.reach import everything_learns
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
@@ -29,6 +28,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.minors import check_minor, read_minor
 from algebra.linear.evidence import read_evidence
 from algebra.linear.verify import ClaimChecker
 from algebra.models.patterns import MOST_PATTERNS, on_pattern
@@ -36,10 +36,8 @@ from algebra.networks.program import ProgramNetwork
 from algebra.problems.allocation import Allocation
 from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import allocation_rank
+from algebra.ranks.minors import Minor
 from algebra.theorems.statements import what_theorems_say
-
-# Not used by certification.
-_PRECISIONS = (96, 192, 384, 768, 1536)
 
 
 def verify_program(data: object, effort: Effort) -> Verification:
@@ -141,16 +139,10 @@ class _ModelChecker(ClaimChecker):
             if not why:
                 self.say("rank", UNCHECKED, "formal values: these ranks are upper bounds")
             return bool(why) or not claim.equations
-        if len(minor.rows) != claim.equations:
-            raise CheckFailed(place, f"has {len(minor.rows)} rows, not {claim.equations}")
         if self.piece is not None and minor.number != self.piece:
             raise CheckFailed(place, "is not at the point of the pattern")
-        if claim.rank == claim.equations:
-            outside = set(minor.columns) - set(self.problem.allocation.cells)
-            if outside:
-                raise CheckFailed(place, f"{min(outside)} does not learn")
-        if not is_regular(self.network, minor, self.problem.support, _PRECISIONS):
-            raise CheckFailed(place, "balls do not show that it is not 0")
+        cells = self.problem.allocation.cells
+        check_minor(minor, self.network, claim, cells, self.problem.support)
         self.say(place, PROVED, f"regular in ball arithmetic: rank at least {claim.equations}")
         return True
 

@@ -14,7 +14,7 @@ values and derivatives are computed in every arithmetic.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -170,8 +170,10 @@ class ActivatedNetwork(Network):
             found.append(replace(axis, places=axis.places + more))
         return tuple(found)
 
-    def need_ranks(self, verb: str, support: Support) -> None:
-        if not self.ranks_are_exact(support):
+    def need_ranks(
+        self, verb: str, support: Support, attained: Callable[[], bool] | None = None
+    ) -> None:
+        if not self.ranks_are_exact(support) and not (attained and attained()):
             given = "these leaks" if self.activation.independence else f"{self.activation.name}"
             raise InputError(
                 f"{verb} rests on exact generic ranks, and with {given} only upper bounds of them "

@@ -564,9 +564,23 @@ class Network(Programmed):
         if self.only_verbs:
             raise InputError(f"{verb} does not know {self.title} networks; {self.only_verbs} do")
 
-    def need_ranks(self, verb: str, support: Support) -> None:
-        """Refuse a verb that relies on generic ranks, if these are not known exactly."""
-        return
+    def need_ranks(
+        self, verb: str, support: Support, attained: Callable[[], bool] | None = None
+    ) -> None:
+        """Refuse a verb that relies on generic ranks, if these are not known exactly.
+
+        Parameters
+        ----------
+        verb : str
+        support : mapping of str to mask
+        attained : callable, optional
+            Whether the ranks are proved to be the generic ones; called if only upper bounds of
+            generic ranks are known.
+
+        Raises
+        ------
+        InputError
+        """
 
     def narrow(self) -> list[str]:
         """Layers too narrow for "a fully-learned teacher can express any linear function"."""

@@ -25,7 +25,7 @@ import copy
 import hashlib
 import operator
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -518,10 +518,13 @@ class ProgramNetwork(Network):
         if verb != "design":
             super().check_verb(verb)
 
-    def need_ranks(self, verb: str, support: Support) -> None:
+    def need_ranks(
+        self, verb: str, support: Support, attained: Callable[[], bool] | None = None
+    ) -> None:
         if self.weights == FILE:
             raise self._at_file_only()
-        if self.is_piecewise or not self.ranks_are_exact(support):
+        exact = not self.is_piecewise and self.ranks_are_exact(support)
+        if not exact and (self.is_piecewise or not (attained and attained())):
             raise InputError(
                 f"{verb} rests on exact generic ranks, and those of {self.file} are "
                 + (

@@ -4,6 +4,7 @@ budgets/      Budgets: bounds of the equations that the weights of a row, column
 generic_rank  Ranks found over GF(p) at random points, with the error bound of a deficit
 jacobian      The generic Jacobian, and the exact test for MP = 0
 matroid       Bases of the matroid of an allocation: sub-allocations with independent equations
+minors        A regular minor at a rational point, in ball arithmetic: a rank proved another way
 parametrized  Networks with the parameters of updates as weights, for verbs that choose among them
 updates       Generic ranks if matrices learn by low-rank updates, gains or ties
 root_count_error  The certainty of a generic root count: a bound on the probability of an error

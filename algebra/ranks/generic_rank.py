@@ -64,6 +64,9 @@ TARGET_ERROR = Fraction(1, 2**60)
 _SMALL = 20_000
 # A point whose error bound is not below this does not prove a deficit.
 _USEFUL = Fraction(1, 4)
+# Where all work is repeated at each point few points are wanted: one of 61 bits rather than three
+# of 31.
+RARE = Fraction(1, 1 << 16)
 
 
 def _deficit_error(
@@ -74,13 +77,25 @@ def _deficit_error(
     return deficit_probability(rank_bound, degree, bits, network.formal_collisions, prime)
 
 
-def prime_bits(network: Network, rank_bound: int, more_degree: int = 0, more_bits: int = 0) -> int:
-    """Bits of the primes that bound a deficit: 31 where they are enough, else 61.
+def prime_bits(
+    network: Network,
+    rank_bound: int,
+    more_degree: int = 0,
+    more_bits: int = 0,
+    *,
+    below: Fraction = _USEFUL,
+) -> int:
+    """Bits of the primes that bound a deficit at a point: 31 where they are enough, else 61.
 
-    Parameters are those of `deficit_error`.
+    Parameters
+    ----------
+    below : Fraction, optional
+        The error that is small enough for primes of 31 bits.
+    network, rank_bound, more_degree, more_bits
+        As for `deficit_error`.
     """
     small = _deficit_error(network, rank_bound, more_degree, more_bits, 31)
-    return 31 if small < _USEFUL else 61
+    return 31 if small < below else 61
 
 
 def deficit_error(

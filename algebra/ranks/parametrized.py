@@ -21,9 +21,11 @@ columns 0.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +38,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Update
 from algebra.programs import Node, Program
 from algebra.programs.arrays import Function
+from algebra.programs.balls import ball_product
 from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
 
 
@@ -157,8 +160,10 @@ class Parametrized(Network):
     def check_verb(self, verb: str) -> None:
         self.base.check_verb(verb)
 
-    def need_ranks(self, verb: str, support: Support) -> None:
-        self.base.need_ranks(verb, support)
+    def need_ranks(
+        self, verb: str, support: Support, attained: Callable[[], bool] | None = None
+    ) -> None:
+        self.base.need_ranks(verb, support, attained)
 
     def axes(self) -> tuple[Axis, ...]:
         """Axes of the network; gains of single rows or columns are permuted with these."""
@@ -246,6 +251,46 @@ class Parametrized(Network):
         wanted = list(self.shapes if names is None else names)
         found = self.base.modular_readings(what, point, self._matrices(wanted), units)
         return [self._with_parameters(factors, point, wanted) for factors in found]
+
+    def ball_columns(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
+    ) -> np.ndarray:
+        """By the chain rule; the point's matrices are the updated ones, U and V its own."""
+        moves: dict[Cell, dict[Cell, Any]] = {}
+        for name, update in self.updates:
+            if any(self.parameters_of.get(cell[0], ("",))[0] == name for cell in cells):
+                moves |= self._moves(name, update, weights)
+        if not moves:
+            return self.base.ball_columns(weights, X, number, cells)
+        steps = [moves.get(cell, {cell: 1}) for cell in cells]
+        moving = sorted({cell for step in steps for cell in step})
+        place = {cell: k for k, cell in enumerate(moving)}
+        mixed = np.zeros((len(moving), len(cells)), dtype=object)
+        for k, step in enumerate(steps):
+            for cell, times in step.items():
+                mixed[place[cell], k] = times
+        return ball_product(self.base.ball_columns(weights, X, number, moving), mixed)
+
+    def _moves(
+        self, name: str, update: Update, weights: Mapping[str, np.ndarray]
+    ) -> dict[Cell, dict[Cell, Any]]:
+        """How each parameter of an update moves the cells of its matrix, over any ring."""
+        arrays = update.arrays(self.base.shapes[name])
+        values = {a: weights[f"{a}_{name}"].reshape(own) for a, own in arrays.items()}
+        parameters = [(f"{a}_{name}", k, 0) for a in arrays for k in range(values[a].size)]
+        found: dict[Cell, dict[Cell, Any]] = {}
+        for motion in update.motions(weights[name], values):
+            for places in motion.places:
+                step = found[parameters[len(found)]] = dict[Cell, Any]()
+                for i, j in places:
+                    down = {i: 1} if motion.left is None else dict(enumerate(motion.left[:, i]))
+                    along = {j: 1} if motion.right is None else dict(enumerate(motion.right[j]))
+                    once = 1 if motion.times is None else motion.times[i, j]
+                    for a, b in product(down, along):
+                        moved = once * down[a] * along[b]
+                        if moved != 0:
+                            step[name, a, b] = step.get((name, a, b), 0) + moved
+        return found
 
     def _updated(self, point: Point) -> Point:
         """The updated matrices for these parameters, over any matrices over GF(p)."""

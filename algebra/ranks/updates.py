@@ -140,14 +140,14 @@ def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Re
     return found
 
 
-def learning_error(learning: Learning, bound: int) -> Fraction:
+def learning_error(learning: Learning, bound: int, bits: int) -> Fraction:
     """Probability bound that one random prime and point show too small a rank of J_θ."""
-    return deficit_error(learning.network, bound, *_more(learning))
+    return deficit_error(learning.network, bound, *_more(learning), bits=bits)
 
 
-def learning_bits(learning: Learning, bound: int) -> int:
-    """Bits of the primes for `learning_error`."""
-    return prime_bits(learning.network, bound, *_more(learning))
+def learning_bits(learning: Learning, bound: int, below: Fraction) -> int:
+    """Bits of the primes such that `learning_error` is below this, or 61."""
+    return prime_bits(learning.network, bound, *_more(learning), below=below)
 
 
 def _more(learning: Learning) -> tuple[int, int]:

@@ -48,7 +48,13 @@ from algebra.networks.base import Point
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.ranks.generic_rank import GenericRank, deficit_error, prime_bits, rank_at_points
+from algebra.ranks.generic_rank import (
+    RARE,
+    GenericRank,
+    deficit_error,
+    prime_bits,
+    rank_at_points,
+)
 from algebra.ranks.jacobian import jacobian, random_point
 from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.size import FOR_GROUPS, check_size
@@ -57,9 +63,6 @@ from algebra.record.things import Thing, check_what, numbers_of, things_of
 
 # Kinds of caps: on the entries of one output, of one sample, on the things of one population.
 CAPS = ("row", "column", "matrix")
-# A search at one point is repeated at others until its error is small: where there are many
-# entries, and one point is wrong with a larger probability than this, its prime is a large one.
-_MANY, _RARELY = 1 << 24, Fraction(1, 1 << 16)
 # More than any list of things holds.
 MOST_CAP = 10**9
 _CAPPED = {"row": "output", "column": "sample", "matrix": "population"}
@@ -179,12 +182,8 @@ class Asked:
 
     @cached_property
     def bits(self) -> int:
-        """Of the primes of random points: large ones where a point costs much."""
-        network, size = self.question.network, max(1, self.rank.rank)
-        bits = prime_bits(network, size)
-        numbers = sum(of.size for _, inside in self.owners for of in inside)
-        is_good = deficit_error(network, size, bits=bits) < _RARELY
-        return bits if is_good or numbers * self.allocation.size < _MANY else 61
+        """Of the primes of random points."""
+        return prime_bits(self.question.network, max(1, self.rank.rank), below=RARE)
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
@@ -199,7 +198,7 @@ class Asked:
 
         def rank_of(point: Point) -> int:
             if things is None:
-                return len(span_at(self, point, bound).rows)
+                return span_at(self, point, bound).rank
             return rank(self.rows(point, chosen)[0], point.p)
 
         network = self.question.network

@@ -10,7 +10,9 @@ step t, for each t
 
 .. math:: f(U) ≤ |C_t(U)| + n_{t+1}(U) + … + n_T(U),
 
-because the rows of the first t steps have no more columns than C_t(U) that are not 0.  (A step of a
+because the rows of the first t steps have no more columns than C_t(U) that are not 0.  (Which these
+are is read off the factors of the derivatives, Σ_s L_s ⊗ R_s: a weight of which no term is there is
+none.  A step of a
 linear recurrent network adds one row W^t B of numbers to a unit's, and no more to the rank than
 that has.)  The least of these bounds is a_T of a_0 = 0,
 a_t = min(a_{t-1} + n_t, |C_t|).  All samples go through the same
@@ -35,14 +37,13 @@ from algebra.linear.derivatives import dual_point
 from algebra.matroids.groups import Groups, Span
 from algebra.networks.base import Point
 from algebra.networks.readings import STATES
-from algebra.ranks.jacobian import jacobian
 from algebra.time_limits import check_time
 
 if TYPE_CHECKING:
     from algebra.record.asked import Asked
 
 # Entries of rows that are made at once, and that are kept for being asked again.
-_AT_ONCE, _KEPT = 1 << 23, 1 << 27
+_AT_ONCE, _KEPT = 1 << 23, 1 << 26
 # Entries of all rows up to which their span is found from all of them.
 _AT_A_GLANCE = 1 << 19
 _BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
@@ -101,12 +102,12 @@ def span_at(asked: Asked, point: Point, bound: int) -> Span:
         return span.extended(asked.rows(point)[0], p)
     rng = random.Random(f"span/{p}/{point.seed}")
     place = {k: i for i, k in enumerate(asked.allowed)}
-    while len(span.rows) < bound:
+    while span.rank < bound:
         check_time()
         step = np.zeros(size, np.int64)
         step[span.others] = random_residues((len(span.others),), p, rng)
-        if len(span.pivots):
-            taken = matmul(span.rows[:, span.others], step[span.others, None], p)[:, 0]
+        if span.rank:
+            taken = matmul(span.table, step[span.others, None], p)[:, 0]
             step[span.pivots] = -taken % p
         along, owner = direction_of(asked, point, step)
         moved = {place[k]: int((owner == k).sum()) for k in set(owner[along != 0]) & set(place)}
@@ -185,16 +186,22 @@ class _Reach:
         [(_, inside)] = asked.owners
         factors = network.modular_readings(STATES, few, names)
         place = {k: i for i, k in enumerate(asked.allowed)}
+        places = {
+            name: np.array([(k, c[1], c[2]) for k, c in enumerate(cells) if c[0] == name]).T
+            for name in names
+        }
         shape = len(asked.allowed), len(factors)
         self.rows = np.zeros(shape, np.int64)
         self.bits = np.zeros((*shape, (len(cells) + 7) // 8), np.uint8)
         for t, (part, of) in enumerate(zip(factors, inside, strict=True)):
             check_time()
             known = np.zeros((of.shape[0], len(cells)), bool)
-            some = [k for k, cell in enumerate(cells) if cell[0] in part]
-            if some:
-                table = jacobian(part, [cells[k] for k in some], point.p) != 0
-                known[:, some] = table.reshape(of.shape[0], -1, len(some)).any(axis=1)
+            for name, (at, i, j) in places.items():
+                if name in part:
+                    left, right = ((values != 0) for values in part[name])
+                    left = left.any(axis=2) if left.ndim == 4 else left
+                    for moves, is_met in zip(left, right.any(axis=2), strict=True):
+                        known[:, at] |= moves[:, i] & is_met[j]
             packed = np.packbits(known, axis=1)
             for unit, thing in enumerate(of[:, 0].tolist()):
                 if thing in place:

@@ -15,7 +15,7 @@ these probabilities.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -26,18 +26,24 @@ from algebra.identify.fibre import Fibre, fibre_of_rows
 from algebra.linalg.modular import Residues
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
-from algebra.matroids.spanning import cheapest_groups, ranked, spanning_bound
+from algebra.matroids.spanning import (
+    cheapest_groups,
+    greedy_groups,
+    ranked,
+    spanning_bound,
+)
 from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.record.asked import Asked, ask
 from algebra.record.blocks import span_at
-from algebra.record.result import EntryEvidence, GroupEvidence, Recording
+from algebra.record.result import EntryEvidence, FirstChoice, GroupEvidence, Recording
+from algebra.record.things import title
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
 
-# Seconds that ranks and a first choice may take, however short the search is to be.
-_LEAST = 5.0
+# Seconds that ranks may take, and a first choice, however short the search is to be.
+_LEAST = 120.0
 
 
 class NoRecording(InputError):
@@ -50,6 +56,7 @@ def record(
     *,
     seconds: float = 60.0,
     relaxation: RelaxationMaker | None = None,
+    first: Callable[[FirstChoice], object] | None = None,
     seed: int = 0,
     **options: Any,
 ) -> Recording:
@@ -62,8 +69,12 @@ def record(
     what : str or sequence of str
         Kinds of things.
     seconds : float, optional
-        For the search, and without a limit around it (`algebra.time_limits.within`) as many for
-        the ranks before it; the bound of the result says what was reached.
+        For the search that follows a greedy choice; the bound of the result says what was reached.
+        Without a limit around it (`algebra.time_limits.within`) the ranks, and then that choice,
+        may take as long, and two minutes in any case.
+    first : callable, optional
+        Gets the greedy choice with its bound before the search, where things are not single
+        entries.
     relaxation : callable, optional
         As for `algebra.matroids.optimum.optimum`.
     seed : int, optional
@@ -88,9 +99,9 @@ def record(
     before = max(seconds, _LEAST) if math.isinf(time_left()) else math.inf
     with phase("generic rank of all that may be recorded"), within(before):
         rank = asked.rank
-    return _entries(asked, rank, seconds, relaxation) if asked.is_plain else _groups(
-        asked, rank, seconds
-    )  # fmt: skip
+    if asked.is_plain:
+        return _entries(asked, rank, seconds, relaxation)
+    return _groups(asked, rank, seconds, before, first)
 
 
 def fibre_of(asked: Asked, rank: GenericRank) -> Fibre:
@@ -124,9 +135,12 @@ def _entries(
     return _result(asked, rank, chosen, bound, error, points, proof, EntryEvidence(best.dual))
 
 
-def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
-    """Groups of rows: a search."""
-    ends = end_of_part(seconds)
+def _groups(
+    asked: Asked, rank: GenericRank, seconds: float, before: float,
+    first: Callable[[FirstChoice], object] | None,
+) -> Recording:  # fmt: skip
+    """Groups of rows: a greedy choice, and a search."""
+    ends = math.inf
     chosen: frozenset[int] | None = None
     leaves: tuple[GroupLeaf, ...] = ()
     proved: int | None = None
@@ -138,23 +152,34 @@ def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
                 break
             with (
                 phase(f"search at random point {len(points) + 1}"),
-                within(_LEAST + 2 * seconds),
+                within(before + 2 * seconds),
             ):
                 problem = asked.groups(p, number)
-                if points:
+                is_first = not points
+                if is_first:
+                    chosen = greedy_groups(problem)
+                    ends = end_of_part(seconds)
+                else:
                     now = spanning_bound(problem, leaves, proved)
                     if now is None or (proved is not None and now >= proved):
                         points.append((p, number))
                         error *= asked.point_error
                         continue
+                if is_first and chosen is not None:
+                    # This stands when the search is interrupted.
+                    points, error = [(p, number)], asked.point_error
+                    proved, leaves = problem.known_bound(), (problem.whole,)
+                    if first is not None:
+                        first(_first_choice(asked, chosen, proved))
                 found = cheapest_groups(problem, chosen, ends)
-            points.append((p, number))
-            error *= asked.point_error
+            if (p, number) not in points:
+                points.append((p, number))
+                error *= asked.point_error
             interrupt = found.interrupt
             if found.chosen is not None:
                 chosen = frozenset(found.chosen)
             lower = found.bound is not None and (proved is None or found.bound < proved)
-            if lower or len(points) == 1:
+            if lower or is_first:
                 proved, leaves = found.bound, found.leaves
     except (KeyboardInterrupt, OutOfTime) as end:
         # What the points so far showed stands.
@@ -188,10 +213,16 @@ def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
     return best if interrupt else replace(best, **_ranking(asked, problem.groups, chosen))
 
 
+def _first_choice(asked: Asked, chosen: frozenset[int], proved: int | None) -> FirstChoice:
+    things = [asked.allowed[k] for k in sorted(chosen)]
+    names = tuple(title(asked.things[k], asked.question.names) for k in things)
+    return FirstChoice(names, asked.cost(things), Fraction(proved or 0, asked.unit))
+
+
 def _ranking(asked: Asked, groups: Groups, chosen: frozenset[int]) -> dict[str, Any]:
     """What each of the chosen things adds to those before it, and what all others could alone."""
     every = list(range(len(groups)))
-    with phase("what each adds"), within(_LEAST + 60.0):
+    with phase("what each adds"), within(_LEAST):
         try:
             order = ranked(groups, chosen)
         except OutOfTime:

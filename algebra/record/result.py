@@ -23,7 +23,7 @@ from algebra.certificates.sparse import compact
 from algebra.identify.fibre import Fibre
 from algebra.matroids.capped import Dual
 from algebra.matroids.groups import GroupLeaf
-from algebra.networks.limits import some
+from algebra.networks.limits import plural, some
 from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
@@ -49,6 +49,32 @@ class EntryEvidence(Evidence):
     """What proves the bound where things are single rows."""
 
     dual: Dual = field(repr=False, metadata=written("dual", dual_to_dict, dual_from_dict))
+
+
+@dataclass(frozen=True)
+class FirstChoice:
+    """A greedy choice, before anything is proved of it.
+
+    Attributes
+    ----------
+    recorded : tuple of str
+        Names.
+    cost : Fraction
+        Of all of them.
+    bound : Fraction
+        Nothing that determines as much costs less.
+    """
+
+    recorded: tuple[str, ...]
+    cost: Fraction
+    bound: Fraction
+
+    def __str__(self) -> str:
+        count = len(self.recorded)
+        return (
+            f"a greedy choice of {plural(count, f'{count} thing')} costs {self.cost}, and nothing "
+            f"costs less than {self.bound}"
+        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,6 +13,9 @@
 * **intermediate**: not minimal, and an output cannot reach some labels
   (`algebra.activations.reach`; that argument does not depend on how hidden weights learn).
 * **undecided** otherwise, with a list of what was tried.
+
+If ranks with formal values are only upper bounds, a regular minor of J_θ in ball arithmetic (or of
+J, if the verdict is minimal) proves that they are attained (`algebra.ranks.minors`).
 """
 
 from __future__ import annotations
@@ -42,6 +45,9 @@ from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
+from algebra.ranks.minors import minor_in_time, none_found
+from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.updates import learning_rank
 from algebra.systems.root_count import RootCountError
 from algebra.systems.update_roots import update_root_count
@@ -101,10 +107,9 @@ class _UpdateCertifier(OnRanks):
 
     def run(self) -> Certificate:
         whole, own, learning = self.whole, self.own, self.learning
-        if not self.network.ranks_are_exact(self.problem.support):
+        if not self._ranks_proved():
             rule = f"rank {own.rank} of {whole.rank} with formal values, not proved"
-            tried = "regular minors in ball arithmetic are not looked for where updates learn"
-            return self.conclude(UNDECIDED, rule, tried=(tried,))
+            return self.conclude(UNDECIDED, rule, tried=(none_found(whole.rank),))
         if own.rank < whole.rank:
             return self._minimal(whole, own)
         if learning.is_affine:
@@ -139,6 +144,22 @@ class _UpdateCertifier(OnRanks):
         rule = f"not minimal, {roots.value} complex solutions"
         looked = (*looked, "instances without real solutions are not looked for with updates")
         return self.conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=looked)
+
+    def _ranks_proved(self) -> bool:
+        """Whether the ranks are the generic ones; puts a regular minor into the evidence.
+
+        It is one of J_θ, or of the network's Jacobian where what learns has a smaller rank.
+        """
+        support = self.problem.support
+        if self.network.ranks_are_exact(support):
+            return True
+        moved = by_parameters(self.problem)
+        minimal = self.own.rank < self.whole.rank
+        cells = all_cells(self.network, support) if minimal else moved.allocation.cells
+        minor = minor_in_time(moved.network, cells, self.whole.rank, support, self.effort.seed)
+        if minor is not None:
+            self.evidence["regular_minor"] = minor.to_dict()
+        return minor is not None
 
     def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:
         size = self.learning.dimension

@@ -7,6 +7,7 @@
   with dual numbers in random directions of θ.  Ranks are computed by the verifier's own
   elimination; for deficits new primes and points are used.
 * N is counted again modulo another prime, in the other chart of low-rank matrices.
+* A regular minor of J_θ is computed again in balls of other precisions.
 * Cells within reach: the updates must take all their values; their certificate is verified too.
 """
 
@@ -23,6 +24,7 @@ from algebra.activations.verify import check_stuck, refute_maximal
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     FAILED,
+    PROBABLE,
     PROVED,
     UNCHECKED,
     UNFINISHED,
@@ -33,6 +35,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.minors import check_minor, read_minor
 from algebra.linalg.modular import random_points, rank
 from algebra.linear.derivatives import dual_derivative
 from algebra.linear.evidence import RankClaim, RootEvidence, read_evidence
@@ -44,7 +47,8 @@ from algebra.problems.learning import Learning
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.jacobian import random_point, tangent_factors
-from algebra.ranks.parametrized import Parametrized
+from algebra.ranks.minors import Minor
+from algebra.ranks.parametrized import Parametrized, by_parameters
 from algebra.ranks.updates import learning_columns, learning_rank
 from algebra.updates.equivalent import (
     as_plain,
@@ -174,6 +178,10 @@ class _UpdateChecker(ClaimChecker):
         self.part = fields.table("part") if fields.has("part") else None
         self.row = fields.whole("stuck_output", 0) if fields.has("stuck_output") else None
         self.part_data = fields.raw("part") if self.part is not None else None
+        self.moved = by_parameters(problem)
+        self.minor: Minor | None = None
+        if fields.has("regular_minor"):
+            self.minor = read_minor(fields.table("regular_minor"), self.moved)
         super().__init__(claim, read_evidence(fields, problem), checklist, effort, peers=False)
         self.problem, self.verify_cells = problem, verify_cells
         self.checklist, self.learning = checklist, problem.learning
@@ -184,6 +192,10 @@ class _UpdateChecker(ClaimChecker):
         refute_maximal(claim, self.learning.moving, self.seed)
         known, attained = self._network_rank(), self._learning_rank()
         exact = self._exact()
+        if self.minor is not None:
+            # At most ρ by new formal points, at least ρ by the minor.
+            is_most = claim.equations == self.problem.network.label_dimension_bound
+            known = PROVED if is_most else PROBABLE
         if claim.verdict == UNDECIDED:
             self._error_bound(known == PROVED)
             return self._undecided(self.evidence.root_count)
@@ -215,9 +227,15 @@ class _UpdateChecker(ClaimChecker):
                 raise CheckFailed(f"evidence.{name}", text)
 
     def _exact(self) -> bool:
-        """Whether ranks at formal points are the generic ranks with high probability."""
-        network = self.problem.network
-        exact = network.ranks_are_exact(self.problem.support)
+        """Whether ranks at formal points are the generic ranks, or a minor shows that they are."""
+        network, support = self.problem.network, self.problem.support
+        exact = network.ranks_are_exact(support)
+        if self.minor is not None:
+            cells = self.moved.allocation.cells
+            check_minor(self.minor, self.moved.network, self.claim, cells, support)
+            text = f"regular in ball arithmetic: rank at least {self.claim.equations}"
+            self.say("evidence.regular_minor", PROVED, text)
+            return True
         if exact and isinstance(network, ActivatedNetwork) and why_exact(network.activation) == AX:
             self.say("rank", PROVED, f"{AX}; so these are the generic ranks")
         return exact

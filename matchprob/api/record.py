@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import as_generic
 from matchprob.verbs import parameters as common
-from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
+from matchprob.verbs.verb import Arguments, Callback, LineOption, ResultFile, verb
 
 if TYPE_CHECKING:
-    from algebra.record.result import Recording
+    from algebra.record.result import FirstChoice, Recording
 
 
 def _tables(before: Arguments) -> tuple[Any, Any]:
@@ -49,6 +50,12 @@ def _unfinished(found: Recording, _: Arguments) -> str:
         f"{found.cost}, and nothing costs less than {found.bound}: whether anything lies between "
         "is not known"
     )
+
+
+def _print_first(found: FirstChoice) -> None:
+    """A greedy choice above its bound, on stderr."""
+    if found.bound < found.cost:
+        print(f"matchprob: {found}; the search goes on", file=sys.stderr)
 
 
 @verb(
@@ -92,8 +99,9 @@ def record(
             },
         ),
     ] = None,
-    seconds: common.SearchSeconds = 60.0,
+    seconds: Annotated[float, LineOption(least=0)] = 60.0,
     timeout: common.Timeout = math.inf,
+    first: Annotated[Callable[[FirstChoice], object] | None, Callback(passed=_print_first)] = None,
     seed: common.Seed = 0,
 ) -> Recording:
     """Say what to record so that the data determine the weights.
@@ -122,8 +130,12 @@ def record(
         At most so many of each population ("matrix"); of entries also of each output ("row") and
         of each sample ("column").
     seconds : float, optional
-        Time for a search; the result says how far it got.  Without a `timeout` the ranks before it
-        take at most as much.
+        Time for the search after a greedy choice; 0 for the choice.  The result says how far it
+        got.  Without a `timeout` the ranks, and then that choice, may take as long, and two minutes
+        in any case.
+    first : callable, optional
+        Called with the greedy choice before the search: its names `recorded`, their `cost`, and a
+        `bound` of every cost.  Not called for single entries.
 
     Returns
     -------
@@ -147,5 +159,5 @@ def record(
     with limited(positive_seconds(timeout, "timeout")):
         return record_problem(
             problem, what, costs=costs, must=must, forbidden=forbidden, caps=caps,
-            seconds=seconds, relaxation=relaxation, seed=seed,
+            seconds=seconds, relaxation=relaxation, first=first, seed=seed,
         )  # fmt: skip

@@ -8,7 +8,9 @@ import sympy
 
 from algebra.identify.fibre import fibre
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
+from algebra.ranks.generic_rank import TARGET_ERROR, prime_bits
 from tests.samples import many
 
 
@@ -93,3 +95,14 @@ def test_the_seed_does_not_matter(small_allocations, seed):
     for allocation in small_allocations(13, 15):
         first, second = fibre(allocation, seed=0), fibre(allocation, seed=seed + 1)
         assert (first.determined, first.groups) == (second.determined, second.groups)
+
+
+def test_many_weights_take_larger_primes():
+    """600 weights of a deep circuit: points modulo 31 bits would bound nothing, however many."""
+    net = RNN(n=60, T=10, b=1, d=1, m=20, activation="tanh")
+    mask = np.zeros((60, 60), int)
+    mask[:10] = 1
+    found = fibre(Allocation.from_masks(net, W=mask))
+    assert (found.dimension, found.determined) == (580, ())
+    assert prime_bits(net, 20) == 31
+    assert 0 < found.error < TARGET_ERROR

@@ -17,6 +17,7 @@ from algebra.linalg.modular import (
     added_groups,
     batched_rank,
     drawn_residues,
+    echelon,
     inverses,
     matmul,
     random_prime,
@@ -274,3 +275,32 @@ def test_random_numbers_in_parts_are_those_in_one(monkeypatch):
         f((3, 50), 1_000_003, random.Random("parts")).tolist()
         for f in (modular.random_residues, modular.drawn_residues)
     ]
+
+
+@pytest.mark.parametrize("p", [2, 7, LARGEST, 2**61 - 1])
+def test_echelon_forms_by_blocks(monkeypatch, p):
+    """Of every rank, dense and sparse, they are FLINT's, whatever the width of a block is."""
+    rng = random.Random(p)
+    for k in range(40):
+        monkeypatch.setattr(modular, "_WIDTH", 1 + k % 4)
+        rows, columns = rng.randint(1, 12), rng.randint(1, 12)
+        [matrix] = low_rank(rng, p, k + 1, rows, columns)[-1:]
+        if k % 2:
+            matrix = matrix * (random_residues((rows, columns), 3, rng) == 0)
+        expected = modular._echelon(matrix, p)
+        found = modular._echelon_in_blocks(matrix.copy(), p)
+        assert found[1] == expected[1]
+        assert (found[0] == expected[0]).all()
+
+
+def test_a_wide_echelon_form(monkeypatch):
+    """A large matrix of low rank, which goes through blocks and is not overwritten."""
+    rng = random.Random(3)
+    a, b = random_residues((30, 9), LARGEST, rng), random_residues((9, 40), LARGEST, rng)
+    matrix = matmul(a, b, LARGEST)
+    before, expected = matrix.copy(), echelon(matrix, LARGEST)
+    monkeypatch.setattr(modular, "_WIDE", 20)
+    found = echelon(matrix, LARGEST)
+    assert found[1] == expected[1] == list(range(9))
+    assert (found[0] == expected[0]).all()
+    assert (matrix == before).all()

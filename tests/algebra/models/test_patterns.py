@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algebra.activations.minors import rational_point
 from algebra.models.patterns import on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs import Builder
 from algebra.programs.balls import SignUnknown
 from algebra.programs.onnx import Read
+from algebra.ranks.minors import rational_point
 from tests.onnx_models import save
 
 

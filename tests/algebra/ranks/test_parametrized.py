@@ -20,6 +20,7 @@ from algebra.problems.learning import Types
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
+from algebra.ranks.minors import rational_point
 from algebra.ranks.parametrized import by_parameters, by_updates, parameter_cells
 from algebra.ranks.updates import learning_rank
 from algebra.record.recording import record
@@ -111,17 +112,56 @@ def test_ranks_and_round_trip(seed):
     assert asked.allocation.size == problem.learning.dimension
 
 
+@pytest.mark.parametrize("seed", range(many(20)))
+def test_balls_enclose_derivatives(seed):
+    """At a rational point, columns of cells and of parameters are what complex steps say."""
+    _, problem = some_problem(seed)
+    base, moved = problem.network, by_parameters(problem)
+    net = moved.network
+    if not moved.allocation.size or base.is_linear:
+        return
+    at, X = rational_point(net, seed, {})
+    found = net.ball_columns(at, X, seed, moved.allocation.cells)
+    weights, X = {name: as_doubles(value) for name, value in at.items()}, as_doubles(X)
+    for (name, i, j), column in zip(moved.allocation.cells, found.T, strict=True):
+        w = {n: weights[n].astype(complex) for n in base.shapes}
+        if name in base.shapes:
+            w[name][i, j] += 1e-30j
+        else:
+            matrix, update, letter, _ = net.parameters_of[name]
+            values = {}
+            for a, own in update.arrays(base.shapes[matrix]).items():
+                drawn = a in update.drawn(base.shapes[matrix])
+                flat = weights[f"{a}_{matrix}"].ravel() if drawn else update.start(a)
+                flat = flat + np.zeros(own[0] * own[1], complex)
+                if a == letter:
+                    flat[i] += 1e-30j
+                values[a] = flat.reshape(own)
+            before = w[matrix] - (values["U"].real @ values["V"].real if "U" in values else 0)
+            w[matrix] = update.apply(before, values)
+        step = np.asarray(base.forward(w, X)).imag.ravel() / 1e-30
+        assert np.allclose([float(v) for v in column], step, rtol=1e-9, atol=1e-12)
+
+
+def as_doubles(matrix):
+    """Rationals as doubles."""
+    return np.array([[int(v.p) / int(v.q) for v in row] for row in matrix])
+
+
 def complex_jacobian(problem, rng, states):
     """Derivatives of labels or of all states by θ, by complex steps: one row a number."""
     net, learning = problem.network, problem.learning
     drawn, theta = parameters(learning, lambda: rng.gauss(0, 1))
     X = np.array([[rng.gauss(0, 1) for _ in range(net.m)] for _ in range(net.T * net.b)])
+    fixed = 1 if net.leak in (1, "learnable") else np.array(net.leak, float)[:, None]
 
     def run(theta):
         w = student(learning, drawn, theta)
+        leak = w.get("leak", fixed)
         h, seen = np.zeros((net.n, net.m)), []
         for t in range(net.T):
-            h = np.tanh(w["W"] @ (h + w["B"] @ X[t * net.b : (t + 1) * net.b]) + w["c"])
+            value = np.tanh(w["W"] @ (h + w["B"] @ X[t * net.b : (t + 1) * net.b]) + w["c"])
+            h = (1 - leak) * h + leak * value
             seen.append(h)
         return np.array(seen) if states else w["D"] @ h + w["e"]
 
@@ -135,11 +175,12 @@ def float_rank(rows):
     return int(np.linalg.matrix_rank(rows, tol=1e-9)) if rows.size else 0
 
 
-@pytest.mark.parametrize("seed", range(7))
+@pytest.mark.parametrize("seed", range(8))
 def test_recordings_are_the_smallest(seed):
     """Units and entries recorded are as few as brute force over all sets finds; proofs hold."""
     rng = random.Random(seed)
-    net = RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh", biases=True)
+    leak = [1, "learnable", ["1/2", "1/3", "1/5"], "1/4"][seed % 4]
+    net = RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh", biases=True, leak=leak)
     learnable = {
         "W": rng.choice([{"gain": "rows"}, {"gain": "columns", "groups": [1, 1, 2]}, {"lora": 1}]),
         "c": rng.choice([[[1], [1], [0]], {"tied": [[1], [2], [1]]}]),
@@ -149,6 +190,8 @@ def test_recordings_are_the_smallest(seed):
         learnable = {name: types.together(name, np.ones(net.shapes[name])) for name in ("W", "c")}
     if seed % 2:
         learnable["e"] = {"tied": [[1], [1]]}
+    if leak == "learnable":
+        learnable["leak"] = [[[1], [1], [0]], {"tied": [[1], [2], [1]]}][seed > 3]
     problem = Problem(net, learnable)
     states = complex_jacobian(problem, rng, states=True)
     labels = complex_jacobian(problem, rng, states=False).reshape(net.d * net.m, -1)

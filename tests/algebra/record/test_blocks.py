@@ -12,7 +12,6 @@ from algebra.matroids.groups import Groups
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
-from algebra.record import asked as asked_module
 from algebra.record import blocks
 from algebra.record.asked import ask
 from algebra.record.recording import record
@@ -33,7 +32,6 @@ def as_if_large(monkeypatch):
     """All instances are treated as those with very many rows are."""
     monkeypatch.setattr(groups_module, "_WHOLE", 0)
     monkeypatch.setattr(blocks, "_AT_A_GLANCE", 0)
-    monkeypatch.setattr(asked_module, "_MANY", 0)
 
 
 @pytest.mark.parametrize("kind", ["linear", "tanh", "sigmoid"])
@@ -66,7 +64,6 @@ def test_large_and_small_agree(monkeypatch, kind, learnable):
     small = record(problem, "units")
     monkeypatch.setattr(groups_module, "_WHOLE", 0)
     monkeypatch.setattr(blocks, "_AT_A_GLANCE", 0)
-    monkeypatch.setattr(asked_module, "_MANY", 0)
     large = record(problem, "units")
     assert (large.cost, large.bound, large.rank.rank) == (small.cost, small.bound, small.rank.rank)
     assert large.is_optimal

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime, rank
+from algebra.matroids import groups as groups_module
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.linear import LinearEstimator
@@ -19,9 +20,11 @@ from algebra.networks.rnn import RNN
 from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
+from algebra.record import blocks
 from algebra.record.asked import ask
 from algebra.record.recording import NoRecording, record
 from algebra.record.things import kinds_of
+from algebra.record.verify import verify_recording
 
 SQUARE = {"polynomial": [0, 1, 1]}
 
@@ -234,6 +237,29 @@ def test_without_time_there_is_still_an_answer():
     assert full.is_optimal
     short = record(problem, "units", costs=costs, seconds=1e-9)
     assert short.bound <= full.cost <= short.cost
+
+
+@pytest.mark.parametrize("as_if_large", [False, True])
+def test_the_greedy_choice_comes_first(monkeypatch, as_if_large):
+    """With its bound; without time it is the answer, and its proof file says no more."""
+    if as_if_large:
+        monkeypatch.setattr(groups_module, "_WHOLE", 0)
+        monkeypatch.setattr(blocks, "_AT_A_GLANCE", 0)
+    rng = np.random.default_rng(0)
+    net = RNN(n=8, T=3, b=1, d=1, m=3, activation="tanh")
+    problem = Problem(net, {"W": (rng.random((8, 8)) < 0.3).astype(int)})
+    costs = {f"unit {k}": int(c) for k, c in enumerate(rng.integers(5, 30, 8))}
+    told = []
+    short = record(problem, "units", costs=costs, seconds=0, first=told.append)
+    [choice] = told
+    full = record(problem, "units", costs=costs)
+    assert choice.bound <= full.cost <= choice.cost
+    assert (short.names, short.cost) == (choice.recorded, choice.cost)
+    assert choice.bound <= short.bound < short.cost
+    assert not short.is_optimal
+    assert verify_recording(short.proof_file()).holds
+    assert not verify_recording({**short.proof_file(), "bound": str(short.cost)}).holds
+    assert f"costs {choice.cost}, and nothing costs less than {choice.bound}" in str(choice)
 
 
 def test_contradictions_are_refused():

@@ -37,6 +37,14 @@ CASES = {
     "an output that cannot follow": (
         RNN(n=3, T=2, b=2, d=2, m=3, activation="tanh", biases=True),
         {"W": {"lora": 1}, "c": {"gain": "rows"}, "D": [[1, 1, 1], [0, 0, 0]]}, "intermediate"),
+    "gains before erf": (
+        FeedForward(q=3, widths=(5,), d=2, m=3, activation="erf", biases=True),
+        {"W2": {"gain": "columns"}, "e": [[1], [1]]}, "maximal"),
+    "few gains before erf": (
+        RNN(n=2, T=2, b=1, d=2, m=2, activation="erf"), {"W": {"gain": "rows"}}, "minimal"),
+    "leaks that are dependent": (
+        RNN(n=3, T=3, b=1, d=1, m=2, activation="tanh", biases=True, leak=0.5, read="all"),
+        {"W": {"lora": 1}, "D": {"gain": "columns"}, "e": [[1]]}, "undecided"),
     "linear by another name": (
         FeedForward(q=4, widths=(4,), d=4, m=4, activation="linear"),
         {"W1": {"lora": 2}, "W2": {"lora": 2}}, "maximal"),
@@ -92,6 +100,14 @@ def part_of(other, **more):
 
 
 FORGERIES = {
+    "a minor of balls that is missing": (
+        "gains before erf", lambda data: data["evidence"].pop("regular_minor")),
+    "a minor of fewer rows": (
+        "gains before erf", lambda data: data["evidence"]["regular_minor"]["rows"].pop()),
+    "a minor whose columns do not learn": (
+        "gains before erf",
+        swap("evidence", "regular_minor", "columns",
+             to=[["W1", k // 3, k % 3] for k in range(6)])),
     "a larger rank of the update": (
         "deep, ranks 2 + 1 < 4", swap("problem", "learnable", "W2", to={"lora": 2})),
     "a smaller rank of the update": (

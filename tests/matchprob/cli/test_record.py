@@ -95,6 +95,24 @@ def test_what_is_not_determined_is_said(circuit, capsys):
     assert "--what outputs --what units" in text
 
 
+def test_without_time_the_greedy_choice_is_the_answer(tmp_path, capsys, monkeypatch):
+    """It is said on stderr at once, with its bound; then it is the result, with status 3."""
+    rng = np.random.default_rng(0)
+    net = mp.RNN(n=8, T=3, b=1, d=1, m=3, activation="tanh")
+    problem = mp.Problem(net, {"W": (rng.random((8, 8)) < 0.3).astype(int)})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.toml").write_text(problem.to_toml())
+    (tmp_path / "c.csv").write_text(",".join(map(str, rng.integers(5, 30, 8))) + "\n")
+    words = ("record", "p.toml", "--what", "units", "--costs", "units=c.csv", "--seconds", "0")
+    assert call(*words, "--json") == 3
+    told = capsys.readouterr()
+    data, lines = json.loads(told.out), told.err.splitlines()
+    assert f"costs {data['cost']}, and nothing costs less than" in lines[0]
+    assert "the search goes on" in lines[0]
+    assert "out of time; the result above costs" in lines[1]
+    assert data["optimal"] is False
+
+
 def test_an_interrupt_keeps_the_best_so_far(tmp_path, capsys, monkeypatch):
     """Status 3, the result with the bound that was proved, and a proof file of just that."""
     rng = np.random.default_rng(0)

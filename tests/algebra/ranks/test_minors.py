@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from algebra.activations.minors import LARGEST, Minor, find_minor, is_regular, rational_point
 from algebra.networks.activation import ANALYTIC
 from algebra.networks.rnn import RNN
 from algebra.ranks.jacobian import all_cells
+from algebra.ranks.minors import LARGEST, Minor, find_minor, is_regular, rational_point
 
 
 @pytest.mark.parametrize("activation", [*ANALYTIC, {"polynomial": [1, 0, "1/3"]}], ids=str)

@@ -17,17 +17,14 @@ from typing import Any
 import numpy as np
 from flint import arb_mat, ctx, fmpq
 
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields
-from algebra.certificates.fields import cells as read_cells
 from algebra.linalg.modular import echelon, random_prime
 from algebra.networks.base import Network
+from algebra.phases import phase
 from algebra.problems.allocation import Cell
 from algebra.problems.laws.values import restrict
-from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import all_cells, columns_at, random_point
+from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import named
-from algebra.time_limits import check_time
+from algebra.time_limits import OutOfTime, check_time
 
 # Largest number of rows of a minor: products of larger matrices of balls take many seconds.
 LARGEST = 256
@@ -91,6 +88,30 @@ def find_minor(
     return None
 
 
+def minor_in_time(
+    network: Network,
+    cells: Sequence[Cell],
+    rank: int,
+    support: Mapping[str, np.ndarray],
+    seed: int,
+    number: int | None = None,
+) -> Minor | None:
+    """`find_minor`, None also where the time limit is met."""
+    try:
+        with phase("a regular minor in ball arithmetic"):
+            return find_minor(network, cells, rank, support, seed, number=number)
+    except OutOfTime:
+        return None
+
+
+def none_found(rank: int) -> str:
+    """That no regular minor was found, for a certificate's list of what was tried."""
+    return (
+        f"a regular minor of {rank} rows in ball arithmetic: none was found; they are looked for "
+        f"up to {LARGEST} rows"
+    )
+
+
 def is_regular(
     network: Network,
     minor: Minor,
@@ -112,6 +133,41 @@ def is_regular(
     finally:
         ctx.prec = before
     return False
+
+
+def exchanges(
+    network: Network,
+    minor: Minor,
+    others: Sequence[Cell],
+    support: Mapping[str, np.ndarray],
+    precisions: Sequence[int] = _PRECISIONS[2:],
+) -> np.ndarray | None:
+    """Which columns of a regular minor may be replaced by which others.
+
+    By Cramer's rule the minor with column c replaced by e is that of M times (M⁻¹ J)[c, e].
+
+    Returns
+    -------
+    ndarray of bool, shape (columns of the minor, others), or None
+        Where balls prove that the entry is not 0; None where they do not show that M is regular.
+    """
+    weights, X = rational_point(network, minor.number, support)
+    whole = Minor(minor.number, minor.rows, (*minor.columns, *others))
+    before = ctx.prec
+    try:
+        for bits in precisions:
+            check_time()
+            ctx.prec = bits
+            table = _entries(network, whole, weights, X).table()
+            own = arb_mat([row[: len(minor.rows)] for row in table])
+            try:
+                found = own.solve(arb_mat([row[len(minor.rows) :] for row in table]))
+            except ZeroDivisionError:
+                continue
+            return np.array([[not v.contains(0) for v in row] for row in found.table()])
+    finally:
+        ctx.prec = before
+    return None
 
 
 def rational_point(
@@ -137,24 +193,3 @@ def _entries(
     """The minor as a matrix of balls."""
     J = network.ball_columns(weights, X, minor.number, minor.columns)
     return arb_mat(len(minor.rows), len(minor.columns), J[list(minor.rows)].ravel().tolist())
-
-
-def read_minor(fields: Fields, problem: Problem) -> Minor:
-    """A minor from a certificate.
-
-    Raises
-    ------
-    CheckFailed
-    """
-    network = problem.network
-    number, rows = fields.whole("number", 0), fields.wholes("rows", 0)
-    columns = read_cells(fields.raw("columns"), fields.at("columns"))
-    fields.finish()
-    if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
-        raise CheckFailed(fields.at("rows"), f"are not different labels of {network.outputs}")
-    if len(rows) > LARGEST:
-        raise CheckFailed(fields.at("rows"), f"are more than {LARGEST}")
-    outside = set(columns) - set(all_cells(network, problem.support))
-    if outside or len(set(columns)) != len(columns) or len(columns) != len(rows):
-        raise CheckFailed(fields.at("columns"), "are not as many different weights that exist")
-    return Minor(number, rows, tuple(columns))

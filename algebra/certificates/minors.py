@@ -1,0 +1,74 @@
+"""Regular minors in certificates: read, and checked in balls of other precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.claim import Claim
+from algebra.certificates.fields import Fields
+from algebra.certificates.fields import cells as read_cells
+from algebra.networks.base import Network
+from algebra.problems.allocation import Cell
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells
+from algebra.ranks.minors import LARGEST, Minor, is_regular
+
+# None of those that a minor is found with.
+_PRECISIONS = (96, 192, 384, 768, 1536)
+
+
+def read_minor(fields: Fields, problem: Problem) -> Minor:
+    """A minor from a certificate.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    network = problem.network
+    number, rows = fields.whole("number", 0), fields.wholes("rows", 0)
+    columns = read_cells(fields.raw("columns"), fields.at("columns"))
+    fields.finish()
+    if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
+        raise CheckFailed(fields.at("rows"), f"are not different labels of {network.outputs}")
+    if len(rows) > LARGEST:
+        raise CheckFailed(fields.at("rows"), f"are more than {LARGEST}")
+    outside = set(columns) - set(all_cells(network, problem.support))
+    if outside or len(set(columns)) != len(columns) or len(columns) != len(rows):
+        raise CheckFailed(fields.at("columns"), "are not as many different weights that exist")
+    return Minor(number, rows, tuple(columns))
+
+
+def check_minor(
+    minor: Minor,
+    network: Network,
+    claim: Claim,
+    cells: Collection[Cell],
+    support: Mapping[str, np.ndarray],
+) -> None:
+    """That a minor shows the rank of a claim.
+
+    Parameters
+    ----------
+    minor : Minor
+    network : Network
+    claim : Claim
+    cells : collection of cells
+        What learns.
+    support : mapping of str to mask
+
+    Raises
+    ------
+    CheckFailed
+    """
+    place = "evidence.regular_minor"
+    if len(minor.rows) != claim.equations:
+        raise CheckFailed(place, f"has {len(minor.rows)} rows, not {claim.equations}")
+    if claim.rank == claim.equations:
+        outside = set(minor.columns) - set(cells)
+        if outside:
+            raise CheckFailed(place, f"{min(outside)} does not learn")
+    if not is_regular(network, minor, support, _PRECISIONS):
+        raise CheckFailed(place, "balls do not show that it is not 0")

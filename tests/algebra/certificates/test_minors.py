@@ -1,0 +1,64 @@
+"""Regular minors in certificates: what is refused of one that somebody else wrote."""
+
+from dataclasses import replace
+
+import pytest
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.claim import read_claim
+from algebra.certificates.fields import Fields
+from algebra.certificates.minors import check_minor, read_minor
+from algebra.families import certify
+from algebra.networks.rnn import RNN
+from algebra.problems.problem import Problem
+
+NET = RNN(n=3, T=2, b=1, d=1, m=2, activation="erf", biases=True)
+PROBLEM = Problem(NET, {"W": [[1, 1, 0], [1, 0, 0], [0, 0, 0]]})
+
+
+@pytest.fixture(scope="module")
+def found():
+    """A certificate that holds a minor, as plain data."""
+    return certify(PROBLEM).to_dict()
+
+
+def checked(data):
+    """Reads and checks the minor of a certificate."""
+    claim = read_claim(data, "certificate")
+    minor = read_minor(Fields(dict(data["evidence"]["regular_minor"]), "evidence"), PROBLEM)
+    check_minor(minor, NET, claim, PROBLEM.allocation.cells, {})
+    return claim, minor
+
+
+def test_a_minor_that_is_regular_passes(found):
+    """It has as many rows as there are equations, and columns that learn."""
+    claim, minor = checked(found)
+    assert len(minor.rows) == claim.equations == 2
+    assert set(minor.columns) <= set(PROBLEM.allocation.cells)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rows": [0, 0]}, "are not different labels"),
+        ({"rows": [0, 2]}, "are not different labels"),
+        ({"rows": [0]}, "as many different weights"),
+        ({"columns": [["W", 0, 0], ["W", 0, 0]]}, "names a weight twice"),
+        ({"columns": [["W", 0, 0], ["W", 0, 2]]}, "does not learn"),
+        ({"columns": [["W", 0, 0], ["W", 9, 9]]}, "weights that exist"),
+        ({"rows": [0], "columns": [["W", 0, 0]]}, "has 1 rows, not 2"),
+    ],
+)
+def test_others_are_refused(found, change, words):
+    """Each with its place."""
+    minor = {**found["evidence"]["regular_minor"], **change}
+    with pytest.raises(CheckFailed, match=words):
+        checked({**found, "evidence": {**found["evidence"], "regular_minor": minor}})
+
+
+def test_a_singular_minor_is_not_shown_regular(found):
+    """Of a network in which these weights move nothing."""
+    claim, minor = checked(found)
+    silent = {"D": [[0, 0, 0]]}
+    with pytest.raises(CheckFailed, match="balls do not show"):
+        check_minor(replace(minor), NET, claim, PROBLEM.allocation.cells, silent)
