@@ -11,12 +11,12 @@ chosen and the open groups:
   [I A] be the reduced echelon form of the open vectors as columns after projecting C away,
   k = f(E) - f(C) its rows.  By duality (r*(g) = |g| + r(E - g) - r(E)) removing g lowers the rank
   by :math:`|g ∩ P| - rank A[g ∩ P, N - g]`, P the pivots and N the others.  This needs all vectors
-  at once, and is omitted if they are very many.
+  at once: it is omitted if they are very many, and if upper bounds of f alone prove the cost.
 - *Knapsack*: with C and the essential groups chosen, and g_k the gain of the open group k,
   f(U) ≤ f(C) + Σ g_k over the others of U (gains never grow), so that U costs at
   least as much as the cheapest groups whose g_k sum up to wanted - f(C) (Wolsey's inequality for
   C [1]_, and the knapsack problem over it solved exactly).
-- *Pairs*: if no single open group with C can reach the required rank, two are needed.
+- *Pairs*: U has one open group more than C, which reaches the required rank, or at least two.
 
 The knapsack needs few of the g_k: with upper bounds of some it is still a bound, and if the
 groups that it takes have their true g_k it is that of all true ones, since these groups are then a
@@ -161,16 +161,17 @@ class SpanningProblem:
         if key not in self._nodes:
             if len(self._nodes) >= _KEPT:
                 self._nodes.pop(next(iter(self._nodes)))
-            self._nodes[key] = self._make_node(leaf)
+            self._nodes[key] = self.new_node(leaf, self.groups.is_small)
         return self._nodes[key]
 
-    def _make_node(self, leaf: GroupLeaf) -> _SpanningNode | None:
+    def new_node(self, leaf: GroupLeaf, with_essential: bool) -> _SpanningNode | None:
+        """The node of a leaf, with its essential groups or without."""
         check_time()
         chosen = frozenset(leaf.chosen)
         others = self._able(chosen, leaf)
         if others is None:
             return None
-        if self.groups.is_small:
+        if with_essential:
             essential = self._essential(chosen, others)
             if essential is None or not self.keeps_caps(chosen | essential):
                 return None
@@ -238,11 +239,8 @@ class SpanningProblem:
         vectors at a moment of the monotonic clock, with the bound that is known then.
         """
         ends = math.inf if self.groups.is_small else ends
-        if enough is not None and not self.groups.is_small:
-            able = self._able(leaf.chosen, leaf)
-            if able is None:
-                return None
-            quick = self._quick(leaf.chosen, able)
+        if enough is not None:
+            quick = self.quick_bound(leaf)
             if quick is None or quick >= enough:
                 return quick
         node = self.node(leaf)
@@ -261,9 +259,12 @@ class SpanningProblem:
 
     def known_bound(self) -> int | None:
         """A lower bound of all costs, from what is known of the gains; None if nothing spans."""
-        node = self.node(self.whole)
-        more = node and self.knapsack(node.gains, self.wanted - node.found)
-        return self.cost(node.chosen) + more[0] if node and more else None
+        quick = self.quick_bound(self.whole)
+        node = self._nodes.get((self.start, frozenset()))
+        if quick is None or node is None:
+            return quick
+        more = self.knapsack(node.gains, self.wanted - node.found)
+        return None if more is None else max(quick, self.cost(node.chosen) + more[0])
 
     def learn(self, node: _SpanningNode, k: int, gain: int) -> None:
         """Record the gain of a group."""
@@ -272,20 +273,31 @@ class SpanningProblem:
         if not gain:
             del node.gains[k]
 
-    def _quick(self, chosen: Sequence[int], able: list[int]) -> int | None:
+    def quick_bound(self, leaf: GroupLeaf) -> int | None:
         """A bound from upper bounds of f, without a rank; None if the leaf contains no set."""
-        cost = self.cost(chosen)
-        if not chosen or not able:
+        chosen, able = list(leaf.chosen), self._able(leaf.chosen, leaf)
+        if able is None:
+            return None
+        cost, reached = self.cost(chosen), 0
+        if chosen:
+            reached = int(self.groups.most(chosen[1:], chosen[:1])[0])
+        if reached >= self.wanted:
             return cost
-        if self.groups.most(chosen[1:], chosen[:1])[0] >= self.wanted:
-            return cost
-        one = self.groups.most(chosen, able) >= self.wanted
-        if one.any():
-            return cost + min(
-                self.costs[k] for k, is_enough in zip(able, one, strict=True) if is_enough
-            )
-        cheapest = sorted(self.costs[k] for k in able)
-        return cost + sum(cheapest[:2]) if len(able) > 1 else None
+        more = self.knapsack({k: self._alone[k] for k in able}, self.wanted - reached)
+        if more is None:
+            return None
+        # One group is added that is enough, or at least two are.
+        is_enough = self.groups.most(chosen, able) >= self.wanted
+        added = [self.costs[k] for k, one in zip(able, is_enough, strict=True) if one]
+        if len(able) > 1:
+            added.append(sum(sorted(self.costs[k] for k in able)[:2]))
+        return cost + max(more[0], min(added)) if added else None
+
+    @cached_property
+    def _alone(self) -> list[int]:
+        """Upper bounds of f of each group."""
+        found: list[int] = self.groups.most([], range(len(self.groups))).tolist()
+        return found
 
     def knapsack(self, gains: dict[int, int], need: int) -> tuple[int, list[int]] | None:
         """The least cost of groups whose gains sum up to the required rank, and such groups."""
@@ -364,14 +376,13 @@ class _SpanningSearch:
         if (cost := self.problem.cost(chosen)) < self.best:
             self.best, self.chosen = cost, chosen
 
-    def grow(self, chosen: frozenset[int], by_cost: bool) -> None:
-        """Keep the result of a greedy choice from some groups.
+    def grow(self, node: _SpanningNode | None, by_cost: bool) -> None:
+        """Keep the result of a greedy choice from a node.
 
         The gain of a group never grows, so that a group that is still the best one when its gain
         is computed again is the best of all.
         """
         problem, groups = self.problem, self.problem.groups
-        node = problem.node(GroupLeaf(tuple(sorted(chosen)), ()))
         if node is None:
             return
         chosen, found, gains = node.chosen, node.found, dict(node.gains)
@@ -445,9 +456,18 @@ def greedy_groups(problem: SpanningProblem) -> frozenset[int] | None:
         nor all groups.
     """
     search = _SpanningSearch(problem, None, math.inf)
-    search.grow(problem.start, by_cost=True)
-    if len(set(problem.costs)) > 1:
-        search.grow(problem.start, by_cost=False)
+    ways = [True, False] if len(set(problem.costs)) > 1 else [True]
+    # Few groups are needed for a choice, and all of them for the essential ones.
+    is_proved = False
+    if problem.groups.reach is not None:
+        node = problem.new_node(problem.whole, False)
+        for by_cost in ways:
+            search.grow(node, by_cost)
+        bound = problem.quick_bound(problem.whole)
+        is_proved = bound is not None and bound >= search.best
+    if problem.groups.reach is None or (problem.groups.is_small and not is_proved):
+        for by_cost in ways:
+            search.grow(problem.node(problem.whole), by_cost)
     if search.chosen is None:
         search.keep(frozenset(range(len(problem.groups))))
     return search.chosen

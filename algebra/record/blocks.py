@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 # Entries of rows that are made at once, and that are kept for being asked again.
 _AT_ONCE, _KEPT = 1 << 23, 1 << 26
+# Entries of all rows from which on unions of units are bounded without them.
+_REACHED = 1 << 16
 # Entries of all rows up to which their span is found from all of them.
 _AT_A_GLANCE = 1 << 19
 _BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
@@ -63,10 +65,11 @@ def groups_at(asked: Asked, point: Point, check: Check | None = None) -> Groups:
     """
     blocks = _Blocks(asked, point, check)
     groups = Groups(blocks.part, blocks.sizes, asked.allocation.size, point.p)
-    blocks.is_small = groups.is_small
-    if not groups.is_small and asked.of_units:
+    many = sum(blocks.sizes) * asked.allocation.size > _REACHED
+    if asked.of_units and (many or not groups.is_small):
         groups.reach = _Reach(asked, point).most
         blocks.most = len(asked.owners[0][1]) * _numbers_a_step(asked)
+    blocks.is_small = groups.is_small and groups.reach is None
     return groups
 
 

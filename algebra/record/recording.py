@@ -228,7 +228,7 @@ def _ranking(asked: Asked, groups: Groups, chosen: frozenset[int]) -> dict[str, 
         except OutOfTime:
             return {}
     alone = [
-        len(groups.part(k)) if groups.is_small else most
+        len(groups.part(k)) if groups.is_small and groups.reach is None else most
         for k, most in zip(every, groups.most([], every).tolist(), strict=True)
     ]
     return {

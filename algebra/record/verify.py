@@ -89,7 +89,8 @@ def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
         asked = proof.ask(seed)
     _meets(proof, asked)
     point = asked.point(*next(asked.points()))
-    few = asked.allowed if groups_at(asked, point).is_small else proof.recorded
+    groups = groups_at(asked, point)
+    few = asked.allowed if groups.is_small and groups.reach is None else proof.recorded
     rows, owner = asked.rows(point, few)
     _check_derivatives(asked, point, rows, owner)
     checklist.say(

@@ -88,12 +88,12 @@ def test_forged_leaves_prove_no_more_than_is_true(problem, rng):
 
 
 @settings(max_examples=many(100), deadline=None)
-@given(problems(), st.integers(0, 2))
-def test_many_vectors_are_treated_alike(problem, slack):
+@given(problems(), st.integers(0, 2), st.booleans())
+def test_many_vectors_are_treated_alike(problem, slack, is_small):
     """If vectors are made on request, and others only bounded: the same cost and bound."""
     best = min(map(problem.cost, all_sets(problem)), default=None)
     groups = problem.groups
-    groups.is_small = False
+    groups.is_small = is_small
     # Any upper bound will do.
     groups.reach = lambda chosen, others: np.array(
         [groups.rank([*chosen, k]) + slack for k in others], np.int64
@@ -106,6 +106,23 @@ def test_many_vectors_are_treated_alike(problem, slack):
         fresh = replace(problem, _nodes={})
         now = spanning_bound(fresh, found.leaves, enough)
         assert now is None or best is None or now >= best
+
+
+@pytest.mark.parametrize("is_small", [False, True])
+def test_two_cheap_groups_may_do_as_well_as_a_dear_one(is_small):
+    """That one group of cost 6 would be enough is no bound: two others cost 2."""
+    matroid = LinearMatroid(np.eye(3, dtype=np.int64)[:, [0, 1, 2, 1, 2]], P)
+    groups = Groups.of_columns(matroid, [[0], [1, 2], [3], [4]])
+    groups.is_small = is_small
+    groups.reach = lambda chosen, others: np.array(
+        [groups.rank([*chosen, k]) for k in others], np.int64
+    )
+    problem = SpanningProblem(groups, (0, 6, 1, 1), 3, frozenset({0}))
+    found = cheapest_groups(problem)
+    assert (found.chosen, found.cost, found.bound) == ((0, 2, 3), 2, 2)
+    assert spanning_bound(problem, [problem.whole], 6) == problem.quick_bound(problem.whole) == 2
+    assert problem.quick_bound(GroupLeaf((0,), (2,))) == 6
+    assert problem.quick_bound(GroupLeaf((0,), (1, 2))) is None
 
 
 def test_few_vectors_are_made_of_many():
@@ -161,16 +178,16 @@ def test_an_interrupt_keeps_what_was_found(monkeypatch):
     """Ctrl-C in the middle: the best so far, a bound that holds, leaves that cover everything."""
     problem, full = _hard(), cheapest_groups(_hard())
     asked = 0
-    make = SpanningProblem._make_node
+    make = SpanningProblem.new_node
 
-    def stop(self, leaf):
+    def stop(self, leaf, with_essential):
         nonlocal asked
         asked += 1
         if asked == 5:
             raise KeyboardInterrupt
-        return make(self, leaf)
+        return make(self, leaf, with_essential)
 
-    monkeypatch.setattr(SpanningProblem, "_make_node", stop)
+    monkeypatch.setattr(SpanningProblem, "new_node", stop)
     found = cheapest_groups(problem, frozenset(range(30)), math.inf)
     monkeypatch.undo()
     assert isinstance(found.interrupt, KeyboardInterrupt)
