@@ -1,22 +1,21 @@
-r"""The numbers of values that the data leave for each weight: all N complex solutions at once.
+r"""The number of values that the data leave for each weight: all N complex solutions at once.
 
-Where matches are isolated (r = ρ_A) an instance whose labels come from a network of this
-allocation has N complex solutions (N = the generic root count where r is the whole network's
-rank ρ; for r < ρ, where labels of other teachers have none, usually 1), and each weight takes
-some number v of distinct values at them, 1 ≤ v ≤ N, that does not depend on the
-instance (the solution variety is irreducible, `algebra.systems.root_count`).  v = 1: the weight
-is *globally determined*, the same in every match, although others may not be.  v values of w but
-only half as many of w², and w ↦ −w maps the set of values to itself: determined *up to sign*
-where v = 2 and w² has one value.
+If matches are isolated (r = ρ_A) an instance whose labels come from a network of this allocation
+has N complex solutions (N = the generic root count if r is the whole network's rank ρ; for r < ρ,
+when labels of other teachers have none, usually 1), and each weight takes some number v of distinct
+values at them, 1 ≤ v ≤ N, that does not depend on the instance (the solution variety is
+irreducible, `algebra.systems.root_count`).  v = 1: the weight is *globally determined*, the same in
+every match, although others may not be.  If w has v values but w² only half as many, then w ↦ −w
+maps the set of values to itself: w is determined *up to sign* if v = 2 and w² has one value.
 
 **Method.** The core of a random instance over GF(p) is a radical zero-dimensional ideal (generic
 solutions are simple), so its points form one generic point over GF(p)[t] / (w)
 (`algebra.polynomials.points`); the deferred linear blocks are solved there, and each weight is a
 polynomial in t.  The number of its values is the degree of its minimal polynomial.
 
-**What is proved.** Nothing beyond "modulo p": a number that is too small needs a prime or an
-instance at which two values coincide that differ generically, and that has probability of the
-order of N²·degree/p; two instances modulo two primes have to agree.
+**Proof.** Nothing is proved beyond "modulo p": a number that is too small needs a prime or an
+instance at which two values coincide that differ generically, which has probability of the order of
+N²·degree/p; two instances modulo two primes must agree.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from algebra.systems.forms import beyond_counting, preferred_forms
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import RootCountError
 
-# Instances tried before it is given up: each draws a new prime.
+# Number of instances tried: each draws a new prime.
 _INSTANCES = 6
 
 
@@ -91,11 +90,11 @@ def alternatives(
     Parameters
     ----------
     allocation : Allocation
-        With as many cells as its own generic rank.
+        Its number of cells is its own generic rank.
     support : mapping of str to mask, optional
     square : bool, optional
-        Whether that is the whole network's rank too, which is found where it is not given.  If it
-        is not, more equations than weights remain, and no block may be deferred.
+        Whether this is the whole network's rank too; computed if not given.  If not, there are
+        more equations than weights, and no block may be deferred.
     seed : int, optional
     timeout : float, optional
         Seconds for each Gröbner basis.
@@ -103,9 +102,9 @@ def alternatives(
     Raises
     ------
     RootCountError
-        Where it is out of reach, or no two instances agree.
+        If it cannot be computed, or no two instances agree.
     MsolveMissing
-        Where msolve is needed and not installed.
+        If msolve is needed and not installed.
 
     Examples
     --------
@@ -135,7 +134,7 @@ def alternatives(
             points = _core_points(core, p, rng, timeout)
         except NotRadical:
             continue
-        # A stream of its own: the instances do not depend on how equations are mixed.
+        # A separate stream: the instances do not depend on the random combinations of equations.
         weights = weights_at(core, points, random.Random(f"mix/{p}/{number}"))
         if weights is None:
             continue
@@ -171,9 +170,9 @@ def weights_at(core: Core, points: Points, rng: random.Random) -> list[Element] 
     core : Core
         Over GF(p).
     points : Points
-        Of its equations.
+        The points of its equations.
     rng : random.Random
-        Mixes the equations of deferred blocks.
+        For random combinations of the equations of deferred blocks.
 
     Returns
     -------

@@ -1,17 +1,17 @@
 r"""The dimension of the set of functions of a network: the verb dimension.
 
 Labels of m generic samples are a projection of the function; near generic weights the rank of their
-Jacobian with respect to all weights is the dimension of the projection's image.  It grows with m,
-in steps that never grow (`algebra.programs.capacity`), until it is the dimension of the set of
-functions itself (of its closure, for polynomial networks: the neurovariety [1]_).  So one step
-that is 0 ends the search.
+Jacobian with respect to all weights is the dimension of the projection's image.  It increases with
+m, by non-increasing steps (`algebra.programs.capacity`), until it is the dimension of the set of
+functions itself (of its closure, for polynomial networks: the neurovariety [1]_).  So the first
+step 0 ends the search.
 
-*Expected dimension* is what counting says: the number of weights, less one scale for each hidden
-unit where the activation is homogeneous (φ(λa) = λ^r φ(a): a unit's inputs times λ, its outputs
+The *expected dimension* is obtained by counting: the number of weights, minus one scale for each
+hidden unit if the activation is homogeneous (φ(λa) = λ^r φ(a): a unit's inputs times λ, its outputs
 divided by λ^r), but at most the ambient dimension.  The *ambient* dimension is that of all
-polynomial maps of the degree: d·C(q + D − 1, D), D = r^(L−1), where all terms are of this degree,
-else d·C(q + D, D).  *Defect* is expected less actual dimension.  A network is *filling* where the
-dimension is the ambient one.
+polynomial maps of the degree: d·C(q + D − 1, D), D = r^(L−1), if all terms are of this degree,
+otherwise d·C(q + D, D).  The *defect* is the expected minus the actual dimension.  A network is
+*filling* if the dimension is the ambient one.
 
 References
 ----------
@@ -50,9 +50,9 @@ class Dimension(Result):
     Attributes
     ----------
     network : Network or None
-        With as many samples as were needed; None of a model that is no network of a kind.
+        With as many samples as were needed; None for a model that is not a network of a kind.
     model : str
-        What it is called.
+        The name.
     dimension : int
     expected : int
     ambient : int or None
@@ -60,7 +60,7 @@ class Dimension(Result):
     parameters : int
     samples : int
     known : str
-        How the rank is known.
+        The basis of the rank.
     support : mapping of str to ndarray
     rank : GenericRank or None
     filling_widths : tuple of tuple of int, or None
@@ -83,12 +83,12 @@ class Dimension(Result):
 
     @property
     def defect(self) -> int:
-        """Expected less actual dimension."""
+        """Expected minus actual dimension."""
         return self.expected - self.dimension
 
     @property
     def filling(self) -> bool:
-        """Whether almost all functions of the ambient space near one of them can be met."""
+        """Whether almost all functions of the ambient space near one of them can be realized."""
         return self.dimension == self.ambient
 
     def facts(self) -> dict[str, Any]:
@@ -104,12 +104,12 @@ class Dimension(Result):
         return {**self.facts(), "known": self.known, "filling_widths": self.filling_widths}
 
     def proof_file(self) -> dict[str, Any]:
-        """What `algebra.identify.verify_dimension` checks.
+        """The content of a proof file, for `algebra.identify.verify_dimension`.
 
         Raises
         ------
         InputError
-            Of a model that is read from another file.
+            For a model that is read from another file.
         """
         if self.network is None or self.rank is None:
             raise InputError(
@@ -134,18 +134,18 @@ class Dimension(Result):
             f"  {self.parameters} weights; {self.known}",
         ]
         if self.filling_widths is not None:
-            told = "; ".join(", ".join(map(str, widths)) for widths in self.filling_widths)
-            lines.append(f"  smallest filling hidden widths: {told or 'none within the limits'}")
+            listed = "; ".join(", ".join(map(str, widths)) for widths in self.filling_widths)
+            lines.append(f"  smallest filling hidden widths: {listed or 'none within the limits'}")
         return "\n".join(lines)
 
 
 def degrees(network: Network) -> tuple[int, bool] | None:
-    """Degree of the labels in the samples, and whether all terms are of it; None: no polynomial.
+    """Degree of the labels in the samples, and whether all terms have it; None if not polynomial.
 
     Raises
     ------
     InputError
-        Where the Jacobian of the kind is not known.
+        If the Jacobian of the kind is not known.
     """
     if not isinstance(network, ActivatedNetwork):
         if network.chain() is None:
@@ -181,7 +181,7 @@ def dimension_of(
     Parameters
     ----------
     network : Network
-        Its number of samples does not matter.
+        Its number of samples is not used.
     support : mapping of str to mask, optional
         Structural zeros.
     seed : int, optional
@@ -235,15 +235,16 @@ def _small(found: GenericRank) -> str:
 def filling_widths(
     network: Network, *, most: int = 12, seed: int = 0
 ) -> tuple[tuple[int, ...], ...]:
-    """The smallest hidden widths that are filling, of a polynomial network.
+    """The smallest hidden widths for which a polynomial network is filling.
 
-    Widths above filling ones are filling: more units do not make the set of functions smaller.  So
-    widths are tried in increasing order, and those above a solution are skipped.
+    Larger widths than filling ones are filling, since more units do not make the set of functions
+    smaller.  So widths are tried in increasing order, and those above a solution are skipped.
 
     Parameters
     ----------
     network : Network
-        Feed-forward, with a polynomial activation; its number of layers, inputs and outputs count.
+        Feed-forward, with a polynomial activation; its number of layers, inputs and outputs are
+        used.
     most : int, optional
         The largest width.
     seed : int, optional

@@ -3,10 +3,10 @@ r"""The weights that data determine locally: the kernel of the allocation's Jaco
 Let f be the map from the learnable weights θ to the labels, at generic fixed weights and
 samples, J_A its Jacobian and ρ_A its generic rank.
 
-**Theorem.** Near a generic solution θ the solutions form a manifold, the *fibre*, of
-dimension r − ρ_A.  The weight θ_c has one and the same value on it if and only if the kernel
-of J_A vanishes at c, that is if c is a *coloop* of the matroid of J_A's columns: it lies in
-every basis, and leaving it out lowers the rank.
+**Theorem.** Near a generic solution θ the solutions form a manifold, the *fibre*, of dimension r −
+ρ_A.  The weight θ_c is constant on it if and only if the kernel of J_A vanishes at c, that is if c
+is a *coloop* of the matroid of J_A's columns: it lies in every basis, and deleting it lowers the
+rank.
 
 *Proof.* The rank of J_A is ρ_A on an open dense set of (weights, samples), so by the constant
 rank theorem the fibre through a generic point is a manifold whose tangent space at each of
@@ -16,15 +16,15 @@ does not, θ_c has derivative 0 along the fibre everywhere nearby, so it is cons
 entry c of the kernel vanishes iff e_c is in the row space, iff column c is no combination
 of the others. ∎
 
-Free weights fall into *groups* that can be traded against each other: the connected
-components of the matroid (two cells are in one if some circuit holds both).  Changing one
-weight of a group, the others of its group can make up for it; no other group moves.
+Free weights fall into *groups* that can compensate for each other: the connected components of the
+matroid (two cells are in one if some circuit contains both).  A change of one weight of a group can
+be compensated by the others of its group; no other group changes.
 
-**What is proved.** Modulo p at a random point.  A cell that some dependence holds there, where
-the rank is ρ_A (a proved lower bound that meets its upper bound), is free: leaving it out keeps
-the rank.  That a cell is *not* free can be bad luck of the point, with probability at most that
-of a rank deficit (`algebra.ranks.generic_rank.deficit_error`), so points are repeated; where
-r = ρ_A there is no kernel at all, and every cell is determined, proved.
+**Proof modulo p** at a random point.  A cell that some dependence contains there, if the rank is
+ρ_A (a proved lower bound that equals its upper bound), is free: deleting it preserves the rank.
+That a cell is *not* free may be due to an unlucky point, with probability at most that of a rank
+deficit (`algebra.ranks.generic_rank.deficit_error`), so points are repeated; if r = ρ_A there is no
+kernel at all, and every cell is determined, proved.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Fibre:
     determined : tuple of cells
         Weights with the same value at all solutions nearby.
     groups : tuple of tuples of cells
-        Free weights, those that can make up for each other together.
+        Groups of free weights that can compensate for each other.
     error : Fraction
         Bound on the probability that a weight called determined is free.
     """
@@ -76,12 +76,12 @@ class Fibre:
 
     @property
     def dimension(self) -> int:
-        """Dimension r − ρ_A of the fibre; 0 where matches are isolated."""
+        """Dimension r − ρ_A of the fibre; 0 if matches are isolated."""
         return self.size - self.rank.rank
 
     @property
     def free(self) -> tuple[Cell, ...]:
-        """Weights that can change while the labels stay."""
+        """Weights that can change while the labels do not."""
         return tuple(sorted(cell for group in self.groups for cell in group))
 
 
@@ -91,12 +91,12 @@ def fibre(
     *,
     seed: int = 0,
 ) -> Fibre:
-    """The fibre of an allocation: which weights are determined locally.
+    """The fibre of an allocation: the weights that are determined locally.
 
     Parameters
     ----------
     allocation : Allocation
-        Of a linear network.
+        An allocation of a linear network.
     support : mapping of str to mask, optional
     seed : int, optional
 
@@ -125,21 +125,21 @@ def fibre_of_rows(
     rows_at: Callable[[int, int], Residues],
     stream: str,
 ) -> Fibre:
-    """The fibre of any numbers that depend on some weights.
+    """The fibre of given numbers that depend on some weights.
 
     Parameters
     ----------
     network : Network
-        Whose derivatives the rows are.
+        The network whose derivatives the rows are.
     cells : sequence of cells
         The weights.
     own : GenericRank
-        Of the rows.
+        Generic rank of the rows.
     rows_at : callable
-        The derivatives at a point, of a prime and the point's number: one row a number, one
-        column a weight.
+        Maps a prime and a point's number to the derivatives: one row for each number, one column
+        for each weight.
     stream : str
-        Random points follow from it.
+        It determines the random points.
     """
     bound = max(own.rank, 1)
     bits = prime_bits(network, bound, below=RARE / max(1, len(cells)))
@@ -161,7 +161,7 @@ def fibre_of_moves(
     stream: str,
     bits: int = 31,
 ) -> Fibre:
-    """The fibre from the moves of weights along it, at as many random points as it needs.
+    """The fibre from the directions of weights along it, at as many random points as needed.
 
     Parameters
     ----------
@@ -171,18 +171,18 @@ def fibre_of_moves(
     size : int
         Number of learnable parameters.
     moves_at : callable
-        Of a prime and a point's number: the rank there, and a basis of the moves in reduced
-        echelon form (up to the order of columns), one per row.
+        Maps a prime and a point's number to the rank there, and a basis of the directions in
+        reduced echelon form (up to the order of columns), one per row.
     missed : Fraction
-        Bound on the probability that one move is missed at a point.
+        Bound on the probability that a direction is missed at a point.
     stream : str
-        Random points follow from it.
+        It determines the random points.
     bits : int, optional
-        Of the primes: `algebra.ranks.generic_rank.prime_bits`.
+        Bits of the primes: `algebra.ranks.generic_rank.prime_bits`.
     """
     if own.rank == size:
         return Fibre(own, size, cells, (), Fraction(0))
-    # The component that each cell is known to be in, by its smallest number.
+    # The component of each cell so far, by its smallest number.
     part = np.arange(len(cells))
     moved = np.zeros(len(cells), bool)
     missed, error = missed * len(cells), Fraction(1)
@@ -201,7 +201,7 @@ def fibre_of_moves(
             moved |= row
             joined = np.unique(part[row])
             part[np.isin(part, joined)] = joined[0]
-        # A new dependence shows that the points so far were unlucky ones: they do not count.
+        # A new dependence shows that the points so far were unlucky: they do not count.
         grown = (before[0] != part).any() or (before[1] != moved).any()
         error = missed if grown else error * missed
     groups: dict[int, list[Cell]] = {}

@@ -1,8 +1,8 @@
-"""Which weights do the data determine?  The answer for a problem, cell by cell.
+"""The learnable weights that the data determine, cell by cell.
 
-Labels are taken to come from a network of the allocation itself: the learnable weights have
-true values, everything else is known.  `fibre` says which of them are determined near the truth,
-`alternatives` which everywhere.
+Labels are assumed to come from a network of the allocation itself: the learnable weights have true
+values, everything else is known.  `fibre` computes which of them are determined near the truth,
+`alternatives` which are determined globally.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from algebra.time_limits import OutOfTime, time_left
 
 @dataclass(frozen=True, repr=False)
 class Identification(Result):
-    """What generic data determine.
+    """The weights that generic data determine.
 
     Attributes
     ----------
     problem : Problem
     fibre : Fibre
-        Locally.
+        The local result.
     alternatives : Alternatives or None
-        Globally; None where matches are not isolated, or counting them was out of reach.
+        The global result; None if matches are not isolated, or counting them was out of reach.
     unknown : str
-        Why there is none.
+        The reason why there is none.
     out_of_time : bool
-        Whether a time limit is why.
+        Whether a time limit is the reason.
     seed : int
     """
 
@@ -59,14 +59,14 @@ class Identification(Result):
 
     @property
     def globally_determined(self) -> tuple[Cell, ...] | None:
-        """Weights with the same value in every match; None where that is not known."""
+        """Weights with the same value in every match; None if unknown."""
         if self.alternatives is None:
             return None if self.fibre.determined else ()
         return self.alternatives.determined
 
     @property
     def finitely_many(self) -> tuple[Cell, ...]:
-        """Weights that are determined locally, and known not to be globally."""
+        """Weights that are determined locally, and known not to be determined globally."""
         if self.alternatives is None:
             return ()
         return tuple(cell for cell, count in self.alternatives.values.items() if count > 1)
@@ -114,7 +114,7 @@ class Identification(Result):
     picture = "identification"
 
     def facts(self) -> dict[str, Any]:
-        """How many weights are determined, locally and everywhere."""
+        """The numbers of weights that are determined locally and globally."""
         everywhere = self.globally_determined
         return {
             "learnable": self.problem.learning.size,
@@ -179,13 +179,13 @@ class Identification(Result):
 
 
 def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Identification:
-    """Which learnable weights generic data determine.
+    """The learnable weights that generic data determine.
 
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation; where matrices learn by updates the answer is about the weights
-        that these change (`algebra.identify.updates`).
+        Its allocation is fixed; if matrices learn by updates the result is about the weights that
+        these change (`algebra.identify.updates`).
     seed : int, optional
     timeout : float, optional
         Seconds for the solutions of one instance.

@@ -1,15 +1,15 @@
 r"""The weights that data determine if matrices learn by updates.
 
-Parameters of a low-rank update are never determined: U G and V G⁻ᵀ lead to the same matrix.  The
-matrix can be determined.  So the question is about the weights w(θ): near a generic solution those
-with the same labels form a manifold whose tangent is F = (∂w/∂θ)(ker J_θ), of dimension
-dim{w} − ρ_θ (the gauge lies in the kernel of both).  A weight is determined if all of F vanishes
-there; free weights form *groups*, the connected components of the matroid whose circuits are the
-smallest supports of vectors of F: F is the direct sum of its parts on the groups, and no finer
-sum.  Where single cells learn, ∂w/∂θ is the identity and this is `algebra.identify.fibre`.
+Parameters of a low-rank update are never determined: U G and V G⁻ᵀ give the same matrix.  The
+matrix can be determined.  So the result is about the weights w(θ): near a generic solution those
+with the same labels form a manifold whose tangent is F = (∂w/∂θ)(ker J_θ), of dimension dim{w} −
+ρ_θ (the gauge lies in the kernel of both).  A weight is determined if all of F vanishes there; free
+weights form *groups*, the connected components of the matroid whose circuits are the smallest
+supports of vectors of F: F is the direct sum of its parts on the groups, and of no finer partition.
+If single cells learn, ∂w/∂θ is the identity and this is `algebra.identify.fibre`.
 
 A matroid and its dual have the same components, and those of a matrix in reduced echelon form are
-the components of the graph that joins each pivot to the other entries ≠ 0 of its row [1]_.
+the components of the graph that joins each pivot to the other non-zero entries of its row [1]_.
 
 References
 ----------
@@ -33,7 +33,7 @@ from algebra.ranks.updates import (
 
 
 def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
-    """The fibre of all that learns, as one of weights: which are determined locally.
+    """The fibre of all learnable parameters, in terms of weights: those determined locally.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
-"""The dimension of a set of functions checked, from the file alone.
+"""Verification of the dimension of a set of functions, from the file alone.
 
-At points of the check's own, derivatives of the labels along random directions are computed
-forwards, by dual numbers (finding the dimension used the Jacobian backwards).  So many of them as
-the claimed dimension must be independent, which proves that it is not smaller; one more must not
-be, at two points with independent primes, and for one sample more.  That the dimension is not
-larger is proved where it is the number of weights or the ambient dimension, else it is probable.
+At points drawn by the verifier, derivatives of the labels along random directions are computed in
+forward mode, by dual numbers (the dimension was computed by the Jacobian in reverse mode).  As many
+of them as the claimed dimension must be independent, which proves that it is not smaller; one more
+must not be, at two points with independent primes, and for one sample more.  That the dimension is
+not larger is proved if it is the number of weights or the ambient dimension, otherwise it is
+probable.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ from algebra.time_limits import check_time
 
 
 def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
-    """Check the proof of a dimension.
+    """Verify the proof of a dimension.
 
     Parameters
     ----------
     data : mapping
-        What `Dimension.proof_file` makes.
+        A result of `Dimension.proof_file`.
     seed : int, optional
-        The points follow from it.
+        It determines the points.
 
     Returns
     -------
@@ -107,7 +108,7 @@ def _bit(value: object, place: str) -> int:
 def _rank(
     network: Network, support: Support, cells: list[Cell], directions: int, stream: str
 ) -> int:
-    """How many of some random directions the labels follow independently."""
+    """The number of random directions in which the labels change independently."""
     rng = random.Random(f"verify dimension/{stream}")
     p = random_prime(rng)
     point = random_point(network, p, rng.randrange(1 << 32), support)
