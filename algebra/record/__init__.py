@@ -1,10 +1,10 @@
-r"""What has to be recorded so that the data determine the weights as far as they can.
+r"""The elements to record so that the data determine as many weights as they can.
 
-things     What may be recorded: outputs, entries, samples, steps, hidden units
-asked      What is asked: which things, their costs, what must be there; the matroid of their rows
-blocks     The rows of things, made when a search asks for them; what bounds the others
-result     What to record, how good it is, how far that is proved; its proof as plain data
-recording  The cheapest things that determine as much as all of them, and how far that is proved
-proof      The proof file read
-verify     The proof of a recording checked, from the file alone
+things     elements that may be recorded: outputs, entries, samples, steps, hidden units
+asked      the question: the elements, their costs, the required ones; the matroid of their rows
+blocks     rows of elements, computed when a search needs them; bounds for the other elements
+result     the recorded elements, the bound of the cost; the proof as plain data
+recording  the cheapest elements that determine as much as all elements, and a proof of that
+proof      reading of the proof file
+verify     verification of the proof of a recording, from the file alone
 """

@@ -1,24 +1,24 @@
-r"""What is asked of a recording: which things, their costs, what must be there; and their rows.
+r"""The question of a recording: elements, costs, required elements; and the rows of elements.
 
-Let z be all numbers that may be recorded, as functions of the r learnable weights (or parameters
-of updates) θ at generic fixed weights and samples, and J = ∂z/∂θ, one row a number.  The labels of
-a network are taken to come from a network of the allocation itself, as in `algebra.identify`.
+Let z be all numbers that may be recorded, as functions of the r learnable weights (or parameters of
+updates) θ at generic fixed weights and samples, and J = ∂z/∂θ, one row for each number. The labels
+of a network come from a network of the same allocation, as in `algebra.identify`.
 
-**Theorem.** For generic θ, the numbers of a set U of things determine θ locally (no other value
+**Theorem.** For generic θ, the numbers of a set U of elements determine θ locally (no other value
 nearby gives the same numbers) if and only if the rows of U have rank r.  They determine the same
-functions of θ as all things do, near θ, if and only if the rows of U have the generic rank ρ of
+functions of θ as all elements do, near θ, if and only if the rows of U have the generic rank ρ of
 all rows.
 
 *Proof.*  By the constant rank theorem the values θ' near a generic θ with z_U(θ') = z_U(θ) form a
-manifold of dimension r - rank J_U; it is a point if and only if the rank is r.  The manifold
-of all things lies in it and has dimension r - ρ; both are connected near θ, so they are equal if
+manifold of dimension r - rank J_U; it is a point if and only if the rank is r.  The manifold of all
+elements is contained in it and has dimension r - ρ; both are connected near θ, so they are equal if
 and only if their dimensions are. ∎
 
-So sets of things that determine as much as can be determined are the spanning sets of the
-*polymatroid* of the things' rows, and where each thing is one number, of a matroid: the least
-costly are its bases of least cost.  (Identifiability from the rank of the Jacobian of recorded
-quantities is the classical test of Rothenberg [1]_ and, in systems theory, of Walter and
-Lecourtier [2]_; what is chosen here is the set of rows.)
+So the sets of elements that determine as much as all elements are the spanning sets of the
+*polymatroid* of the elements' rows, or of a matroid if each element is one number; the cheapest
+sets are bases of least cost.  (Identifiability from the rank of the Jacobian of recorded quantities
+is the classical test of Rothenberg [1]_ and, in systems theory, of Walter and Lecourtier [2]_; here
+the set of rows is chosen.)
 
 References
 ----------
@@ -61,31 +61,31 @@ from algebra.ranks.size import FOR_GROUPS, check_size
 from algebra.record.blocks import Check, groups_at, span_at
 from algebra.record.things import Thing, check_what, numbers_of, things_of
 
-# Kinds of caps: on the entries of one output, of one sample, on the things of one population.
+# Kinds of caps: on entries of one output, on entries of one sample, on one population's elements.
 CAPS = ("row", "column", "matrix")
-# More than any list of things holds.
+# Larger than any number of elements.
 MOST_CAP = 10**9
 _CAPPED = {"row": "output", "column": "sample", "matrix": "population"}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A checked question; make it with `ask`.
+    """A checked question; `ask` makes it.
 
     Attributes
     ----------
     question : Problem
-        In which the parameters of updates are weights (`algebra.ranks.parametrized`).
+        The parameters of updates are weights in it (`algebra.ranks.parametrized`).
     what : tuple of str
     things : tuple of Thing
-        All of these kinds.
+        All elements of these kinds.
     prices : tuple of Fraction
-        Of each thing.
+        Of each element.
     must, forbidden : frozenset of int
-        Things that are recorded in any case, or never; by their number.
+        Numbers of required, and of forbidden elements.
     caps : tuple of (str, int)
     stream : str
-        Random points follow from it.
+        Random points are derived from it.
     """
 
     question: Problem
@@ -100,27 +100,27 @@ class Asked:
 
     @property
     def allocation(self) -> Allocation:
-        """What learns."""
+        """The weights that learn."""
         return self.question.allocation
 
     @cached_property
     def allowed(self) -> tuple[int, ...]:
-        """The things that may be recorded."""
+        """Numbers of the elements that may be recorded."""
         return tuple(k for k in range(len(self.things)) if k not in self.forbidden)
 
     @cached_property
     def free(self) -> tuple[int, ...]:
-        """The things to choose among."""
+        """Numbers of the elements that the search chooses from."""
         return tuple(k for k in self.allowed if k not in self.must)
 
     @property
     def is_plain(self) -> bool:
-        """Whether each thing is a single number: a matroid."""
+        """Whether each element is a single number: a matroid."""
         return self.what == ("entries",)
 
     @property
     def of_units(self) -> bool:
-        """Whether each thing is a hidden unit."""
+        """Whether each element is a hidden unit."""
         return self.what == ("units",)
 
     @cached_property
@@ -141,13 +141,13 @@ class Asked:
     def rows(
         self, point: Point, things: Sequence[int] | None = None
     ) -> tuple[Residues, np.ndarray]:
-        """The rows of some things, or of all that may be recorded, at a point over GF(p).
+        """The rows of some elements, or of all allowed ones, at a point over GF(p).
 
         Returns
         -------
         ndarray of int64, shape (numbers, r)
         owner : ndarray of int, shape (numbers,)
-            The thing of each row.
+            The element of each row.
         """
         network, cells = self.question.network, self.allocation.cells
         wanted = np.zeros(len(self.things), bool)
@@ -167,7 +167,7 @@ class Asked:
             for part, of, chosen in zip(factors, inside, units, strict=True):
                 owner = of[chosen].ravel()
                 table = np.zeros((len(owner), len(cells)), np.int64)
-                # A matrix that the reading does not depend on has zeros.
+                # The columns of a matrix that the reading does not depend on are zero.
                 known = [k for k, cell in enumerate(cells) if cell[0] in part]
                 if known and len(chosen):
                     table[:, known] = jacobian(part, [cells[k] for k in known], point.p)
@@ -182,7 +182,7 @@ class Asked:
 
     @cached_property
     def bits(self) -> int:
-        """Of the primes of random points."""
+        """Number of bits of the primes of random points."""
         return prime_bits(self.question.network, max(1, self.rank.rank), below=RARE)
 
     def points(self) -> Iterator[tuple[int, int]]:
@@ -190,7 +190,7 @@ class Asked:
         return random_points(self.stream, self.bits)
 
     def rank_of(self, things: frozenset[int] | None = None) -> GenericRank:
-        """Generic rank of the rows of some things, or of all that may be recorded."""
+        """Generic rank of the rows of some elements, or of all allowed ones."""
         size = self.allocation.size
         count = Counter(int(k) for _, inside in self.owners for o in inside for k in o.ravel())
         chosen = self.allowed if things is None else sorted(things)
@@ -213,14 +213,14 @@ class Asked:
 
     @cached_property
     def rank_of_must(self) -> int:
-        """Generic rank of what is recorded in any case."""
+        """Generic rank of the required elements."""
         return self.rank_of(self.must).rank if self.must else 0
 
     @cached_property
     def point_error(self) -> Fraction:
-        """Bound on the probability that given things miss their generic rank at a point.
+        """Bound on the probability that given elements miss their generic rank at a point.
 
-        And that a number's dependence on a weight is missed there: `algebra.record.blocks`.
+        It includes a missed dependence of a number on a weight there: `algebra.record.blocks`.
         """
         network = self.question.network
         units = sum(len(of) for _, inside in self.owners for of in inside)
@@ -230,7 +230,7 @@ class Asked:
     # -- the problems ----------------------------------------------------------------------
 
     def classes(self, kind: str) -> list[object]:
-        """The line or population that each thing lies in, for one kind of cap."""
+        """The line or population that each element belongs to, for one kind of cap."""
         if kind == "row":
             return [thing.unit for thing in self.things]
         if kind == "column":
@@ -238,7 +238,7 @@ class Asked:
         return [(thing.what, thing.axis) for thing in self.things]
 
     def systems(self, things: Sequence[int], used: frozenset[int]) -> list[System]:
-        """The caps on some things, others being used already."""
+        """The caps on some elements if other elements are used already."""
         found: list[System] = []
         for kind, number in self.caps:
             of = self.classes(kind)
@@ -248,9 +248,9 @@ class Asked:
         return found
 
     def groups(self, p: int, number: int, check: Check | None = None) -> SpanningProblem:
-        """The choice among groups of rows at a point; groups are numbered as `allowed`.
+        """The spanning problem of groups of rows at a point; groups are numbered as `allowed`.
 
-        All rows that are made are given to `check`.
+        `check` is called with all rows that are computed.
         """
         place = {k: i for i, k in enumerate(self.allowed)}
         return SpanningProblem(
@@ -262,7 +262,7 @@ class Asked:
         )
 
     def problem(self, p: int, number: int) -> CappedProblem:
-        """The choice among single rows at a point, what must be there projected away.
+        """The capped problem of single rows at a point, the required rows contracted.
 
         Elements are numbered as `free`.
         """
@@ -296,22 +296,22 @@ def ask(
     problem : Problem
         With a fixed allocation, or updates, of which the parameters are to be determined.
     what : str or sequence of str
-        Kinds of things that may be recorded: see `algebra.record.things.WHATS`.
+        Kinds of elements: see `algebra.record.things.WHATS`.
     costs : mapping of str to number, optional
-        By name of a thing; exact (see `algebra.linalg.rational.exact_number`); 1 by default.
+        By name of an element; exact (see `algebra.linalg.rational.exact_number`); 1 by default.
     must, forbidden : sequence of str, optional
-        Names of things that are recorded in any case, or never.
+        Names of required, and of forbidden elements.
     caps : mapping, optional
-        At most so many things of a population ("matrix"); of entries also of one output ("row")
+        At most so many elements of a population ("matrix"); of entries also of one output ("row")
         and of one sample ("column").
     seed : int, optional
     stream : str, optional
-        Random points follow from it and the seed.
+        Random points are derived from it and the seed.
 
     Raises
     ------
     InputError
-        Where the question contradicts itself, or the network has no such things.
+        If the question contradicts itself, or the network has no such elements.
     """
     kinds = check_what(what)
     problem = by_parameters(problem)
@@ -329,7 +329,7 @@ def ask(
         if name not in known:
             first, last = things[0].name, things[-1].name
             raise InputError(
-                f"`{option}` ({shown(name)}) is none of the {len(things)} things that can be "
+                f"`{option}` ({shown(name)}) is none of the {len(things)} elements that can be "
                 f"recorded as {', '.join(kinds)}: {first} to {last}"
             )
         return known[str(name)]
@@ -359,7 +359,7 @@ def ask(
         most, count = Counter(of[k] for k in wanted).most_common(1)[0] if wanted else (None, 0)
         if count > number:
             first = next(things[k].name for k in wanted if of[k] == most)
-            what = plural(count, f"{count} thing")
+            what = plural(count, f"{count} element")
             raise InputError(
                 f"`must`: {what} of one {_CAPPED[kind]} ({first}, …) to be recorded, its cap is "
                 f"{number}"

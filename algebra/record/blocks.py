@@ -1,27 +1,27 @@
-"""The rows of what may be recorded, made when they are asked for.
+"""Rows of elements that may be recorded, computed when a search needs them.
 
-A recording of 300 neurons at ten steps for sixty samples has 180,000 rows; a few neurons are enough
-for an answer and for its proof.  So the rows of a thing are made when a search asks for it, several
-things at once, and what the others could add is bounded without their rows.
+A recording of 300 neurons at ten steps for sixty samples has 180,000 rows; a few neurons suffice
+for the result and for its proof.  So the rows of an element are computed when a search needs them,
+for several elements at once, and the increase of the rank by other elements is bounded without
+their rows.
 
-**Reach.** The numbers of a unit at step t depend on few weights where paths are short.  With C_t(U)
-the weights on which a number of the units U at steps 1, …, t depends, and n_t(U) the numbers at
-step t, for each t
+**Reach.** If paths are short, the numbers of a unit at step t depend on few weights.  Let C_t(U) be
+the weights that a number of the units U at steps 1, …, t depends on, and n_t(U) the count of
+numbers at step t.  The rank f(U) of the rows of U satisfies, for each t,
 
 .. math:: f(U) ≤ |C_t(U)| + n_{t+1}(U) + … + n_T(U),
 
-because the rows of the first t steps have no more columns than C_t(U) that are not 0.  (Which these
-are is read off the factors of the derivatives, Σ_s L_s ⊗ R_s: a weight of which no term is there is
-none.  A step of a
-linear recurrent network adds one row W^t B of numbers to a unit's, and no more to the rank than
-that has.)  The least of these bounds is a_T of a_0 = 0,
-a_t = min(a_{t-1} + n_t, |C_t|).  All samples go through the same
-function: a derivative that vanishes for two of them at random vanishes for all, but for a
-probability that `Asked.point_error` counts.
+because at most C_t(U) columns of the rows of the first t steps are not 0.  (The factors of the
+derivatives, Σ_s L_s ⊗ R_s, show these columns: a weight without a nonzero term is not among them.
+A step of a linear recurrent network adds one row W^t B of numbers to those of a unit, so its count
+n_t is at most the number of entries of this row.)  The least of these bounds is a_T, where a_0 = 0
+and a_t = min(a_{t-1} + n_t, |C_t|).  All samples pass through the same function: if a derivative is
+zero at two random samples, it is zero for all, except with a probability that `Asked.point_error`
+includes.
 
-**Combinations.** Where a thing has more rows than its rank can be, so many random combinations of
-them have the same rank, with whatever other rows, but for a probability that
-`algebra.ranks.generic_rank.deficit_error` counts.
+**Combinations.** If an element has more rows than its rank can be, this number of random
+combinations of them has the same rank, together with any other rows, except with a probability that
+`algebra.ranks.generic_rank.deficit_error` bounds.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ from algebra.time_limits import check_time
 if TYPE_CHECKING:
     from algebra.record.asked import Asked
 
-# Entries of rows that are made at once, and that are kept for being asked again.
+# Entries of rows that are computed at once, and entries that are kept.
 _AT_ONCE, _KEPT = 1 << 23, 1 << 26
-# Entries of all rows from which on unions of units are bounded without them.
+# If all rows have more entries, the rank of unions of units is bounded without rows.
 _REACHED = 1 << 16
-# Entries of all rows up to which their span is found from all of them.
+# Largest number of entries of all rows for which their span is computed from all of them.
 _AT_A_GLANCE = 1 << 19
 _BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
-# Gets the point, the rows and their things.
+# Called with the point, the rows and the element of each row.
 Check = Callable[[Point, Residues, np.ndarray], None]
 
 
 def groups_at(asked: Asked, point: Point, check: Check | None = None) -> Groups:
-    """The rows of each thing that may be recorded, as groups numbered as `Asked.allowed`.
+    """The rows of each allowed element, as groups numbered as `Asked.allowed`.
 
     Parameters
     ----------
     asked : Asked
     point : Point
     check : callable, optional
-        Is given all rows that are made.
+        Called with all rows that are computed.
     """
     blocks = _Blocks(asked, point, check)
     groups = Groups(blocks.part, blocks.sizes, asked.allocation.size, point.p)
@@ -74,7 +74,7 @@ def groups_at(asked: Asked, point: Point, check: Check | None = None) -> Groups:
 
 
 def direction_of(asked: Asked, point: Point, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of all numbers along a direction, by dual numbers; and the thing of each."""
+    """Derivatives of all numbers along a direction, by dual numbers; and the element of each."""
     network, cells = asked.question.network, asked.allocation.cells
     duals = dual_point(network, point, cells, step)
     along = [
@@ -87,17 +87,17 @@ def direction_of(asked: Asked, point: Point, step: np.ndarray) -> tuple[np.ndarr
 
 
 def span_at(asked: Asked, point: Point, bound: int) -> Span:
-    """The span of the rows of everything that may be recorded.
+    """The span of the rows of all allowed elements.
 
-    It is found from few things: a random direction along which these are constant is one along
-    which all are, or shows a thing that adds to them.
+    Few elements suffice: a random direction along which their numbers are constant is one along
+    which all numbers are, or shows an element that increases the rank.
 
     Parameters
     ----------
     asked : Asked
     point : Point
     bound : int
-        Its dimension is no larger.
+        An upper bound of its dimension.
     """
     blocks, p, size = _Blocks(asked, point, None), point.p, asked.allocation.size
     span = Span.empty(size)
@@ -121,21 +121,22 @@ def span_at(asked: Asked, point: Point, bound: int) -> Span:
 
 
 def _numbers_a_step(asked: Asked) -> int:
-    """By how much the numbers of a unit at one step raise the rank of those before, at most."""
+    """Largest increase of the rank by the numbers of one unit at one step."""
     network = asked.question.network
     chain = network.chain()
     if chain is None or not chain.recurrent or chain.start is None:
         return network.m
-    # One row of W^t B more.
+    # A step adds one row of W^t B.
     return min(network.m, network.shapes[chain.start][1])
 
 
 class _Blocks:
-    """The rows of things, several made at once."""
+    """The rows of elements, computed for several elements at once."""
 
     def __init__(self, asked: Asked, point: Point, check: Check | None) -> None:
         self.asked, self.point, self.check = asked, point, check
-        # Nothing has a larger rank: more rows are combined at random to so many.
+        # No element has a larger rank: more rows are replaced by this number of random
+        # combinations.
         self.is_small, self.most = False, asked.allocation.size
         count = np.zeros(len(asked.things), np.int64)
         for _, inside in asked.owners:
@@ -145,7 +146,7 @@ class _Blocks:
         self._kept: dict[int, Residues] = {}
 
     def part(self, k: int) -> Residues:
-        """The rows of a thing, by its place in `Asked.allowed`; a basis where all are few."""
+        """The rows of an element, numbered as in `Asked.allowed`; a basis if all rows are few."""
         if k not in self._kept:
             self._make(k)
         return self._kept[k]
@@ -180,7 +181,7 @@ class _Blocks:
 
 
 class _Reach:
-    """On how many weights the numbers of units depend: see the module's text."""
+    """Numbers of weights that the numbers of units depend on: see the docstring of the module."""
 
     def __init__(self, asked: Asked, point: Point) -> None:
         network, cells = asked.question.network, asked.allocation.cells
@@ -213,7 +214,7 @@ class _Reach:
         np.bitwise_or.accumulate(self.bits, axis=1, out=self.bits)
 
     def most(self, chosen: Iterable[int], others: Sequence[int]) -> np.ndarray:
-        """What f of the chosen units and of each of some others is at most."""
+        """An upper bound of f of the chosen units with each of some others."""
         chosen, others = list(chosen), list(others)
         rows = self.rows[others] + self.rows[chosen].sum(axis=0)
         bits = self.bits[others] | np.bitwise_or.reduce(self.bits[chosen], axis=0)

@@ -1,4 +1,4 @@
-"""The proof file of a recording, read: what it holds stands in `algebra.record.result`."""
+"""Reading of the proof file of a recording; `algebra.record.result` describes its content."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from algebra.record.things import things_of
 
 @dataclass(frozen=True)
 class RecordingProof:
-    """A claim about a recording, and its evidence.
+    """The claim of a proof file, and its evidence.
 
     Attributes
     ----------
     problem : Problem
     what : tuple of str
     prices : tuple of Fraction
-        Of all things of these kinds, in their order.
+        Of all elements of these kinds, in their order.
     must, forbidden, recorded : tuple of int
-        Things by their number.
+        Numbers of elements.
     caps : tuple of (str, int)
     rank : int
     cost, bound : Fraction
@@ -53,22 +53,22 @@ class RecordingProof:
     evidence: Evidence
 
     def ask(self, seed: int) -> Asked:
-        """The question.
+        """The question of the file.
 
         Raises
         ------
         InputError
-            Where it is none.
+            If it is not valid.
         """
         things, _ = things_of(self.problem.network, self.what)
         names = [thing.name for thing in things]
         if len(self.prices) != len(names):
-            raise InputError(f"{len(self.prices)} prices for {len(names)} things")
+            raise InputError(f"{len(self.prices)} prices for {len(names)} elements")
         for place, numbers in (
             ("must", self.must), ("forbidden", self.forbidden), ("recorded", self.recorded),
         ):  # fmt: skip
             if any(k >= len(names) for k in numbers) or len(set(numbers)) < len(numbers):
-                raise InputError(f"{place}: not each number is that of a thing, and only once")
+                raise InputError(f"{place}: not each number is that of an element, and only once")
         return ask(
             self.problem, self.what, costs=dict(zip(names, self.prices, strict=True)),
             must=[names[k] for k in self.must], forbidden=[names[k] for k in self.forbidden],
@@ -77,19 +77,19 @@ class RecordingProof:
 
 
 def read_proof(data: object) -> RecordingProof:
-    """Read a proof.
+    """Read a proof file.
 
     Parameters
     ----------
     data : mapping
-        What `Recording.proof_file` makes.
+        As made by `Recording.proof_file`.
 
     Raises
     ------
     InputError
-        Where it is no proof of this format at all.
+        If it is not a proof file of this format.
     CheckFailed
-        Where a field is not of its form, with its place.
+        If a field does not have the required form; the message names the field.
     """
     read_version(data, FORMAT, (VERSION,), "the proof of a recording")
     fields = proof_fields(data)

@@ -1,15 +1,15 @@
-"""The cheapest things to record that determine the weights as far as all things do.
+"""The cheapest elements that determine the weights as far as all elements do.
 
-Single entries are elements of a matroid: a least-cost basis is found by matroid intersection (a
-greedy choice, where nothing is capped), and proved by a weight splitting
-(`algebra.matroids.optimum`).  Whole outputs, samples, steps or units are groups of rows: a branch
-and bound (`algebra.matroids.spanning`), proved by its leaves.
+Single entries are elements of a matroid: a least-cost basis is found by matroid intersection (by a
+greedy choice if there are no caps), and proved by a weight splitting (`algebra.matroids.optimum`).
+Whole outputs, samples, steps or units are groups of rows: the search is a branch and bound
+(`algebra.matroids.spanning`), and its leaves prove the bound.
 
-What is proved.  That the things recorded have the rank ρ follows from one point: a rank at a point
-is a lower bound.  That nothing cheaper has: let B be a cheapest set of things generically, which
-does not depend on the random point.  Unless B misses its rank there, which has a probability below
-`Asked.point_error`, the bound found at the point is at most its cost.  Independent points multiply
-these probabilities.
+Proof.  One point proves that the recorded elements have the rank ρ: a rank at a point is a lower
+bound.  For the lower bound of the cost, let B be a cheapest set of elements for generic weights; B
+does not depend on the random point.  If B has its generic rank at the point, the bound found there
+is at most the cost of B.  B misses its generic rank with a probability below `Asked.point_error`;
+independent points multiply these probabilities.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from algebra.record.result import EntryEvidence, FirstChoice, GroupEvidence, Rec
 from algebra.record.things import title
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
 
-# Seconds that ranks may take, and a first choice, however short the search is to be.
+# Least number of seconds for ranks, and for a greedy choice, if the search has fewer.
 _LEAST = 120.0
 
 
 class NoRecording(InputError):
-    """Nothing that keeps the caps determines as much as everything does."""
+    """No elements that keep the caps determine as much as all elements do."""
 
 
 def record(
@@ -60,20 +60,20 @@ def record(
     seed: int = 0,
     **options: Any,
 ) -> Recording:
-    """The cheapest things to record that determine as much as all of them.
+    """The cheapest elements that determine as much as all elements.
 
     Parameters
     ----------
     question : Problem
         With a fixed allocation.
     what : str or sequence of str
-        Kinds of things.
+        Kinds of elements.
     seconds : float, optional
-        For the search that follows a greedy choice; the bound of the result says what was reached.
-        Without a limit around it (`algebra.time_limits.within`) the ranks, and then that choice,
-        may take as long, and two minutes in any case.
+        For the search that follows a greedy choice; the result has the bound that was reached.
+        Without a limit around the call (`algebra.time_limits.within`) the ranks, and then the
+        greedy choice, may take as long, and at least two minutes.
     first : callable, optional
-        Gets the greedy choice with its bound before the search, where things are not single
+        Called with the greedy choice and its bound before the search, if elements are not single
         entries.
     relaxation : callable, optional
         As for `algebra.matroids.optimum.optimum`.
@@ -84,9 +84,9 @@ def record(
     Raises
     ------
     NoRecording
-        Where the caps leave too little.
+        If the caps allow too few elements.
     Unfinished
-        Where nothing that keeps the caps was found in time, nor shown not to be there.
+        If no elements that keep the caps were found in time, and it was not proved that none exist.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def record(
 
 
 def fibre_of(asked: Asked, rank: GenericRank) -> Fibre:
-    """What all things together, or things of the same rank, leave undetermined."""
+    """The fibre of all elements, or of elements of the same rank."""
 
     def rows_at(p: int, number: int) -> Residues:
         return span_at(asked, asked.point(p, number), rank.rank).rows
@@ -117,7 +117,7 @@ def fibre_of(asked: Asked, rank: GenericRank) -> Fibre:
 def _entries(
     asked: Asked, rank: GenericRank, seconds: float, relaxation: RelaxationMaker | None
 ) -> Recording:
-    """Single rows: a least-cost basis."""
+    """Elements that are single rows: a least-cost basis."""
     best, points, error = optimum_over_points(asked, TARGET, relaxation, seconds)
     if best.elements is None:
         if best.bound is not None:
@@ -139,7 +139,7 @@ def _groups(
     asked: Asked, rank: GenericRank, seconds: float, before: float,
     first: Callable[[FirstChoice], object] | None,
 ) -> Recording:  # fmt: skip
-    """Groups of rows: a greedy choice, and a search."""
+    """Elements that are groups of rows: a greedy choice, and a search."""
     ends = math.inf
     chosen: frozenset[int] | None = None
     leaves: tuple[GroupLeaf, ...] = ()
@@ -166,7 +166,7 @@ def _groups(
                         error *= asked.point_error
                         continue
                 if is_first and chosen is not None:
-                    # This stands when the search is interrupted.
+                    # The result if the search is interrupted.
                     points, error = [(p, number)], asked.point_error
                     proved, leaves = problem.known_bound(), (problem.whole,)
                     if first is not None:
@@ -182,11 +182,11 @@ def _groups(
             if lower or is_first:
                 proved, leaves = found.bound, found.leaves
     except (KeyboardInterrupt, OutOfTime) as end:
-        # What the points so far showed stands.
+        # The result of the points so far remains valid.
         if not points and isinstance(end, OutOfTime):
             count = len(asked.allowed)
             raise Unfinished(
-                f"no first choice was found in the time given; all {count} things together, at "
+                f"no first choice was found in the time given; all {count} elements together, at "
                 f"cost {asked.cost(asked.allowed)}, determine what can be determined: a longer "
                 "`seconds`, fewer samples or fewer learnable weights"
             ) from None
@@ -220,7 +220,7 @@ def _first_choice(asked: Asked, chosen: frozenset[int], proved: int | None) -> F
 
 
 def _ranking(asked: Asked, groups: Groups, chosen: frozenset[int]) -> dict[str, Any]:
-    """What each of the chosen things adds to those before it, and what all others could alone."""
+    """The increase of the rank by each chosen element, and the rank of each other one alone."""
     every = list(range(len(groups)))
     with phase("what each adds"), within(_LEAST):
         try:
@@ -262,8 +262,8 @@ def _caps_text(asked: Asked) -> str:
 
 def _not_found(asked: Asked) -> str:
     return (
-        f"no recording with {_caps_text(asked) or 'these things'} was found in the time given, nor "
-        "was it shown that there is none: allow more time, or loosen a cap"
+        f"no recording with {_caps_text(asked) or 'these elements'} was found in the time given, "
+        "nor was it shown that there is none: allow more time, or loosen a cap"
     )
 
 

@@ -1,9 +1,9 @@
-"""What to record, how good it is, and how far that is proved; its proof as plain data.
+"""The result of `record`: elements, cost, bound of the cost; its proof as plain data.
 
-The proof file (format ``matchprob-recording``) holds the question, what is recorded, what is
-claimed, and the evidence from which `algebra.record.verify` proves the claim: the rows of what is
-recorded have the rank ρ of the rows of all that may be recorded; and nothing that keeps the caps,
-holds what must be there and has this rank costs less than `bound`.
+The proof file (format ``matchprob-recording``) contains the question, the recorded elements, the
+claim, and the evidence from which `algebra.record.verify` proves the claim: the rows of the
+recorded elements have the rank ρ of the rows of all allowed elements; and no elements that keep the
+caps, include the required ones and have this rank cost less than `bound`.
 """
 
 from __future__ import annotations
@@ -33,36 +33,36 @@ from algebra.record.things import Thing, title
 from algebra.results import Result, named
 
 FORMAT, VERSION = "matchprob-recording", 1
-# Free weights and things that are listed in a text, and things ranked there.
+# Numbers of free weights and elements in a text, and of elements in its ranking.
 _MOST, _RANKED = 24, 8
 
 
 @dataclass(frozen=True)
 class GroupEvidence(Evidence):
-    """What proves the bound where things are groups of rows: the leaves of a search."""
+    """Evidence for the bound if elements are groups of rows: the leaves of a search."""
 
     leaves: tuple[GroupLeaf, ...] = field(repr=False, metadata=LEAVES)
 
 
 @dataclass(frozen=True)
 class EntryEvidence(Evidence):
-    """What proves the bound where things are single rows."""
+    """Evidence for the bound if elements are single rows."""
 
     dual: Dual = field(repr=False, metadata=written("dual", dual_to_dict, dual_from_dict))
 
 
 @dataclass(frozen=True)
 class FirstChoice:
-    """A greedy choice, before anything is proved of it.
+    """A greedy choice, before a search.
 
     Attributes
     ----------
     recorded : tuple of str
         Names.
     cost : Fraction
-        Of all of them.
+        Sum of their prices.
     bound : Fraction
-        Nothing that determines as much costs less.
+        A lower bound of the cost of any elements that determine as much.
     """
 
     recorded: tuple[str, ...]
@@ -72,42 +72,42 @@ class FirstChoice:
     def __str__(self) -> str:
         count = len(self.recorded)
         return (
-            f"a greedy choice of {plural(count, f'{count} thing')} costs {self.cost}, and nothing "
-            f"costs less than {self.bound}"
+            f"a greedy choice of {plural(count, f'{count} element')} costs {self.cost}, and "
+            f"nothing costs less than {self.bound}"
         )
 
 
 @dataclass(frozen=True, repr=False)
 class Recording(Result):
-    """What to record.
+    """The recorded elements, with their cost and its lower bound.
 
     Attributes
     ----------
     asked : Asked
     recorded : tuple of Thing
     cost : Fraction
-        Of all of them.
+        Sum of their prices.
     bound : Fraction
-        Nothing that determines as much costs less.
+        A lower bound of the cost of any elements that determine as much.
     rank : GenericRank
-        ρ, of the rows of everything that may be recorded, and of what is.
+        ρ, of the rows of all allowed elements, and of the recorded ones.
     fibre : Fibre
-        Which weights what is recorded (or everything that may be) determines.
+        The weights that the recorded elements (or all allowed ones) determine.
     error : Fraction
         Bound on the probability that `bound` is wrong.
     points : tuple of (int, int)
         Prime and number of each random point used.
     proof : str
-        Why nothing is cheaper, or how far that is known.
+        The reason why no elements are cheaper, or the state of the search.
     evidence : Evidence
     interrupted : bool
-        Whether somebody ended the search.
+        Whether the user ended the search.
     order : tuple of (Thing, int)
-        What is recorded, each time what adds most to the rank of those before, and how much it
-        adds; empty for single entries, which add 1 each, and where the search was stopped.
+        The recorded elements, each with its increase of the rank of those before it, the largest
+        increase first; empty for single entries, which add 1 each, and if the search was stopped.
     alone : tuple of int
-        The rank of each thing that may be recorded, alone; where there are very many numbers an
-        upper bound of it.
+        The rank of each allowed element alone, or an upper bound of it if there are very many
+        numbers.
     """
 
     asked: Asked = field(compare=False)
@@ -133,7 +133,7 @@ class Recording(Result):
 
     @property
     def is_optimal(self) -> bool:
-        """Whether cost and bound meet."""
+        """Whether the cost equals its lower bound."""
         return self.cost == self.bound
 
     @property
@@ -148,16 +148,16 @@ class Recording(Result):
 
     @property
     def free(self) -> tuple[Cell, ...]:
-        """Weights that even everything leaves undetermined."""
+        """Weights that all allowed elements together leave undetermined."""
         return self.fibre.free
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of what is recorded, with the names of units."""
+        """Names of the recorded elements, with the names of units."""
         return tuple(title(thing, self.problem.names) for thing in self.recorded)
 
     def table(self) -> str:
-        """What is recorded, a line each: name, cost (CSV)."""
+        """The recorded elements, a line each: name, cost (CSV)."""
         prices = dict(zip(self.asked.things, self.asked.prices, strict=True))
         lines = [
             f'"{name}",{prices[thing]}' if "," in name else f"{name},{prices[thing]}"
@@ -187,9 +187,9 @@ class Recording(Result):
         }
 
     def proof_file(self) -> dict[str, Any]:
-        """The content of a proof file, which `matchprob.verify` checks.
+        """The content of a proof file, as `matchprob.verify` reads it.
 
-        Where the search was not finished it claims `bound`, and no more.
+        If the search was not finished, the file claims `bound` only.
         """
         asked, chosen = self.asked, set(self.recorded)
         problem = by_updates(Problem.of(asked.allocation, support=asked.question.support))
@@ -220,7 +220,7 @@ class Recording(Result):
         }
 
     def columns(self) -> dict[str, list[Any]]:
-        """One row for each thing."""
+        """One row for each element."""
         asked, recorded = self.asked, set(self.recorded)
         adds, alone = dict(self.order), dict(zip(self.asked.allowed, self.alone, strict=False))
         return {

@@ -1,9 +1,8 @@
-"""What may be recorded: outputs, entries, samples, steps, hidden units.
+"""Elements that may be recorded: outputs, entries, samples, steps, hidden units.
 
-A *thing* is recorded as a whole: all its numbers, or none.  Its name is what a user says and what
-files hold: "output 0", "entry 0,3" (of output 0 for sample 3), "sample 3", "step 1", "unit 5",
-"layer 2 unit 5".  Indices are from 0; in a network whose units have names these may stand in
-place of indices.
+All numbers of an element are recorded, or none.  Users and files refer to it by its name: "output
+0", "entry 0,3" (of output 0 for sample 3), "sample 3", "step 1", "unit 5", "layer 2 unit 5".
+Indices start at 0; if the units of a network have names, these may replace the indices.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from algebra.problems.names import Names
 
 @dataclass(frozen=True)
 class What:
-    """A kind of thing.
+    """A kind of element.
 
     Attributes
     ----------
     help : str
     source : str
-        What is read: see `Network.readings`.
+        The numbers that are recorded: see `Network.readings`.
     by : tuple of str
-        What its things differ in: "unit", "sample", "step".
+        The indices that distinguish its elements: "unit", "sample", "step".
     """
 
     help: str
@@ -48,16 +47,16 @@ WHATS: dict[str, What] = {
 
 @dataclass(frozen=True)
 class Thing:
-    """Something that may be recorded.
+    """An element that may be recorded.
 
     Attributes
     ----------
     what : str
         Its kind, one of `WHATS`.
     axis : str
-        The population of its units; "" where it has all.
+        The population of its units; "" if it consists of all units.
     unit, sample, step : int or None
-        None where it has all.
+        None if the element consists of all of them.
     """
 
     what: str
@@ -68,11 +67,11 @@ class Thing:
 
     @property
     def name(self) -> str:
-        """Its name, by indices."""
+        """Its name, with indices."""
         return self.title("" if self.unit is None else str(self.unit))
 
     def title(self, unit: str) -> str:
-        """Its name, with the unit's name or index as given."""
+        """Its name, with the given name or index of the unit."""
         if self.what == "times":
             return f"step {self.step}"
         if self.what == "samples":
@@ -89,7 +88,7 @@ _WORDS = {"outputs": "output", "hidden units": "unit"}
 def things_of(
     network: Network, what: Sequence[str]
 ) -> tuple[tuple[Thing, ...], list[tuple[str, list[np.ndarray]]]]:
-    """All things of some kinds, and the thing that each number belongs to.
+    """All elements of some kinds, and the element that each number belongs to.
 
     Parameters
     ----------
@@ -101,12 +100,12 @@ def things_of(
     -------
     things : tuple of Thing
     owners : list of (str, list of ndarray of int)
-        For each kind its source, and for each reading of it an array (units × samples).
+        For each kind its source, and for each reading of the source an array (units × samples).
 
     Raises
     ------
     InputError
-        Where the network has no such things.
+        If the network has no such elements.
     """
     numbers: dict[Thing, int] = {}
     owners = []
@@ -133,7 +132,7 @@ def things_of(
 
 
 def kinds_of(network: Network) -> tuple[str, ...]:
-    """The kinds of things that a network has."""
+    """The kinds of elements that a network has."""
     found = []
     for kind, what in WHATS.items():
         try:
@@ -145,7 +144,7 @@ def kinds_of(network: Network) -> tuple[str, ...]:
 
 
 def check_what(what: str | Sequence[str]) -> tuple[str, ...]:
-    """Kinds of things, checked.
+    """Check names of kinds of elements.
 
     Raises
     ------
@@ -156,12 +155,12 @@ def check_what(what: str | Sequence[str]) -> tuple[str, ...]:
         if kind not in WHATS:
             raise InputError(f"`what` ({shown(kind)}) must be one of " + ", ".join(WHATS))
     if not kinds or len(set(kinds)) < len(kinds):
-        raise InputError(f"`what` ({shown(what)}) must name kinds of things, each once")
+        raise InputError(f"`what` ({shown(what)}) must name kinds of elements, each once")
     return kinds
 
 
 def title(thing: Thing, names: Names) -> str:
-    """A thing's name, with the names of units."""
+    """An element's name, with the names of units."""
     if thing.unit is None:
         return thing.name
     units = unit_names(thing.axis, names)
@@ -169,7 +168,7 @@ def title(thing: Thing, names: Names) -> str:
 
 
 def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:
-    """The names of a population's units; None where they have none."""
+    """The names of a population's units; None if they have none."""
     if not names:
         return None
     for known in names.network.axes():
@@ -180,7 +179,7 @@ def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:
 
 
 def numbers_of(things: Sequence[Thing], names: Names) -> dict[str, int]:
-    """The number of each thing by its name, by indices or with names of units."""
+    """The number of each element by its names, with indices and with names of units."""
     found = {thing.name: k for k, thing in enumerate(things)}
     if names:
         found |= {title(thing, names): k for k, thing in enumerate(things)}

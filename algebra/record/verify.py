@@ -1,21 +1,21 @@
-"""The proof of a recording checked, from the file alone.
+"""Verification of the proof of a recording, from the file alone.
 
-What is claimed stands in `algebra.record.result`.  Checked are, in this order:
+`algebra.record.result` describes the claim.  The checks, in this order:
 
 *question*
-    It is one: things, prices, caps; what is recorded has what must be there and nothing that must
-    not, keeps the caps and costs what the file says.
+    The question is valid: elements, prices, caps; the recorded elements include the required ones
+    and no forbidden one, keep the caps, and cost what the file says.
 *derivatives*
-    At points of the check's own, the rows are the derivatives of what is recorded: along a random
-    direction they are held against dual numbers, which come from the network's own forward pass.
-    A row that is wrong at a point is found there with a probability of 1 - 1/p.
+    At points that the check draws, the rows are the derivatives of the recorded numbers: the
+    derivative along a random direction is compared with dual numbers, which the network's own
+    forward pass computes.  A wrong row is found at each point with probability 1 - 1/p.
 *rank*
-    The rows of what is recorded have the rank that is claimed at one of these points (proved), and
-    all rows have no larger one (proved where it is the number of weights, or of rows).
+    The rows of the recorded elements have the claimed rank at one of these points (proved), and the
+    rows of all elements have no larger rank (proved if it is the number of weights, or of rows).
 *evidence*
-    At points of the check's own, the dual solution, or the leaves of the search, give a bound that
-    is not below the one that is claimed.  Any numbers whatever give a true bound of what spans at
-    that point, so forged evidence proves less, never more.
+    At points that the check draws, the dual solution, or the leaves of the search, give a bound
+    that is not below the claimed bound.  Any numbers in the evidence give a true bound at that
+    point, so forged evidence can only prove less.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ from algebra.record.proof import RecordingProof, read_proof
 from algebra.record.result import EntryEvidence, GroupEvidence, bound_text
 from algebra.time_limits import check_time
 
-# What the check calls the claim.
+# Subject of the claim, in the verification.
 VERDICT = "recording"
 
 
 def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
-    """Check the proof of a recording.
+    """Verify the proof of a recording.
 
     Parameters
     ----------
     data : mapping
-        What `Recording.proof_file` makes.
+        As made by `Recording.proof_file`.
     seed : int, optional
-        The points follow from it.
+        The points are derived from it.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
     Raises
     ------
     InputError
-        Where the data is no proof of this format at all.
+        If the data is not a proof file of this format.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
 
 
 def _meets(proof: RecordingProof, asked: Asked) -> None:
-    """What is recorded meets the question, and costs what the file says."""
+    """The recorded elements answer the question, and cost what the file says."""
     chosen = frozenset(proof.recorded)
     for k in sorted(asked.must - chosen):
         raise CheckFailed("recorded", f"{asked.things[k].name} must be recorded and is not")
@@ -115,7 +115,7 @@ def _meets(proof: RecordingProof, asked: Asked) -> None:
     ):
         used = np.bincount([of[k] for k in chosen], minlength=len(caps))
         if used.max() > number:
-            raise CheckFailed("caps", f"{used.max()} things under one cap ({kind}: {number})")
+            raise CheckFailed("caps", f"{used.max()} elements under one cap ({kind}: {number})")
     cost = asked.cost(chosen)
     if cost != proof.cost:
         raise CheckFailed("cost", f"says {proof.cost}, the prices add up to {cost}")
@@ -124,7 +124,7 @@ def _meets(proof: RecordingProof, asked: Asked) -> None:
 
 
 def _check_derivatives(asked: Asked, point: Point, table: Residues, owner: np.ndarray) -> None:
-    """Rows at a point are held against dual numbers along a random direction."""
+    """Compare rows at a point with dual numbers along a random direction."""
     p, size = point.p, asked.allocation.size
     step = random_residues((size, 1), p, random.Random(f"direction/{p}/{point.seed}"))
     along, owners = direction_of(asked, point, step[:, 0])
@@ -134,7 +134,7 @@ def _check_derivatives(asked: Asked, point: Point, table: Residues, owner: np.nd
 
 
 def _ranks(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
-    """What is recorded has the rank of everything."""
+    """The recorded elements have the rank of all elements."""
     chosen, everything = frozenset(proof.recorded), asked.rank
     if proof.rank != everything.rank:
         text = f"says {proof.rank}; all that may be recorded has {everything.rank}"
@@ -161,7 +161,7 @@ def _ranks(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
 
 
 def _bound(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
-    """Nothing that has this rank costs less than is claimed."""
+    """No elements of this rank cost less than the claimed bound."""
 
     def check(p: int, number: int) -> Fraction:
         check_time()

@@ -119,7 +119,7 @@ def record(
         "times" (the outputs of a recurrent network at a step), "units" (hidden units, at all steps
         for all samples).
     costs : mapping of str to number, optional
-        Costs, of one thing or of all of a kind; 1 each.  By name ("output 0", "entry 0,3",
+        Costs, of one element or of all of a kind; 1 each.  By name ("output 0", "entry 0,3",
         "sample 3", "step 1", "unit 5", "layer 2 unit 5"; names of units in place of indices, where
         they have some).  Exact: a Fraction, int, float or text such as "5/2".
     must : sequence of str, optional

@@ -1,4 +1,4 @@
-"""Costs and marks of things to record: by name, or a file for all of a kind."""
+"""Costs and marks of elements to record: by name, or a file for all of a kind."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from algebra.record.things import Thing, numbers_of, unit_names
 
 
 def _kind_of(thing: Thing) -> str:
-    """The name by which the things of a population are given: layer2, units, outputs, …."""
+    """The name for the elements of a population: layer2, units, outputs, …."""
     if thing.axis.startswith("hidden layer "):
         return "layer" + thing.axis.removeprefix("hidden layer ")
     return thing.what
 
 
 def kinds_of(things: Sequence[Thing]) -> dict[str, list[Thing]]:
-    """The things of each kind, in their order."""
+    """The elements of each kind, in their order."""
     found: dict[str, list[Thing]] = {}
     for thing in things:
         found.setdefault(_kind_of(thing), []).append(thing)
@@ -32,7 +32,7 @@ def kinds_of(things: Sequence[Thing]) -> dict[str, list[Thing]]:
 def _table(
     path: Path, kind: str, things: Sequence[Thing], names: Names, option: str
 ) -> Iterator[tuple[Thing, str, str]]:
-    """Each thing of a kind that a file lists, its text and its place."""
+    """Each element of a kind that a file lists, with its text and its place in the file."""
     where = f"{option} {path}"
     try:
         rows = read_rows(path)
@@ -40,7 +40,7 @@ def _table(
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{where}: {reason}") from None
     if isinstance(rows, Edges):
-        raise InputError(f"{where}: an edge list speaks of weights, not of {kind}")
+        raise InputError(f"{where}: an edge list is about weights, not about {kind}")
     texts = [text for row in rows for text in row]
     chosen, given = list(things), list(rows.row_names)
     if kind == "entries" or not all(len(row) == 1 for row in rows):
@@ -49,7 +49,7 @@ def _table(
         # Names that are numbers would be data to the reader of matrices.
         given, texts = [row[0] for row in rows], [row[1] for row in rows]
     if given:
-        # One line per thing, by name or number.
+        # One line per element, by name or number.
         units = unit_names(things[0].axis, names) or ()
         known = {str(k): thing for k, thing in enumerate(things)}
         known |= dict(zip(units, things, strict=False))
@@ -70,13 +70,13 @@ def _table(
 def read_prices(
     entries: Sequence[str], things: Sequence[Thing], names: Names
 ) -> dict[str, Fraction]:
-    """Costs of things, from entries ``NAME=NUMBER`` or ``KIND=FILE``.
+    """Costs of elements, from entries ``NAME=NUMBER`` or ``KIND=FILE``.
 
     Parameters
     ----------
     entries : sequence of str
     things : sequence of Thing
-        All things that may be named.
+        All elements that may be named.
     names : Names
         Names of units.
 
@@ -107,7 +107,7 @@ def read_prices(
 def read_marks(
     entries: Sequence[str], things: Sequence[Thing], names: Names, option: str
 ) -> list[str]:
-    """Things given by name, or marked 1 in the files of entries ``KIND=FILE``.
+    """Elements given by name, or marked 1 in the files of entries ``KIND=FILE``.
 
     Raises
     ------
@@ -132,6 +132,6 @@ def read_marks(
 
 def _unknown(option: str, name: str, things: Sequence[Thing], kinds: dict[str, list[Thing]]) -> str:
     return (
-        f"{option} {name!r}: give the name of a thing ({things[0].name} to {things[-1].name}), or "
-        "KIND=FILE, of " + ", ".join(kinds)
+        f"{option} {name!r}: give the name of an element ({things[0].name} to {things[-1].name}), "
+        "or KIND=FILE, of " + ", ".join(kinds)
     )

@@ -269,7 +269,7 @@ def test_contradictions_are_refused():
         ({"what": "unit"}, "`what` .'unit'. must be one of outputs"),
         ({"what": []}, "each once"),
         ({"what": ["units", "units"]}, "each once"),
-        ({"must": ["unit 2"]}, "`must` .'unit 2'. is none of the 2 things .* unit 0 to unit 1"),
+        ({"must": ["unit 2"]}, "`must` .'unit 2'. is none of the 2 elements .* unit 0 to unit 1"),
         ({"must": "unit 1"}, "must be a list"),
         ({"must": ["unit 0"], "forbidden": ["unit 0"]}, "both must and must not"),
         ({"forbidden": ["unit 0", "unit 1"]}, "nothing is left"),

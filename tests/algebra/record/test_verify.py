@@ -91,7 +91,7 @@ def drop(key):
         (lambda: changed(forbidden=[2]), "question: unit 2 both must and must not"),
         (lambda: changed(recorded=[9]), "question: recorded: not each number"),
         (lambda: changed(recorded=[2, 2]), "question: recorded: not each number"),
-        (lambda: changed(prices=["1"]), "question: 1 prices for 4 things"),
+        (lambda: changed(prices=["1"]), "question: 1 prices for 4 elements"),
         (lambda: changed(prices=[1, 1, 1, 1]), "prices[0]: must be an exact number as text"),
         (lambda: changed(prices=["-1", "1", "1", "1"]), "question: `costs`"),
         (lambda: changed(caps={"matrix": 1}), "caps: "),

@@ -146,7 +146,7 @@ def test_an_interrupt_keeps_the_best_so_far(tmp_path, capsys, monkeypatch):
     ("words", "said"),
     [
         ("--what unit", "--what ('unit') must be one of"),
-        ("--must output_0", "--must 'output_0': give the name of a thing"),
+        ("--must output_0", "--must 'output_0': give the name of an element"),
         ("--row-cap 1", "--matrix-cap: a cap on each row"),
         ("--out circuit.toml", "circuit.toml is an input"),
     ],

@@ -78,9 +78,9 @@ def test_layers_have_names_of_their_own():
         ("units={}", "1,x,2\n", "unit 1: 'x' is no number"),
         ("units={}", "unit,cost\nVIP,1\n", "'VIP' is none of the 3 units"),
         ("units={}", "unit,cost\nPV,1\n0,2\n", "given twice"),
-        ("units={}", "pre,post,cost\nPV,SST,1\n", "an edge list speaks of weights"),
+        ("units={}", "pre,post,cost\nPV,SST,1\n", "an edge list is about weights"),
         ("units={}", "", "it is empty"),
-        ("outputs={}", "1,2\n", "--costs 'outputs': give the name of a thing"),
+        ("outputs={}", "1,2\n", "--costs 'outputs': give the name of an element"),
         ("{}", "1,2,3\n", "give NAME=NUMBER or KIND=FILE"),
         ("units={}.x", "1,2,3\n", "No such file"),
     ],
@@ -96,5 +96,5 @@ def test_marks_are_0_or_1(tmp_path):
     path = written(tmp_path, "0,2,1\n")
     with pytest.raises(InputError, match=r"--forbid .*unit 1: '2' is not 0 or 1"):
         read_marks([f"units={path}"], UNITS, NAMES, "--forbid")
-    with pytest.raises(InputError, match="--must 'unit 9': give the name of a thing"):
+    with pytest.raises(InputError, match="--must 'unit 9': give the name of an element"):
         read_marks(["unit 9"], UNITS, NAMES, "--must")
