@@ -327,17 +327,23 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
                 drawn[name] *= mask
         return drawn
 
-    key = stream(seed, index, "allocation").integers(0, 2**32, size=4).tolist()
-    allocation = problem.draw(random.Random(sum(int(k) << 32 * i for i, k in enumerate(key))))
     return Instance(
         problem=problem,
-        allocation=allocation,
+        allocation=draw_allocation(problem, seed, index),
         seed=seed,
         index=index,
         weights=matrices("weights", laws.weights),
         teacher=matrices("teacher", laws.teacher),
         X=draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
     )
+
+
+def draw_allocation(problem: Problem, seed: int, index: int) -> Allocation:
+    """The allocation of one trial; where it is not random nothing is drawn."""
+    if not problem.is_random:
+        return problem.allocation
+    key = stream(seed, index, "allocation").integers(0, 2**32, size=4).tolist()
+    return problem.draw(random.Random(sum(int(k) << 32 * i for i, k in enumerate(key))))
 
 
 def with_measured(

@@ -51,6 +51,10 @@ _MARK = b"\nfrom numeric.kernels import"
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function so that it is compiled at its first call and cached.
 
+    A function that other kernels call is compiled for them without the wrapper that converts
+    Python's arguments, which for a kernel of many arrays takes longer than the function itself; the
+    wrapper is compiled if Python calls the function.
+
     Parameters
     ----------
     **options
@@ -58,17 +62,27 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        folder = kernel_folder()
-        if folder is None:
-            return _endable(numba.njit(**options)(function))
-        # numba reads this setting here, once for each function.
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
-        try:
-            return _endable(numba.njit(cache=True, **options)(function))
-        finally:
-            numba.config.CACHE_DIR = before
+        kernel = _endable(_cached(function, options, ""))
+        if options.get("inline") != "always":
+            inner = _cached(function, options | {"no_cpython_wrapper": True}, "inner")
+            kernel.get_call_template = inner.get_call_template
+            kernel.get_overload = inner.get_overload
+        return kernel
 
     return decorate
+
+
+def _cached(function: Callable[..., Any], options: dict[str, Any], part: str) -> Any:
+    """A dispatcher of numba whose machine code is kept in a part of the folder, if there is one."""
+    folder = kernel_folder()
+    if folder is None:
+        return numba.njit(**options)(function)
+    # numba reads this setting here, once for each function.
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder / part)
+    try:
+        return numba.njit(cache=True, **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def _endable(kernel: Any) -> Any:
@@ -104,6 +118,12 @@ def _endable(kernel: Any) -> Any:
 def is_compiling() -> bool:
     """Whether a compilation continues for a call that has ended."""
     return any(thread.name == "compiling" for thread in threading.enumerate())
+
+
+def is_kept(kernel: Any) -> bool:
+    """Whether machine code of a kernel is in the cache: its first call does not compile it."""
+    folder = kernel.stats.cache_path
+    return bool(folder) and any(Path(folder).glob(f"*.{kernel.py_func.__name__}-*.nbi"))
 
 
 @cache

@@ -14,6 +14,8 @@ part=${1:-test}
 PYTHON=${PYTHON:-python3}
 VENV=${VENV:-.venv}
 export PIP_RETRIES=${PIP_RETRIES:-2} # without a network pip waits minutes by default
+# Python compiles a module at its first import; most modules of the large libraries are never used.
+export PIP_COMPILE=${PIP_COMPILE:-0}
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -56,10 +58,19 @@ if [ ! -x "$VENV/bin/python" ] || ! { is_there "$part" || is_there test; }; then
     fi
     say "installing the package$([ "$part" != test ] || echo " and its test tools")"
     # Dependency groups are read by pip 25.1 and later.
-    pip_install --upgrade 'pip>=25.1' || fail "pip could not be brought up to date: $reason"
+    [ "$part" != test ] || pip_install --upgrade 'pip>=25.1' ||
+        fail "pip could not be brought up to date: $reason"
     pip_install "${packages[@]}" || fail "pip could not install the package: $reason"
     printf '%s\n' "$wanted" > "$VENV/.stamp-$part"
 fi
+
+# Kernels would otherwise be compiled at their first use.  Meanwhile the rest is installed.
+compile_kernels() {
+    say "compiling kernels (half a minute the first time)"
+    quietly "$VENV/bin/python" -m numeric.warm_up ${kernels[@]+"${kernels[@]}"} ||
+        say "kernels will be compiled when they are first used ($reason)"
+}
+[ -z "$fresh${RETRY:-}" ] || compile_kernels &
 
 # msolve is installed from a wheel.  The rest works without it; the installation is tried again
 # when the set-up changes, in CI, and by `make setup`.
@@ -141,9 +152,4 @@ if [ "$part" = test ]; then
     has_browser || debian chromium "the tests of the page need it" chromium
 fi
 
-# Kernels would otherwise be compiled at their first use.
-if [ -n "$fresh${RETRY:-}" ]; then
-    say "compiling kernels (half a minute the first time)"
-    quietly "$VENV/bin/python" -m numeric.warm_up ${kernels[@]+"${kernels[@]}"} ||
-        say "kernels will be compiled when they are first used ($reason)"
-fi
+wait

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -31,6 +32,12 @@ os.environ["COLUMNS"] = "110"
 settings.register_profile("local", deadline=None, max_examples=many(50))
 settings.register_profile("ci", deadline=None, max_examples=many(50), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests live as long as the run: the garbage collector need not visit them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -57,13 +57,23 @@ def _load_numeric() -> None:
         estimate(problem, 2, complete=True, certify=False)
 
 
+def _are_compiled() -> bool:
+    """Whether the kernels of most counts are in the cache."""
+    from numeric.certification.krawczyk_kernel import prove_all
+    from numeric.kernels import is_kept
+    from numeric.tracking.kernel import track_paths
+
+    return is_kept(track_paths) and is_kept(prove_all)
+
+
 def serve(control: socket.socket) -> None:
     """Fork a worker for every socket that arrives, until the control socket is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     steps: list[Callable[[], None]] = [_load_exact]
     children: set[int] = set()
     ahead: list[int] = []
-    # Kernels may have to be compiled first, which takes a minute: a fork does that.
+    # Kernels may have to be compiled first, which takes a minute: a fork does that.  -1 if they are
+    # in the cache.
     compiler = 0
 
     def start_worker(handle: int) -> None:
@@ -91,6 +101,9 @@ def serve(control: socket.socket) -> None:
                 if compiler:
                     with suppress(OSError):
                         control.send(b"l")
+                elif _are_compiled():
+                    compiler = -1
+                    steps.append(_load_numeric)
                 else:
                     compiler = _fork(_load_numeric, control)
                     children.add(compiler)

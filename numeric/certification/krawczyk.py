@@ -40,7 +40,6 @@ from numeric.certification.krawczyk_kernel import (
 )
 from numeric.chains.chain import Chain
 from numeric.chains.discs import Discs, all_labels, make_discs
-from numeric.chains.table import chain_table
 from numeric.instances import Instance
 
 __all__ = [
@@ -83,15 +82,24 @@ class Certified:
     radii: np.ndarray
 
 
-def make_target(chain: Chain, instance: Instance) -> Target:
-    """The instance as discs: exact weights and samples, labels enclosed by disc arithmetic."""
-    chosen = chain.independent_samples(instance.X)
+def make_target(chain: Chain, instance: Instance, chosen: np.ndarray | None = None) -> Target:
+    """The instance as discs: exact weights and samples, labels enclosed by disc arithmetic.
+
+    Parameters
+    ----------
+    chain : Chain
+    instance : Instance
+    chosen : ndarray of int, optional
+        The instance's independent samples (`Chain.independent_samples`), if they are known.
+    """
+    if chosen is None:
+        chosen = chain.independent_samples(instance.X)
     X = instance.X[:, chosen]
     middle = chain.raw(instance.weights, X, np.zeros((chain.network.d, chain.samples)))
     teacher = chain.raw(
         instance.teacher, X, np.zeros((chain.network.d, chain.samples)), keep_cells=True
     )
-    t = chain_table(chain)
+    t = chain.table
     Y = make_discs(t.labels * t.samples)
     p = Discs(teacher.astype(complex), np.zeros(chain.size))
     all_labels(t, p, make_discs(t.states), make_discs(t.z_size), Y)
@@ -139,7 +147,7 @@ def prove(chain: Chain, target: Target, certified: Certified, *, lifted: bool) -
         Whether to use the lifted equations (for chains with K > 0) or those in the weights.
     """
     discs = Discs(target.middle.copy(), target.radius.copy())
-    system = make_system(chain_table(chain), lifted, discs)
+    system = make_system(chain.table, lifted, discs)
     buffers = make_krawczyk_buffers(len(system.f.mid))
     prove_all(system, buffers, certified.roots, certified.kind, certified.radii)
 

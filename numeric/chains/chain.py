@@ -38,7 +38,7 @@ from algebra.errors import InputError
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
 from numeric.chains.arrays import labels
-from numeric.chains.table import IN_D, IN_M, IN_S0
+from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable, chain_table
 from numeric.instances import Instance
 
 
@@ -90,7 +90,7 @@ class Chain:
     equations: np.ndarray
     offsets: dict[str, int] = field(repr=False)
 
-    @property
+    @cached_property
     def network(self) -> ChainNetwork:
         return need_chain(self.allocation.network)
 
@@ -166,9 +166,14 @@ class Chain:
             return {"X": U}
         return {"P": U.reshape(self.steps, self.columns, -1)[::-1]}
 
-    @property
+    @cached_property
     def _output(self) -> str:
         return self.network.chain().output
+
+    @cached_property
+    def table(self) -> ChainTable:
+        """Sizes and index tables, the input of every compiled kernel."""
+        return chain_table(self)
 
     def _learns(self, name: str) -> bool:
         return name in self.allocation.matrices
@@ -194,9 +199,10 @@ class Chain:
             )
         return chosen
 
-    def parameters(self, instance: Instance) -> np.ndarray:
-        """The (real) parameter vector of an instance."""
-        chosen = self.independent_samples(instance.X)
+    def parameters(self, instance: Instance, chosen: np.ndarray | None = None) -> np.ndarray:
+        """The (real) parameter vector of an instance; `chosen` are its independent samples."""
+        if chosen is None:
+            chosen = self.independent_samples(instance.X)
         Y = self.label_columns(instance.labels, chosen)
         return self.pack(instance.weights, instance.X[:, chosen], Y)
 

@@ -357,8 +357,9 @@ class _Job:
         self.chain = chain
         self.instance = instance
         self.number = number
-        self.parameters = chain.parameters(instance)
-        self.target: Target = make_target(chain, instance)
+        chosen = chain.independent_samples(instance.X)
+        self.parameters = chain.parameters(instance, chosen)
+        self.target: Target = make_target(chain, instance, chosen)
         self.pool = RootPool(chain)
         self.paths = self.retried = 0
         self.seconds = 0.0

@@ -13,6 +13,7 @@ import pytest
 import matchprob as mp
 from matchprob.cli import app
 from numeric.studies.store import Store
+from tests.matchprob.hard import shallow, spread
 from tests.matchprob.processes import ROOT, start, wait_for_trials, wait_until_it_listens
 from tests.onnx_models import save
 
@@ -52,20 +53,13 @@ def folder(tmp_path_factory):
     at = tmp_path_factory.mktemp("interrupts")
     small = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     rng = np.random.default_rng(0)
-    n = 20
-    net = mp.LinearRNN(n=n, T=n // 2, b=1, d=n // 4, m=n // 2)
-    W = np.zeros((n, n), int)
-    for i in range(n // 2):
-        W[i, rng.choice(n, n // 4, replace=False)] = 1
-    wide = mp.LinearRNN(n=32, T=16, b=1, d=8, m=16)
-    W1 = (np.random.default_rng(1).random((24, 18)) < 0.3).astype(int)
     problems = {
         "diagonal": mp.Problem(small, {"W": [[1, 0], [0, 1]]}),
         "row": mp.Problem(small, {"W": [[1, 1], [0, 0]]}),
-        "half": mp.Problem(net, {"W": W.tolist()}),
-        "large": mp.Problem(wide, {"W": "all"}),
+        "half": spread(20),
+        "large": mp.Problem(spread(32).network, {"W": "all"}),
         "small": mp.Problem(mp.LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": "all"}),
-        "relu": mp.Problem(mp.ShallowReLU(q=18, n=24, d=6, m=24), {"W1": W1.tolist()}),
+        "relu": shallow(),
     }
     for name, problem in problems.items():
         (at / f"{name}.toml").write_text(problem.to_toml())
@@ -91,7 +85,7 @@ def faults(verb, number, wait, folder):
         wait_until_it_listens(process.pid)
         time.sleep(wait)
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
     finally:
         process.kill()
     told = [line for line in said.splitlines() if line.startswith("matchprob: ")]
@@ -111,7 +105,7 @@ def faults(verb, number, wait, folder):
 def test_one_interrupt(verb, folder):
     """Each verb once, with one of the signals, while it loads or works."""
     place = sorted(LINES).index(verb)
-    wait = (0.05, 0.4, 1.0, 2.5)[place // 2 % 4]
+    wait = (0.05, 0.3, 0.8, 1.6)[place // 2 % 4]
     assert faults(verb, NUMBERS[place % 2], wait, folder) == ""
 
 
@@ -166,7 +160,7 @@ def test_what_was_kept_is_told(number, tmp_path, folder):
     process = start(*words, "--store", str(store), stdout=subprocess.PIPE)
     wait_for_trials(store, process)
     process.send_signal(number)
-    out, said = process.communicate(timeout=60)
+    out, said = process.communicate(timeout=300)
     assert process.returncode == 3, said
     done = json.loads(out)["trials"]
     assert f"interrupted after {done} of 1000000 trials" in said

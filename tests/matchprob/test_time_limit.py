@@ -12,21 +12,11 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.errors import Unfinished
 from algebra.time_limits import OutOfTime
 from matchprob.cli import app, run
+from tests.matchprob.hard import spread
 
-LIMIT, SLACK = 2.0, 20.0
-
-
-def spread(n: int) -> mp.Problem:
-    """A linear RNN whose root count is out of reach: n²/8 weights in half of the rows."""
-    net = mp.LinearRNN(n=n, T=n // 2, b=1, d=n // 4, m=n // 2)
-    rng = np.random.default_rng(0)
-    W = np.zeros((n, n), int)
-    for i in range(n // 2):
-        W[i, rng.choice(n, n // 4, replace=False)] = 1
-    return mp.Problem(net, {"W": W.tolist()})
+LIMIT, SLACK = 0.8, 20.0
 
 
 @pytest.mark.parametrize("n", [12, 20, 32])
@@ -98,7 +88,7 @@ def test_exit_status_and_json(tmp_path, capsys):
     """Unfinished work is status 3; stdout holds one JSON object all the same."""
     path = tmp_path / "p.toml"
     path.write_text(spread(12).to_toml())
-    arguments = ["estimate", str(path), "--trials", "100000", "--timeout", "1", "--json"]
+    arguments = ["estimate", str(path), "--trials", "100000", "--timeout", "0.8", "--json"]
     status = run(lambda: app(arguments, standalone_mode=False))
     out = capsys.readouterr()
     data = json.loads(out.out)
@@ -107,47 +97,21 @@ def test_exit_status_and_json(tmp_path, capsys):
     assert data["estimate"] is None
     assert "100000" in out.err
     status = run(
-        lambda: app(["certify", str(path), "--timeout", "1", "--json"], standalone_mode=False)
+        lambda: app(["certify", str(path), "--timeout", "0.8", "--json"], standalone_mode=False)
     )
     assert json.loads(capsys.readouterr().out)["verdict"] == "undecided"
-
-
-def shallow() -> mp.Problem:
-    """A ReLU net whose trials take minutes."""
-    rng = np.random.default_rng(1)
-    W1 = (rng.random((24, 18)) < 0.3).astype(int)
-    return mp.Problem(mp.ShallowReLU(q=18, n=24, d=6, m=24), {"W1": W1.tolist()})
-
-
-UNFINISHED = {
-    "inspect": lambda: mp.inspect(mp.Problem(spread(32).network, {"W": "all"}), timeout=0.3),
-    "decide": lambda: mp.decide(shallow(), timeout=1.0),
-    "design": lambda: mp.design(spread(32), goal="maximal", caps={"row": 9}, timeout=1.0),
-    "repair": lambda: mp.repair(spread(32), timeout=1.0),
-    "robust": lambda: mp.robust(mp.Problem(spread(32).network, {"W": "all"}), timeout=1.0),
-}
-
-
-@pytest.mark.parametrize("verb", UNFINISHED)
-def test_verbs_end_unfinished(verb):
-    """What has no partial answer says so, and what is known (exit status 3)."""
-    began = time.monotonic()
-    with pytest.raises(Unfinished) as stopped:
-        UNFINISHED[verb]()
-    assert time.monotonic() - began < 1.0 + SLACK
-    assert "time" in str(stopped.value)
 
 
 def test_surveys_tell_what_they_have():
     """Allocations audited and orbits certified by then are reported; the rest is missing."""
     began = time.monotonic()
-    audit = mp.audit(spread(32), matrices=["W"], count=10**6, timeout=1.5)
+    audit = mp.audit(spread(32), matrices=["W"], count=10**6, timeout=0.5)
     assert 0 <= audit.checked < audit.requested == 10**6
     assert audit.is_partial
-    atlas = mp.atlas(mp.LinearRNN(n=3, T=3, b=1, d=1, m=3), 4, search=0.0, timeout=1.0)
+    atlas = mp.atlas(mp.LinearRNN(n=3, T=3, b=1, d=1, m=3), 4, search=0.0, timeout=0.5)
     assert atlas.is_partial
     assert all(entry.verdict for entry in atlas.entries)
-    assert time.monotonic() - began < 2.5 + 2 * SLACK
+    assert time.monotonic() - began < 2 * SLACK
 
 
 def test_partial_answers():
@@ -165,7 +129,7 @@ def test_exit_status_of_verbs(tmp_path, capsys):
     """A survey cut short is status 3, with one JSON object of what was done."""
     path = tmp_path / "p.toml"
     path.write_text(spread(32).to_toml())
-    line = ["audit", str(path), "--matrix", "W", "--count", "1000000", "--timeout", "1", "--json"]
+    line = ["audit", str(path), "--matrix", "W", "--count", "1000000", "--timeout", "0.8", "--json"]
     assert run(lambda: app(line, standalone_mode=False)) == 3
     out = capsys.readouterr()
     assert json.loads(out.out)["checked"] < 10**6

@@ -100,7 +100,7 @@ def test_an_interrupt_keeps_what_is_counted(write, capsys, monkeypatch):
 
 def test_a_time_limit_ends_the_work(capsys):
     """What is counted by then is profiled, with status 3."""
-    words = ("--trials", 100_000, "--timeout", 3, "--json")
+    words = ("--trials", 100_000, "--timeout", 1.5, "--json")
     assert call("profile", f"{EXAMPLES}/relu.toml", *words) == 3
     assert 0 < json.loads(capsys.readouterr().out)["trials"] < 100_000
 
@@ -141,12 +141,12 @@ def test_a_time_limit_holds_for_condition_numbers(tmp_path, capsys, monkeypatch)
     """They take longer than counting: what is known of them by then is profiled."""
 
     def slow(instance, values):
-        time.sleep(0.02)
+        time.sleep(0.05)
         return conditions(instance, values)
 
-    # On any machine 2,000 of them take longer than the limit, which the counts do not.
+    # On any machine 400 of them take longer than the limit, which the counts do not.
     monkeypatch.setattr(measures, "conditions", slow)
     store = tmp_path / "s.sqlite"
-    words = ("--by", "condition", "--trials", 2000, "--store", store, "--timeout", 8, "--json")
+    words = ("--by", "condition", "--trials", 400, "--store", store, "--timeout", 3, "--json")
     assert call("profile", f"{EXAMPLES}/diagonal.toml", *words) == 3
-    assert 0 < json.loads(capsys.readouterr().out)["trials"] < 2000
+    assert 0 < json.loads(capsys.readouterr().out)["trials"] < 400

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 from matchprob.page.server import PageServer, running
 from matchprob.page.state import first_problem
@@ -27,8 +27,13 @@ def cell(page, matrix, k):
 
 
 def shows(page, verdict, side=".mp-verdict"):
-    """Wait until the verdict is there."""
-    page.wait_for_selector(f"{side}[data-verdict={verdict}]")
+    """Wait until the verdict is there; what the page shows instead is in the error."""
+    try:
+        page.wait_for_selector(f"{side}[data-verdict={verdict}]")
+    except TimeoutError as late:
+        text = page.locator(".mp").inner_text()
+        data = page.evaluate("({...document.querySelector('.mp').dataset})")
+        raise AssertionError(f"no {verdict} at {page.url}, {data}:\n{text}") from late
 
 
 def state_in_address(page):

@@ -205,21 +205,6 @@ def test_a_killed_job_is_told(workshop):
     assert "stopped" not in kinds(events)
 
 
-def test_the_zygote_is_replaced():
-    """Where the process to fork from was killed, another one is started."""
-    workshop = Workshop()
-    try:
-        job, _ = work(workshop, job="verdict")
-        assert job.wait(PATIENT)
-        workshop._zygote.kill()
-        workshop._zygote.wait()
-        job, events = work(workshop, job="verdict")
-        assert job.wait(PATIENT)
-        assert "verdict" in kinds(events)
-    finally:
-        workshop.close()
-
-
 def running(pids):
     """States of those processes that still are."""
     alive = subprocess.run(
@@ -228,17 +213,17 @@ def running(pids):
     return [s for s in alive.stdout.decode().split() if not s.startswith("Z")]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells children that a parent died")
-def test_no_job_outlives_the_zygote():
-    """If it is killed, its jobs are ended too."""
-    workshop = Workshop()
-    try:
-        job, _ = long_study(workshop)
-        workshop._zygote.kill()
-        workshop._zygote.wait()
+def test_the_zygote_is_replaced(workshop):
+    """Where the process to fork from was killed, its jobs are ended and another one is started."""
+    job, _ = long_study(workshop)
+    workshop._zygote.kill()
+    workshop._zygote.wait()
+    if sys.platform == "linux":
+        # Which tells children that a parent died.
         eventually(lambda: not running([job._pid]))
-    finally:
-        workshop.close()
+    job, events = work(workshop, job="verdict")
+    assert job.wait(PATIENT)
+    assert "verdict" in kinds(events)
 
 
 def test_nothing_is_left_behind():
