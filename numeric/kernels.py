@@ -27,7 +27,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,8 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     A function that other kernels call is compiled for them without the wrapper that converts
     Python's arguments, which for a kernel of many arrays takes longer than the function itself; the
-    wrapper is compiled if Python calls the function.
+    wrapper is compiled if Python calls the function.  ``is_kept()`` of the result says whether its
+    machine code is in the cache, so that its first call does not compile it.
 
     Parameters
     ----------
@@ -63,6 +64,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel = _endable(_cached(function, options, ""))
+        kernel.is_kept = partial(_is_kept, kernel)
         if options.get("inline") != "always":
             inner = _cached(function, options | {"no_cpython_wrapper": True}, "inner")
             kernel.get_call_template = inner.get_call_template
@@ -120,8 +122,8 @@ def is_compiling() -> bool:
     return any(thread.name == "compiling" for thread in threading.enumerate())
 
 
-def is_kept(kernel: Any) -> bool:
-    """Whether machine code of a kernel is in the cache: its first call does not compile it."""
+def _is_kept(kernel: Any) -> bool:
+    """Whether machine code of a kernel is in the cache."""
     folder = kernel.stats.cache_path
     return bool(folder) and any(Path(folder).glob(f"*.{kernel.py_func.__name__}-*.nbi"))
 

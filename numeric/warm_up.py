@@ -23,16 +23,22 @@ from algebra.problems.problem import Problem
 from numeric.instances import draw_instance
 
 
-def _chain() -> None:
+def _chain(lifted: bool = False) -> None:
     """The tracker of chains, by tracking one path of a small network."""
     from numeric.chains.chain import make_chain
-    from numeric.tracking.tracker import track
+    from numeric.tracking.tracker import TrackerSettings, track
 
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     chain = make_chain(Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 1)]))
     parameters, root = chain.random(np.random.default_rng(0))
     one = np.zeros(1, np.int64)
-    track(chain, parameters[None], parameters[None], one, one, root[None])
+    settings = TrackerSettings(lifted=lifted)
+    track(chain, parameters[None], parameters[None], one, one, root[None], settings)
+
+
+def _lifted() -> None:
+    """The same with the states as unknowns too."""
+    _chain(lifted=True)
 
 
 def _inputs() -> None:
@@ -82,6 +88,7 @@ def _relu() -> None:
 GROUPS: dict[str, Callable[[], None]] = {
     "inputs": _inputs,
     "chain": _chain,
+    "lifted": _lifted,
     "certification": _certification,
     "relu": _relu,
 }

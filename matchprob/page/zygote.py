@@ -60,10 +60,9 @@ def _load_numeric() -> None:
 def _are_compiled() -> bool:
     """Whether the kernels of most counts are in the cache."""
     from numeric.certification.krawczyk_kernel import prove_all
-    from numeric.kernels import is_kept
     from numeric.tracking.kernel import track_paths
 
-    return is_kept(track_paths) and is_kept(prove_all)
+    return track_paths.is_kept() and prove_all.is_kept()
 
 
 def serve(control: socket.socket) -> None:

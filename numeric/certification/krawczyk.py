@@ -149,7 +149,9 @@ def prove(chain: Chain, target: Target, certified: Certified, *, lifted: bool) -
     discs = Discs(target.middle.copy(), target.radius.copy())
     system = make_system(chain.table, lifted, discs)
     buffers = make_krawczyk_buffers(len(system.f.mid))
-    prove_all(system, buffers, certified.roots, certified.kind, certified.radii)
+    prove_all(
+        system, buffers, certified.roots, certified.kind, certified.radii, True if lifted else None
+    )
 
 
 class RootPool:

@@ -49,8 +49,6 @@ class System(NamedTuple):
     Attributes
     ----------
     chain : ChainTable
-    lifted : bool
-        Whether the states are unknowns too.
     states : int
         Number of unknowns that are states; they precede the weights.
     p, S, Z, Y : Discs
@@ -64,7 +62,6 @@ class System(NamedTuple):
     """
 
     chain: ChainTable
-    lifted: bool
     states: int
     p: Discs
     S: Discs
@@ -111,7 +108,7 @@ def make_system(t: ChainTable, lifted: bool, p: Discs) -> System:
     states = t.states - int(t.s_at[1]) if lifted else 0
     n = states + t.unknowns
     return System(
-        t, lifted, states, p, make_discs(t.states), make_discs(t.z_size),
+        t, states, p, make_discs(t.states), make_discs(t.z_size),
         make_discs(t.labels * t.samples), make_discs(t.states), *jacobian_arrays(t),
         make_discs(n), make_discs(n, n),
     )  # fmt: skip
@@ -127,13 +124,13 @@ def make_krawczyk_buffers(n: int) -> KrawczykBuffers:
 
 
 @njit(**OPTIONS)
-def _evaluate(system, x, rho, derivative):
+def _evaluate(system, x, rho, derivative, lifted):
     """The residual over the polydisc around x with radii rho, and the Jacobian if requested."""
     s, t, p, S, Z = system, system.chain, system.p, system.S, system.Z
     for v in range(t.unknowns):
         p.mid[t.cells[v, 4]] = x[s.states + v]
         p.rad[t.cells[v, 4]] = rho[s.states + v]
-    if s.lifted:
+    if lifted is not None:
         first = t.s_at[1]
         for e in range(first):
             S.mid[e] = p.mid[t.s0_at + e]
@@ -154,7 +151,7 @@ def _evaluate(system, x, rho, derivative):
 
 
 @njit(inline="always", **OPTIONS)
-def _begin(system, x, root):
+def _begin(system, x, root, lifted):
     """Newton's start: the weights and the states computed from them; False if not finite."""
     t = system.chain
     for v in range(t.unknowns):
@@ -163,7 +160,7 @@ def _begin(system, x, root):
         x[system.states + v] = root[v]
         system.p.mid[t.cells[v, 4]] = root[v]
         system.p.rad[t.cells[v, 4]] = 0.0
-    if system.lifted:
+    if lifted is not None:
         states(t, system.p, system.S)
         for e in range(system.states):
             x[e] = system.S.mid[t.s_at[1] + e]
@@ -171,14 +168,14 @@ def _begin(system, x, root):
 
 
 @njit(inline="always", **OPTIONS)
-def _newton(system, buffers):
+def _newton(system, buffers, lifted):
     """Newton's method to the limit of double precision; False if it breaks down."""
     x, C, f = buffers.x, buffers.C, system.f.mid
     n = len(x)
     last = np.inf
     for sweep in range(_NEWTON):
         renew = last > _KEEP
-        _evaluate(system, x, buffers.zero, renew)
+        _evaluate(system, x, buffers.zero, renew, lifted)
         if renew and not approximate_inverse(system.J.mid, C, buffers.work):
             return False
         largest = 0.0
@@ -201,14 +198,14 @@ def _newton(system, buffers):
 
 
 @njit(inline="always", **OPTIONS)
-def _holds_one_root(system, buffers):
+def _holds_one_root(system, buffers, lifted):
     """Whether some polydisc around the centre, with its radii in rho, holds exactly one root."""
     centre, rho, step = buffers.centre, buffers.rho, buffers.step
     # First the point itself for |C F|, then two polydiscs.
     for factor in (0.0, 2.0, 16.0):
         for v in range(len(rho)):
             rho[v] = factor * step[v] + 1e-16 * abs(centre[v]) if factor > 0.0 else 0.0
-        _evaluate(system, centre, rho, factor > 0.0)
+        _evaluate(system, centre, rho, factor > 0.0, lifted)
         if factor == 0.0:
             newton_step(buffers.C, system.f, step)
         elif contracts(buffers, system.J):
@@ -225,7 +222,7 @@ def _looks_real(x, first):
 
 
 @njit(inline="always", **OPTIONS)
-def _kind(system, buffers):
+def _kind(system, buffers, lifted):
     """The proved kind of the root near x; its polydisc goes to centre and rho."""
     x, centre, rho, first = buffers.x, buffers.centre, buffers.rho, system.states
     # A root that looks real is first tested as a real one.
@@ -234,7 +231,7 @@ def _kind(system, buffers):
             continue
         for v in range(len(x)):
             centre[v] = complex(x[v].real, 0.0) if as_real else x[v]
-        if not _holds_one_root(system, buffers):
+        if not _holds_one_root(system, buffers, lifted):
             continue
         if as_real:
             return REAL
@@ -245,7 +242,7 @@ def _kind(system, buffers):
 
 
 @njit(**OPTIONS)
-def prove_all(system, buffers, roots, kind, radii):
+def prove_all(system, buffers, roots, kind, radii, lifted):
     """Test the roots whose kind is `FAILED`, with one system.
 
     Parameters
@@ -258,13 +255,16 @@ def prove_all(system, buffers, roots, kind, radii):
         Set to `REAL` or `NONREAL`.
     radii : ndarray of float, shape (·, r)
         Set if the test succeeds.
+    lifted : True or None
+        Whether the states are unknowns too; None is a type of its own, for which the functions of
+        the lifted equations are not compiled.
     """
     for number in range(len(roots)):
-        if kind[number] != FAILED or not _begin(system, buffers.x, roots[number]):
+        if kind[number] != FAILED or not _begin(system, buffers.x, roots[number], lifted):
             continue
-        if not _newton(system, buffers):
+        if not _newton(system, buffers, lifted):
             continue
-        found = _kind(system, buffers)
+        found = _kind(system, buffers, lifted)
         if found != FAILED:
             kind[number] = found
             for v in range(roots.shape[1]):

@@ -129,11 +129,11 @@ def _scales(ws, o, scale):
 
 
 @njit(**ONCE)
-def _series(ws, o, work):
+def _series(ws, o, work, lifted):
     """Taylor coefficients 1 … J of weights, states and Z at the lanes' current points."""
     slot = o.slot
     pivots, pattern = work.pivots, work.pattern
-    if o.lifted:
+    if lifted is not None:
         lifted_matrix(ws, o, work.scale, slot.states, slot.z)
         factor(ws, slot.lifted, o.chain.unknowns + o.free, pivots, pattern, slot.scratch)
         lifted_taylor(ws, o, pivots, pattern)
@@ -210,13 +210,13 @@ def _condensed_newton(ws, o, work, fresh):
 
 
 @njit(**ONCE)
-def _newton(ws, o, work, t, fresh, size):
+def _newton(ws, o, work, t, fresh, size, lifted):
     """One lifted Newton step from new_weights and guess; its relative size goes to `size`.
 
     Adds to new_weights and writes new_states.  With ``fresh`` false the present factors are used.
     """
     set_point(ws, o, t, o.slot.new_weights)
-    if o.lifted:
+    if lifted is not None:
         _lifted_newton(ws, o, work, fresh)
     else:
         _condensed_newton(ws, o, work, fresh)
@@ -248,14 +248,15 @@ def _size(ws, o, scale, out):
 
 
 @njit(**ONCE)
-def _correct(ws, o, lanes, work):
+def _correct(ws, o, lanes, work, lifted):
     """Two Newton steps with one factorisation at the prediction; the final Z goes to new_z."""
     slot = o.slot
     for fresh in (True, False):
         if not fresh:
             copy(ws, slot.guess, slot.new_states, o.chain.states)
-        _newton(ws, o, work, lanes.aim, fresh, lanes.first if fresh else lanes.second)
-    if o.lifted:
+        size = lanes.first if fresh else lanes.second
+        _newton(ws, o, work, lanes.aim, fresh, size, lifted)
+    if lifted is not None:
         read_out(ws, o, slot.new_states, slot.new_z)
     else:
         set_point(ws, o, lanes.aim, slot.new_weights)
@@ -263,7 +264,7 @@ def _correct(ws, o, lanes, work):
 
 
 @njit(**OPTIONS)
-def track_paths(ws, o, options, lines, roots, lifts, outcome):
+def track_paths(ws, o, options, lines, roots, lifts, outcome, lifted):
     """Track paths along straight lines of parameters.
 
     Parameters
@@ -279,6 +280,9 @@ def track_paths(ws, o, options, lines, roots, lifts, outcome):
         Output: states S_1, …, S_K at the ends.
     outcome : numeric.tracking.steps.PathOutcomes
         Output.
+    lifted : True or None
+        Whether the states are unknowns too.  None is a type of its own: a call compiles the
+        one of the two trackers that it uses.
     """
     chain, slot, paths = o.chain, o.slot, len(roots)
     lanes = make_lanes()
@@ -289,11 +293,11 @@ def track_paths(ws, o, options, lines, roots, lifts, outcome):
         waiting = load(lanes, waiting, paths)
         _load(ws, o, lanes, lines)
         _scales(ws, o, work.scale)
-        _series(ws, o, work)
+        _series(ws, o, work, lifted)
         _fit(ws, o, lanes, work.scale)
         choose_steps(lanes, o.order, options)
         _predict(ws, o, lanes)
-        _correct(ws, o, lanes, work)
+        _correct(ws, o, lanes, work, lifted)
         ended += judge(lanes, o.order, options, outcome)
         keep(ws, lanes, slot.weights, slot.new_weights, chain.unknowns)
         keep(ws, lanes, slot.states, slot.new_states, chain.states)

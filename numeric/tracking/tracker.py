@@ -245,4 +245,5 @@ class ChainLines:
         """Call the kernel, which fills roots, lifts and outcome."""
         table = make_table(self.chain, settings.order, settings.lifted)
         ws = workspace(table.slot.total)
-        track_paths(ws, table, settings.options, lines, roots, lifts, outcome)
+        lifted = True if settings.lifted else None
+        track_paths(ws, table, settings.options, lines, roots, lifts, outcome, lifted)

@@ -34,7 +34,7 @@ def test_both_relu_searches_are_compiled():
 def test_unknown_groups_are_refused(capsys):
     """With the names there are, and the status of bad input."""
     assert warm_up.main(["nothing"]) == 2
-    assert "inputs, chain, certification, relu" in capsys.readouterr().err
+    assert "inputs, chain, lifted, certification, relu" in capsys.readouterr().err
 
 
 def test_each_group_has_its_process(monkeypatch, capsys):

@@ -114,10 +114,8 @@ class LanesTable(NamedTuple):
         `READ_LAST`, `READ_SUM` or `READ_EACH`.
     order : int
         Order J of Taylor series.
-    lifted : bool
-        Whether the states are unknowns too (`numeric.chains.lanes.lifted`).
     free : int
-        Number of entries of S_1, …, S_K that are unknowns.
+        Number of entries of S_1, …, S_K, which are unknowns of the lifted system.
     groups : ndarray of int, shape (r,)
         Group of each unknown for error norms, one group for each matrix row.
     group_count : int
@@ -129,7 +127,6 @@ class LanesTable(NamedTuple):
     places: Places
     reading: int
     order: int
-    lifted: bool
     free: int
     groups: np.ndarray
     group_count: int
@@ -166,8 +163,8 @@ def make_table(chain: Chain, order: int, lifted: bool = False) -> LanesTable:
         offsets[name] = count
         count += size
     return LanesTable(
-        sizes, Slots(**offsets, total=count), positions(chain), _reading(chain), order, lifted,
-        free, groups, len(index),
+        sizes, Slots(**offsets, total=count), positions(chain), _reading(chain), order, free,
+        groups, len(index),
     )  # fmt: skip
 
 
