@@ -40,6 +40,9 @@ from algebra.children import LOOK
 from algebra.time_limits import can_end, check_time
 from numeric.caches import cache_folder
 
+# Level of LLVM's optimization: 3, numba's default, compiles a quarter longer for code that is no
+# faster (measured on the tracker of chains).
+_LEVEL = 2
 # Number of folders of earlier keys that are kept.
 _KEPT = 3
 _ROOT = Path(__file__).resolve().parents[1]
@@ -93,7 +96,15 @@ def _endable(kernel: Any) -> Any:
     Compilation takes up to half a minute and cannot call `check_time`; the waiting caller does.
     If that raises, the compilation continues in its thread, and the next call finds it cached.
     """
-    compiled: Callable[..., Any] = kernel._compile_for_args
+    compile_for_args: Callable[..., Any] = kernel._compile_for_args
+
+    def compiled(*arguments: Any, **more: Any) -> Any:
+        # numba reads the level when it compiles; kernels that this one calls are compiled here too.
+        before, numba.config.OPT = numba.config.OPT, type(numba.config.OPT)(_LEVEL)
+        try:
+            return compile_for_args(*arguments, **more)
+        finally:
+            numba.config.OPT = before
 
     def compile_endably(*arguments: Any, **more: Any) -> Any:
         if not can_end():

@@ -36,11 +36,6 @@ def _chain(lifted: bool = False) -> None:
     track(chain, parameters[None], parameters[None], one, one, root[None], settings)
 
 
-def _lifted() -> None:
-    """The same with the states as unknowns too."""
-    _chain(lifted=True)
-
-
 def _inputs() -> None:
     """The tracker in the free inputs."""
     from numeric.chains.chain import make_chain
@@ -56,8 +51,8 @@ def _inputs() -> None:
 
 
 def _certification() -> None:
-    """Krawczyk's tests; a NaN root fails the first one and so calls the second."""
-    from numeric.certification.krawczyk import RootPool, certify, make_target
+    """Krawczyk's test of the teacher of a small network, in the weights and with its states."""
+    from numeric.certification.krawczyk import FAILED, Certified, RootPool, make_target, prove
     from numeric.chains.chain import make_chain
 
     problem = Problem.of(
@@ -65,11 +60,18 @@ def _certification() -> None:
     )
     instance = draw_instance(problem, 0, 0)
     chain = make_chain(problem.allocation)
-    root = [instance.teacher["W"][i, i] for i in range(2)]
-    certified = certify(chain, make_target(chain, instance), np.array([root, [np.nan, 1.0]]))
+    roots = np.array([[instance.teacher["W"][i, i] for i in range(2)]], complex)
     pool = RootPool(chain)
-    pool.add(certified)
-    pool.owners(certified)
+    for lifted in (False, True):
+        certified = Certified(np.full(1, FAILED), roots, np.full(roots.shape, np.inf))
+        prove(chain, make_target(chain, instance), certified, lifted=lifted)
+        pool.add(certified)
+        pool.owners(certified)
+
+
+def _lifted() -> None:
+    """The tracker of chains with the states as unknowns too; few instances need it."""
+    _chain(lifted=True)
 
 
 def _relu() -> None:

@@ -129,7 +129,8 @@ def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
     roots = np.array(roots, complex).reshape(-1, chain.unknowns)
     out = Certified(np.full(len(roots), FAILED), roots, np.full(roots.shape, np.inf))
     prove(chain, target, out, lifted=False)
-    if (out.kind == FAILED).any() and chain.steps > 0:
+    # Roots that were not found are NaN.
+    if chain.steps > 0 and np.isfinite(out.roots[out.kind == FAILED]).all(axis=1).any():
         prove(chain, target, out, lifted=True)
     return out
 
