@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import (
@@ -52,7 +52,7 @@ def _numbers(text: str, _: Arguments) -> list[float]:
 )
 def profile(
     *questions: common.StudyQuestion,
-    by: str = "size",
+    by: Literal["size", "change", "norm", "condition"] = "size",
     bounds: Annotated[
         Sequence[float] | None, LineOption(word=str, is_repeated=False, read=_numbers)
     ] = None,

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from algebra.design.goals import goals_text
 from algebra.errors import InputError
@@ -152,6 +152,10 @@ def _refuse_proof(_: Path, asked: Arguments) -> None:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
 
 
+def _goal_names(incomplete: str) -> list[str]:
+    return [name for name in GOALS if name.startswith(incomplete)]
+
+
 def _certificate(found: DesignResult, _: Path, asked: Arguments) -> tuple[str, str]:
     from matchprob.api.certify import certify
 
@@ -173,8 +177,8 @@ def _certificate(found: DesignResult, _: Path, asked: Arguments) -> tuple[str, s
 def design(
     question: common.NetworkQuestion,
     *,
-    among: str = "learnable",
-    goal: Annotated[str | None, LineOption(help=goals_text(GOALS))] = None,
+    among: Literal["learnable", "all"] = "learnable",
+    goal: Annotated[str | None, LineOption(help=goals_text(GOALS), complete=_goal_names)] = None,
     budget: int | None = None,
     cost_budget: Annotated[Fraction | float | str | None, LineOption(metavar="C", word=str)] = None,
     costs: common.CellCosts = None,
@@ -182,7 +186,7 @@ def design(
     forbidden: common.ForbiddenCells = (),
     matrices: common.Matrices = (),
     caps: common.Caps = None,
-    line: Annotated[str, LineOption(flag="--by")] = "row",
+    line: Annotated[Literal["row", "column"], LineOption(flag="--by")] = "row",
     seconds: common.SearchSeconds = 60.0,
     count_timeout: common.CountTimeout = 3.0,
     timeout: common.Timeout = math.inf,

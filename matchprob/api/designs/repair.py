@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from algebra.errors import InputError
 from algebra.results import Result, named
@@ -121,7 +121,7 @@ class RepairResult(Result):
 def repair(
     question: common.Question,
     *,
-    goal: str | None = None,
+    goal: Literal["positive", "maximal"] | None = None,
     costs: common.CellCosts = None,
     must: common.MustCells = (),
     forbidden: common.ForbiddenCells = (),

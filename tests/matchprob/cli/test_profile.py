@@ -86,10 +86,10 @@ def test_an_interrupt_keeps_what_is_counted(write, capsys, monkeypatch):
     """Ctrl-C: status 3, the trials done are profiled."""
     whole = studies.compute
 
-    def until(data, key, chunk):
+    def until(work, chunk):
         if max(chunk) >= 30:
             raise KeyboardInterrupt
-        return whole(data, key, chunk)
+        return whole(work, chunk)
 
     monkeypatch.setattr(studies, "compute", until)
     assert call("profile", write("diagonal"), "--trials", 90, "--json") == 3

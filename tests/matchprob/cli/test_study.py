@@ -149,6 +149,9 @@ def test_completion():
     assert completed("count", "P.toml", "--engine", "nonsense") == []
     assert completed("train", "P.toml", "--optimizer", "ad") == ["adam"]
     assert completed("record", "P.toml", "--forb") == ["--forbid"]
+    assert completed("profile", "P.toml", "--by", "c") == ["change", "condition"]
+    assert completed("design", "P.toml", "--goal", "sp") == ["spread"]
+    assert completed("repair", "P.toml", "--goal", "p") == ["positive"]
 
 
 def test_contents_of_a_store_are_counted(tmp_path):
