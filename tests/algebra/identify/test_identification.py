@@ -49,3 +49,20 @@ def test_time_that_is_not_there_is_told(msolve):
     assert found.alternatives is None
     assert found.globally_determined is None
     assert found.unknown
+
+
+def test_very_many_weights_are_given_as_rectangles(monkeypatch):
+    """Above the limit lists are null; numbers, rectangles of the weights and of each group follow."""
+    for module in ("algebra.problems.allocation", "algebra.identify.identification"):
+        monkeypatch.setattr(f"{module}.MOST_CELLS", 3)
+    net = LinearEstimator(q=3, d=2, m=2)
+    data = identify(Problem(net, {"W": [[1, 1, 1], [1, 1, 1]]})).to_dict()
+    assert (data["free"], data["free_in"]) == (None, {"W": 6})
+    assert data["free_blocks"] == {"W": [[0, 1, 0, 2]]}
+    assert data["groups"] is None
+    assert data["group_blocks"] == [{"W": [[0, 0, 0, 2]]}, {"W": [[1, 1, 0, 2]]}]
+    data = identify(Problem(net, {"W": [[1, 1, 0], [1, 1, 0]]})).to_dict()
+    assert data["determined_blocks"] == {"W": [[0, 1, 0, 1]]}
+    assert (data["values"], data["values_in"]) == (None, {"1": 4})
+    assert data["globally_determined_in"] == {"W": 4}
+    assert (data["free"], data["groups"], data["up_to_sign"]) == ([], [], [])
