@@ -462,6 +462,9 @@ function showUse(element, used, limit, line, wide) {
   element.style.setProperty("--used", limit ? String(Math.min(1, used / limit[0])) : "0");
 }
 
+// Sides of a canvas in px before it has its place on the page.
+const FIRST = 900;
+
 /** A grid on a canvas: matrices of more than 64 rows or columns. */
 class CanvasGrid extends Grid {
   /**
@@ -481,13 +484,16 @@ class CanvasGrid extends Grid {
       "aria-label": `Matrix ${name}, ${this.rows} rows, ${this.columns} columns: arrows move, space paints, l locks, r and c fill a row and a column`,
       ...this.handlers(),
     });
-    this.element.append(h("div", { class: "mp-scroll" }, this.canvas), this.words);
+    // The space is as large as the matrix; the canvas covers the part of it that can be seen.
+    this.space = h("div", { class: "mp-space" }, this.canvas);
+    this.scroll = h("div", { class: "mp-scroll", onscroll: () => this.draw() }, this.space);
+    this.element.append(this.scroll, this.words);
     this.draw();
   }
 
   /** @param {MouseEvent} event @returns {[number, number]} row and column; -1 in a margin */
   lineAt(event) {
-    const box = this.canvas.getBoundingClientRect();
+    const box = this.space.getBoundingClientRect();
     const j = Math.floor((event.clientX - box.left - this.margin) / this.size);
     const i = Math.floor((event.clientY - box.top - this.margin) / this.size);
     return [i, j];
@@ -542,6 +548,13 @@ class CanvasGrid extends Grid {
   moveTo(k) {
     super.moveTo(k);
     this.words.textContent = this.describe(k);
+    // The weight that keys have moved to is to be seen.
+    const [x, y] = this.corner(k);
+    const { scroll, size } = this;
+    if (x < scroll.scrollLeft) scroll.scrollLeft = x - size;
+    if (x + size > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = x + 2 * size - scroll.clientWidth;
+    if (y < scroll.scrollTop) scroll.scrollTop = y - size;
+    if (y + size > scroll.scrollTop + scroll.clientHeight) scroll.scrollTop = y + 2 * size - scroll.clientHeight;
   }
 
   draw() {
@@ -575,28 +588,41 @@ class CanvasGrid extends Grid {
     const { size, margin } = this;
     const width = this.columns * size + 2 * margin;
     const height = this.rows * size + 2 * margin;
+    this.space.style.width = `${width}px`;
+    this.space.style.height = `${height}px`;
+    const wide = Math.min(width, this.scroll.clientWidth || FIRST);
+    const tall = Math.min(height, this.scroll.clientHeight || FIRST);
     const ratio = window.devicePixelRatio || 1;
-    if (this.canvas.width !== Math.round(width * ratio)) {
-      this.canvas.width = Math.round(width * ratio);
-      this.canvas.height = Math.round(height * ratio);
-      this.canvas.style.width = `${width}px`;
-      this.canvas.style.height = `${height}px`;
+    if (this.canvas.width !== Math.round(wide * ratio) || this.canvas.height !== Math.round(tall * ratio)) {
+      this.canvas.width = Math.round(wide * ratio);
+      this.canvas.height = Math.round(tall * ratio);
+      this.canvas.style.width = `${wide}px`;
+      this.canvas.style.height = `${tall}px`;
     }
+    const [shown, all] = [this.canvas.getBoundingClientRect(), this.space.getBoundingClientRect()];
+    const [left, top] = [shown.left - all.left, shown.top - all.top];
+    // Rows and columns that can be seen.
+    const lines = (/** @type {number} */ from, /** @type {number} */ length, /** @type {number} */ count) => [
+      Math.min(count, Math.max(0, Math.floor((from - margin) / size))),
+      Math.min(count, Math.max(0, Math.ceil((from + length - margin) / size))),
+    ];
+    const [firstRow, endRow] = lines(top, tall, this.rows);
+    const [firstColumn, endColumn] = lines(left, wide, this.columns);
     const pen = this.canvas.getContext("2d");
     const style = getComputedStyle(this.element);
     const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    pen.setTransform(ratio, 0, 0, ratio, -left * ratio, -top * ratio);
+    pen.clearRect(left, top, wide, tall);
     pen.fillStyle = colour("--mp-cell");
     pen.fillRect(margin, margin, this.columns * size, this.rows * size);
     const gap = size > 4 ? 1 : 0;
     // Cells of one look that stand side by side are one rectangle: thousands of cells are some hundreds.
     const inks = ["", "--mp-absent", "--mp-spare", "--mp-on", "--mp-raises"].map((name) => name && colour(name));
-    for (let i = 0; i < this.rows; i++) {
-      for (let j = 0; j < this.columns;) {
+    for (let i = firstRow; i < endRow; i++) {
+      for (let j = firstColumn; j < endColumn;) {
         const look = this.lookOf(i * this.columns + j);
         let end = j + 1;
-        while (!gap && end < this.columns && this.lookOf(i * this.columns + end) === look) end++;
+        while (!gap && end < endColumn && this.lookOf(i * this.columns + end) === look) end++;
         if (look) {
           pen.fillStyle = inks[look];
           pen.fillRect(margin + j * size, margin + i * size, (end - j) * size - gap, size - gap);
@@ -606,10 +632,13 @@ class CanvasGrid extends Grid {
     }
     const { must, never } = this.host.state();
     pen.lineWidth = 1;
+    const isHidden = (/** @type {number} */ x, /** @type {number} */ y) =>
+      x + size < left || y + size < top || x > left + wide || y > top + tall;
     const frame = (/** @type {string} */ ink, /** @type {Iterable<number>} */ cells) => {
       pen.strokeStyle = colour(ink);
       for (const k of cells) {
         const [x, y] = this.corner(k);
+        if (isHidden(x, y)) continue;
         pen.strokeRect(x + 0.5, y + 0.5, size - gap - 1, size - gap - 1);
       }
     };
@@ -619,6 +648,7 @@ class CanvasGrid extends Grid {
     pen.beginPath();
     for (const k of set(never[this.name])) {
       const [x, y] = this.corner(k);
+      if (isHidden(x, y)) continue;
       pen.moveTo(x + 1, y + 1);
       pen.lineTo(x + size - 2, y + size - 2);
     }
@@ -626,8 +656,8 @@ class CanvasGrid extends Grid {
     const { inRow, inColumn } = lineCounts(this.host.state(), this.name);
     const { limits } = this.known;
     pen.fillStyle = colour("--mp-soft");
-    for (let i = 0; i < this.rows; i++) pen.fillRect(4, margin + i * size, 6, size - gap);
-    for (let j = 0; j < this.columns; j++) pen.fillRect(margin + j * size, 4, size - gap, 6);
+    for (let i = firstRow; i < endRow; i++) pen.fillRect(4, margin + i * size, 6, size - gap);
+    for (let j = firstColumn; j < endColumn; j++) pen.fillRect(margin + j * size, 4, size - gap, 6);
     pen.fillStyle = colour("--mp-minimal");
     inRow.forEach((used, i) => {
       if (limits && used > limits.row[0]) pen.fillRect(width - margin + 3, margin + i * size, 6, size - gap);

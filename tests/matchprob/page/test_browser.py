@@ -370,6 +370,29 @@ def test_a_canvas_is_painted(open_page):
     expect(page.locator("[data-matrix=W] .mp-count")).to_have_text(f"{before + 1} learn")
 
 
+def test_a_canvas_covers_what_is_seen_of_it(open_page):
+    """Zoomed in and scrolled, a click paints the weight under it, and the canvas stays small."""
+    page = open_page()
+    load(page, TOML.replace("n = 2", "n = 70"))
+    canvas = page.locator("[data-matrix=W] canvas")
+    canvas.wait_for()
+    settled(page)
+    for _ in range(6):
+        page.click("button[title='larger cells']")
+    scroll = page.locator("[data-matrix=W] .mp-scroll")
+    whole = scroll.evaluate("e => { e.scrollLeft = 700; e.scrollTop = 400; return e.scrollWidth }")
+    drawn(page)
+    box = scroll.bounding_box()
+    assert canvas.bounding_box()["width"] < whole / 2
+    # Two px of padding on each side, and margins of 14 px.
+    size = (whole - 4 - 28) / 70
+    row, column = int((400 + 60) / size), int((700 + 120) / size)
+    x, y = (2 + 14 + (k + 0.5) * size for k in (column, row))
+    page.mouse.click(box["x"] + x - 700, box["y"] + y - 400)
+    expect(page.locator(".mp-hint")).to_contain_text(f"row {row}, column {column}")
+    expect(page.locator("[data-matrix=W] .mp-count")).to_have_text("1 learns")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nobody_is_shut_out(open_page, scheme):
     """axe finds no serious violation."""
