@@ -282,7 +282,7 @@ def _reading(verb: Verb, line: Line) -> Iterator[str]:
     given = list(_given(verb, line))
     used = {name for _, spec, _ in given if isinstance(spec, LineArgument) for name in spec.uses}
     for p, _, value in given:
-        if p.name in used and p.flag:
+        if p.name in used and p.flag and value:
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 yield from (p.flag, str(one))
 

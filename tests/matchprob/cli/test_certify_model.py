@@ -42,6 +42,7 @@ def test_a_problem_file_names_the_model_beside_it(folder, capsys):
     text = capsys.readouterr().out
     assert "minimal" in text
     assert "MP = 0" in text
+    assert f"matchprob inspect {file}   (" in text
     assert call("inspect", file) == 0
     assert "generic rank 10" in capsys.readouterr().out
 
