@@ -52,7 +52,7 @@ def test_time_that_is_not_there_is_told(msolve):
 
 
 def test_very_many_weights_are_given_as_rectangles(monkeypatch):
-    """Above the limit lists are null; numbers, rectangles of the weights and of each group follow."""
+    """Above the limit lists are null; numbers and rectangles of weights and groups follow."""
     for module in ("algebra.problems.allocation", "algebra.identify.identification"):
         monkeypatch.setattr(f"{module}.MOST_CELLS", 3)
     net = LinearEstimator(q=3, d=2, m=2)
