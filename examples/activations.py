@@ -2,9 +2,9 @@
 Does "minimal" carry over to tanh?
 ==================================
 
-Budgets of the linear theory call many allocations minimal. Networks that people train have an
-activation. For tanh the generic rank, and with it MP = 0, is decided exactly too: by a theorem of
-Ax its values behave like independent unknowns.
+The linear theory's bounds prove many allocations minimal. Trained networks usually have an
+activation. For tanh, the generic rank, and therefore MP = 0, is decided exactly too: by a theorem
+of Ax the values of tanh behave like independent unknowns.
 """
 
 import random
@@ -36,8 +36,8 @@ for name, flags in minimal.items():
     print(f"{name}: {sum(flags)} of {len(drawn)} allocations of four weights are minimal")
 
 # %%
-# One row with three weights meets two equations in the linear net, where it sees Tb = 2 numbers.
-# With tanh it sees each sample at each step: Tm = 4.
+# In the linear net, one row with three weights satisfies at most Tb = 2 equations, the numbers of
+# inputs that it receives. With tanh it satisfies up to Tm = 4: each sample at each step.
 
 figure, ax = plt.subplots(figsize=(7, 1.6), layout="constrained")
 ax.imshow(np.array(list(minimal.values())), cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
@@ -46,8 +46,8 @@ ax.set_xlabel("allocation (dark: minimal)")
 plt.show()
 
 # %%
-# One of them with tanh: not minimal, and in between, because nothing of an output learns and tanh
-# is bounded. The certificate holds a minor that is regular in ball arithmetic.
+# One of them with tanh: not minimal, and intermediate, because no output weight learns and tanh is
+# bounded. The certificate contains a minor that is regular in ball arithmetic.
 
 odd = next(a for k, a in enumerate(drawn) if minimal["linear"][k] and not minimal["tanh"][k])
 found = mp.certify(mp.Problem(nets["tanh"], {"W": odd.masks["W"]}))

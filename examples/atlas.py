@@ -3,7 +3,7 @@ Every allocation of a small net
 ===============================
 
 All allocations of dm recurrent weights, up to renaming of hidden units, each with its exact
-verdict. Nothing is sampled: this is the whole landscape.
+verdict. No allocation is sampled: the list is complete.
 """
 
 import matchprob as mp

@@ -2,22 +2,22 @@
 A connectome: which synapses should be plastic?
 ===============================================
 
-A recurrent net is put on a directed graph: W[i, j] exists where neuron j has a synapse onto
-neuron i; the inputs reach the sensory neurons (B), the labels are read from groups of motor
-neurons (D).  A synapse costs as many units as it has contacts: large ones are hard to change.
-At most 3 synapses onto a neuron and 4 from a neuron may learn.  The cheapest such choice that
-can match a teacher at all is found, with proof; next to it what happens if the cheapest synapses
-are simply taken one after the other, and how few moves repair that.
+A recurrent net on a directed graph: W[i, j] exists if neuron j has a synapse onto neuron i; the
+inputs reach the sensory neurons (B), and the labels are read from groups of motor neurons (D).  The
+price of a synapse is its number of contacts: large synapses are hard to change. At most 3 synapses
+onto a neuron and 4 from a neuron may learn.  The cheapest such allocation that can match a teacher
+is computed, with proof. It is compared with the cheapest synapses, taken one after the other, and
+the least number of moves that repairs these is computed.
 
-**Your own connectome.** Two files are all it takes
+**Your own connectome.** Two files are needed
 (``python examples/connectome.py --edges FILE --neurons FILE --folder OUT``):
 
 * edges: a list of connections with a header that names sender, receiver and contacts, as c302,
-  neuPrint or WormAtlas publish them (``mp.read_edges``); where it has a column ``type``,
-  ``--type chemical`` says which synapses are taken. Gap junctions count both ways;
+  neuPrint or WormAtlas publish them (``mp.read_edges``); if it has a column ``type``,
+  ``--type chemical`` selects the synapses. Gap junctions count in both directions;
 * neurons: columns ``neuron``, ``kind`` with kinds ``sensory``, ``motor`` and anything else.
 
-Connections with others than these neurons are left out.
+Connections with other neurons than these are left out.
 """
 
 import argparse
@@ -31,7 +31,7 @@ import numpy as np
 import matchprob as mp
 from algebra.problems.edges import Edges
 
-# The gallery runs examples where they stand.
+# The gallery runs examples in their own folder.
 DATA = (Path(__file__).parent if "__file__" in globals() else Path()) / "data"
 INPUTS, READOUTS = 2, 4
 CAPS = {"row": 3, "column": 4}
@@ -71,7 +71,7 @@ costs = {("W", i, j): Fraction(number) for (i, j), number in contacts.items()}
 print(f"{len(kinds)} neurons, {len(costs)} synapses; {problem.network}")
 
 # %%
-# The cheapest choice under the caps, with its proof.
+# The cheapest allocation under the caps, with its proof.
 
 found = mp.design(problem, costs=costs, caps=CAPS)
 few = mp.design(problem, costs=costs, goal="neurons")
@@ -86,7 +86,8 @@ if options.folder:
     )
 
 # %%
-# The smallest synapses, simply one after the other, are no choice; so many moves repair it.
+# The smallest synapses, taken one after the other, are not such an allocation; the number of moves
+# that repair them.
 
 cheap = sorted(costs, key=lambda c: (costs[c], c))[: found.allocation.size]
 naive = problem.with_allocation(mp.Allocation.from_cells(problem.network, cheap))
@@ -100,7 +101,7 @@ if done.repair:
     done.plot()
 
 # %%
-# What may be lost of a design with synapses to spare.
+# Which learnable synapses may be lost, in an allocation with more synapses than needed.
 
 spare = mp.design(problem, costs=costs, caps=CAPS, budget=found.allocation.size + 6)
 lost = mp.robust(problem.with_allocation(spare.allocation), seconds=5.0)

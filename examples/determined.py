@@ -2,9 +2,9 @@
 Which weights do the data determine?
 ====================================
 
-Behaviour may leave some plastic weights open. The fibre of a generic instance, all weights that
-give the same labels, tells which: its dimension, which weights are the same on all of it, and how
-many isolated values the others may take.
+Behaviour may leave some plastic weights undetermined. The fibre of a generic instance, that is, all
+weights that give the same labels, shows which: its dimension, the weights that are constant on it,
+and the number of isolated values of the others.
 """
 
 import matplotlib.pyplot as plt
@@ -22,9 +22,9 @@ for name, result in found.items():
     print(result)
 
 # %%
-# On the left each weight is determined up to finitely many values. On the right a row and a
-# column hold more weights than equations: whole families of weights behave alike, and one weight
-# is the same in all of them.
+# On the left each weight is determined up to finitely many values. On the right a row and a column
+# have more weights than equations: families of weights give the same behaviour, and one weight is
+# the same in all of them.
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for ax, (name, result) in zip(axes, found.items(), strict=True):

@@ -2,13 +2,13 @@
 Does the ranking hold for other laws?
 =====================================
 
-A check the first paper leaves open: match probabilities under normal, uniform and Rademacher (±1)
-weights of student and teacher. Maximal and minimal verdicts cover every law with a density; for
-±1 nothing is generic, and each instance is decided in exact arithmetic.
+The first paper leaves this comparison open: match probabilities with normal, uniform and Rademacher
+(±1) weights of student and teacher. Maximal and minimal verdicts hold for every distribution with a
+density; with ±1 weights no instance is generic, and each one is decided in exact arithmetic.
 
-Found: off the diagonal there is a match more often than on it under both laws with a density;
-the row is sure under both. With ±1 weights some trials have infinitely many solutions or stay
-open, and the intervals carry them.
+Result: allocations off the diagonal match more often than the diagonal with both distributions that
+have a density; the row always matches with both. With ±1 weights some trials have infinitely many
+solutions or stay undecided, and the intervals include these trials.
 """
 
 import sys
@@ -31,15 +31,15 @@ for name, mask in ALLOCATIONS.items():
     for law in LAWS:
         laws = mp.Distribution(weights=law, teacher=law)
         problem = mp.Problem(net, {"W": mask}, distribution=laws)
-        # Instances of ±1 may be special: exact arithmetic decides them all.
+        # Instances with ±1 weights may be special: exact arithmetic decides each of them.
         engine = "exact" if law == "rademacher" else "homotopy"
         found[name, law] = mp.estimate(problem, TRIALS, engine=engine)
         interval = found[name, law].interval()
         print(f"{name:12s} {law:10s} [{interval.low:.3f}, {interval.high:.3f}]")
 
 # %%
-# 95 % intervals, by law. Trials in which infinitely many weights match count as matches; what
-# stays open widens the interval.
+# 95 % intervals, by distribution. Trials in which infinitely many weights match count as matches;
+# undecided trials widen the interval.
 
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 for shift, (law, color) in enumerate(zip(LAWS, ("#0072B2", "#E69F00", "#CC79A7"), strict=True)):

@@ -2,10 +2,11 @@
 How large must a low rank be?
 =============================
 
-Fine-tuning by low-rank updates (LoRA) changes W to W + U Vᵀ. In a deep linear net a published
-threshold says that ranks which add up to the rank of the change suffice. Exact ranks agree in each
-of 1,900 cases, and one rank less never does. With tanh the threshold grows with the samples,
-just as counting parameters without gauge says, until only whole matrices do.
+Fine-tuning by low-rank updates (LoRA) changes W to W + U Vᵀ. For a deep linear net, a published
+threshold states that the ranks suffice if they add up to the rank of the change. Exact ranks agree
+in each of 1,900 cases, and a smaller sum never suffices. With tanh the threshold increases with the
+number of samples, as the number of parameters without gauge predicts, until only whole matrices
+suffice.
 """
 
 import itertools
@@ -16,7 +17,7 @@ import numpy as np
 import matchprob as mp
 
 # %%
-# Deep linear nets: three layers, every choice of ranks, against the sum of the ranks.
+# Deep linear nets: three layers, every choice of ranks, compared with the sum of the ranks.
 
 agree = cases = 0
 for q, d, m in itertools.product((2, 3, 4), (2, 3, 4), (2, 3, 4, 5)):
@@ -40,7 +41,7 @@ for ranks in ((1, 2), (2, 2), (1, 3)):
     print(ranks, found.verdict, f"(rank {found.rank} of {found.equations})")
 
 # %%
-# One hidden layer of tanh units, biases learning too: the smallest rank with MP > 0 by samples.
+# One hidden layer of tanh units, biases learn too: the smallest rank with MP > 0, by samples.
 
 samples = [1, 2, 4, 6, 8, 12, 16, 24]
 widths = (4, 8, 12)

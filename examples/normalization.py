@@ -2,10 +2,10 @@
 Tuning only normalization layers
 ================================
 
-All weights of a network are frozen and random; a scale and a shift for each unit learn. The
-second paper realizes every d×d target with d² hidden units. Tuning the output scales too, d² - d
-+ 1 units suffice for a target of one layer, and no fewer: verdicts by width show it, a construction
-attains it, and one unit less is impossible, proved.
+All weights of a network are frozen and random; a scale and a shift for each unit learn. The second
+paper realizes every d×d target with d² hidden units. If the output scales learn too, d² - d + 1
+units suffice for a target of one layer, and no fewer: verdicts by width show it, a construction
+attains it, and a proof shows that one unit less is impossible.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ for width in range(5, 10):
 print("needed on all inputs:", width_needed(3, 3), width_needed(3, 3, second_scales=True))
 
 # %%
-# The construction at growing size, with a proved error bound; and with one unit less, a prime
+# The construction for increasing size, with a proved error bound; and, with one unit less, a prime
 # modulo which it is proved impossible.
 
 rng = np.random.default_rng(0)

@@ -2,9 +2,10 @@
 Which neurons have to be recorded?
 ==================================
 
-Behaviour leaves many synapses undetermined. Recording some of the hidden units determines them:
-the fewest that do are found, with a proof. Linear units tell little each, because all they see are
-a few numbers of the same linear map; units with tanh tell more, the more samples there are.
+Behaviour leaves many synapses undetermined. Recordings of some hidden units determine them: the
+smallest such set of units is computed, with a proof. Each linear unit adds little, because its
+numbers are a few numbers of the same linear map; each unit with tanh adds more, the more samples
+there are.
 """
 
 import matplotlib.pyplot as plt
@@ -33,8 +34,8 @@ for kind in ("linear", "tanh"):
     print(mp.record(problem(kind, 4), "units"))
 
 # %%
-# With eight samples 3 units with tanh are enough in place of 13; in the linear network nothing is
-# gained beyond the b = 2 samples that span the inputs of a step: 9 units, however many samples.
+# With eight samples 3 units with tanh suffice, instead of 13. In the linear network more samples
+# than the b = 2 that span the inputs of a step change nothing: 9 units, for any number of samples.
 
 samples = range(1, 9)
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
@@ -50,8 +51,8 @@ for ax, label in zip(axes, ("units to record", "weights they determine"), strict
 plt.show()
 
 # %%
-# Deep units are hard to reach: the first half costs four times as much. Two units are recorded in
-# any case. The proof says that nothing cheaper does, and is checked from its file alone.
+# Some units are expensive: the first half costs four times as much. Two units are recorded in any
+# case. The proof states that no cheaper set suffices, and is verified from its file alone.
 
 costs = {f"unit {k}": 4 if k < n // 2 else 1 for k in range(n)}
 chosen = mp.record(problem("tanh", 3), "units", costs=costs, must=["unit 0", "unit 9"])

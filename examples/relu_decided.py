@@ -2,9 +2,9 @@
 A ReLU instance, decided
 ========================
 
-One hidden ReLU layer: which units are active in which sample is not known, so an optimizer that
-finds nothing proves nothing. Here each instance is decided: a *match* comes with rational weights
-that give the labels exactly; *no match* with a refutation of every activation pattern, which
+One hidden ReLU layer: it is not known which units are active in which sample, so the failure of an
+optimizer to find a match proves nothing. Here each instance is decided: a *match* has rational
+weights that give the labels exactly; *no match* has a refutation of every activation pattern, which
 ``verify`` checks.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import matchprob as mp
 
-# The gallery runs examples where they stand.
+# The gallery runs examples in their own folder.
 here = Path(__file__).parent if "__file__" in globals() else Path()
 problem = mp.load_problem(here / "relu.toml")
 print(problem.network)
@@ -27,9 +27,9 @@ for index, decision in enumerate(decisions):
     print(index, repr(decision), checked)
 
 # %%
-# What an optimizer finds in the same instances: Adam from many starts, as in the paper, but a
-# match only where an exact witness confirms it. What it does not find stays undetermined; above,
-# each is decided.
+# The result of an optimizer on the same instances: Adam from many starts, as in the paper, where a
+# match counts only if an exact witness confirms it. Instances without a match of the optimizer stay
+# undetermined here; above, each is decided.
 
 found = mp.count(problem, instances=4, engine="adam", trial_timeout=4.0)
 for count in found.instances:

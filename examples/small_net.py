@@ -2,10 +2,10 @@
 Which two weights should learn?
 ===============================
 
-The example net of the first paper (section B.1.1): two hidden units, two time steps, one input,
-one output, two samples. Two of its four recurrent weights may learn. Of the six ways to choose
-them four always match a teacher (MP = 1, proved), and two lie between: their match probability is
-estimated, with every count certified.
+The example net of the first paper (section B.1.1): two hidden units, two time steps, one input, one
+output, two samples. Two of its four recurrent weights may learn. Of the six allocations four always
+match a teacher (MP = 1, proved), and two are intermediate: their match probability is estimated,
+with every count certified.
 """
 
 import matplotlib.pyplot as plt
@@ -24,15 +24,15 @@ ALLOCATIONS = {
 problems = {name: mp.Problem(net, {"W": mask}) for name, mask in ALLOCATIONS.items()}
 
 # %%
-# The verdict is exact. N is the number of complex solutions of a generic instance; where it is
-# odd one of them is real.
+# The verdict is exact. N is the number of complex solutions of a generic instance; if N is odd, one
+# of them is real.
 
 for name, problem in problems.items():
     verdict = mp.certify(problem)
     print(f"{name:12s}  N = {verdict.generic_root_count}  {verdict.verdict:12s}  {verdict.rule}")
 
 # %%
-# Certified allocations need no trial; of the other two, 300 trials say how often there is a
+# Certified allocations need no trial; for the other two, 300 trials estimate how often there is a
 # match. The closed form gives 0.7153 for the diagonal and 0.8289 off the diagonal; the paper prints
 # 0.74 and 0.83.
 
@@ -42,7 +42,7 @@ for name, estimate in found.items():
     print(f"{name:12s}  {estimate.matched}/{estimate.trials}  [{low:.4f}, {high:.4f}]")
 
 # %%
-# Bars with their 95 % intervals; certified ones have none.
+# Bars with their 95 % intervals; certified allocations have no interval.
 
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 for place, (name, estimate) in enumerate(found.items()):

@@ -3,12 +3,12 @@ Is spread out better?
 =====================
 
 "A more widespread allocation generally enhances the network's expressive power" is the first
-paper's rule of thumb. Here it is held against exact verdicts: for every allocation of dm
-recurrent weights in small nets, how often MP > 0 and how often MP = 1 is certified, by the number
-of rows (neurons that receive what learns) in which the weights lie.
+paper's rule of thumb. Here it is compared with exact verdicts: for every allocation of dm recurrent
+weights in small nets, how often MP > 0 and how often MP = 1 is certified, by the number of rows
+(neurons that receive learnable weights) with learnable weights.
 
-Found: concentrated allocations are *maximal* more often and *minimal* more often. Spread makes a
-match possible; concentration makes it sure.
+Result: concentrated allocations are *maximal* more often and *minimal* more often. Spread makes a
+match possible; concentration makes it certain.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ NETS = [
 
 
 def by_rows(network):
-    """For each number of rows that learn, the verdicts of all allocations."""
+    """For each number of rows with learnable weights, the verdicts of all allocations."""
     found = mp.atlas(network, network.outputs, matrices=["W"], search=1.0)
     group = SymmetryGroup(network, ["W"])
     position = {cell: k for k, cell in enumerate(group.cells)}

@@ -2,9 +2,9 @@
 Where the first paper's theorems fail
 =====================================
 
-Seven allocations of which a theorem, as stated, says what is not true, or says nothing. Each
-verdict is exact, and each certificate is checked from scratch. True versions of the theorems,
-with proofs: :doc:`/theorems`.
+For seven allocations a theorem, as stated, is wrong or does not apply. Each verdict is exact, and
+each certificate is verified independently. Corrected versions of the theorems, with proofs:
+:doc:`/theorems`.
 """
 
 import matplotlib.pyplot as plt
@@ -58,7 +58,7 @@ CASES = [
 ]
 
 # %%
-# What the theorems say, what is true, why, and whether the certificate holds.
+# The statements of the theorems, the exact verdict, its reason, and whether the certificate holds.
 
 certificates = []
 for title, network, matrix, cells in CASES:
@@ -76,9 +76,9 @@ for title, network, matrix, cells in CASES:
 
 # %%
 # The two smallest, as pictures. On the left no row has more than m = 2 learnable weights and no
-# column more than d = 2, as Theorem 4.1 asks; but the four cells lie on one row and one column,
-# which take part in only 2 + 2 - 1 = 3 equations. On the right even all such counts are met, and
-# the rank is 8 of 9 all the same.
+# column more than d = 2, as Theorem 4.1 requires; but the four cells lie on one row and one column,
+# which take part in only 2 + 2 - 1 = 3 equations. On the right all such counts are satisfied too,
+# and still the rank is 8 of 9.
 
 figure, axes = plt.subplots(1, 2, figsize=(7, 3.2), layout="constrained")
 for ax, (_, network, matrix, cells) in zip(axes, CASES[:2], strict=True):

@@ -2,10 +2,10 @@
 Which parameters should I tune?
 ===============================
 
-Biases, norms, the last layer, low-rank updates: how many samples can each of them fit? Counting
-parameters promises too much: the 75 biases of a transformer block act like 34, those of a small
-convolutional net (19) like 3 on the activation patterns drawn. The answer is a rank, found exactly
-before anything is trained.
+Biases, norms, the last layer, low-rank updates: how many samples can each of them fit? The number
+of parameters is too large an estimate: the 75 biases of a transformer block have rank 34, those of
+a small convolutional net (19) have rank 3 on the activation patterns drawn. The capacity is a rank,
+computed exactly without training.
 """
 
 from pathlib import Path
@@ -36,20 +36,21 @@ perceptron = asked("perceptron.onnx", ["*.bias", "layer1.*", "layer2.*", "head.*
 
 # %%
 # A convolutional net with batch normalization: a bias before a norm in evaluation mode is a shift
-# that the norm's own bias makes up for, and after a mean over the image few directions are left.
+# that the norm's own bias can also make, and after a mean over the image few directions are left.
 
 convnet = asked("convnet.onnx", ["*.bias", "*norm*", "conv*.weight", "head.*", "*"], [1, 2])
 
 # %%
-# A transformer block. The biases of the keys do nothing, since a softmax takes out what shifts all
-# its arguments; LoRA of rank 2 on q and v loses the scales between its two factors.
+# A transformer block. The biases of the keys have no effect, since a softmax does not change if the
+# same number is added to all its arguments; LoRA of rank 2 on q and v loses the scales between its
+# two factors.
 
 block = asked("block.onnx", ["*.bias", "norm*", "q.weight,v.weight", "head.*"], [1, 2, 4],
               on=["q.weight,v.weight"])  # fmt: skip
 
 # %%
-# Parameters that learn against samples that they fit: the line joins the subsets that no other
-# beats, the dotted one is what counting promises.
+# Learnable parameters and samples that they fit: the line joins the subsets that no other subset
+# surpasses, the dotted line is the number of parameters.
 
 figure, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 for axes, found in zip(panels, (perceptron, convnet, block), strict=True):

@@ -2,13 +2,14 @@
 The worm: 302 neurons, which synapses, which neurons to record?
 ===============================================================
 
-The wiring of *C. elegans* as the package ``c302`` ships it: chemical synapses with their numbers of
-contacts, gap junctions, muscles (which are left out). Where the package is not installed
-(``pip install --no-deps c302``) a random circuit takes its place, with as many neurons and chemical
-connections and as unevenly spread contacts; the first line of the output says which one it is.
+The wiring of *C. elegans* from the package ``c302``: chemical synapses with their numbers of
+contacts, gap junctions, muscles (which are left out). If the package is not installed
+(``pip install --no-deps c302``), a random circuit replaces it, with as many neurons and chemical
+connections and a similar distribution of contacts; the first line of the output names the one that
+is used.
 
 Inputs reach the sensory neurons, labels are read from groups of motor neurons, and the network is
-recurrent with tanh. All numbers are exact ranks: nothing here is trained or sampled.
+recurrent with tanh. All numbers are exact ranks: there is no training and no sampling.
 """
 
 import re
@@ -75,7 +76,7 @@ print(f"{int(B[:, 0].sum())} sensory and {len(motor)} motor neurons")
 
 # %%
 # Which synapses? There are as many labels as outputs times samples, so at least as many synapses
-# have to learn. Are the weakest ones, the easiest to change, a choice? Or the strongest?
+# have to learn. Do the weakest ones, the easiest to change, suffice? Or the strongest?
 
 labels = OUTPUTS * SAMPLES
 order = sorted(contacts, key=lambda cell: (contacts[cell], cell))
@@ -84,16 +85,16 @@ for what, cells in (("weakest", order[:labels]), ("strongest", order[-labels:]))
     print(f"the {labels} {what}: {found.verdict}, rank {found.rank} of {found.equations}")
 
 # %%
-# The cheapest choice that can match a teacher, at the price of its contacts, with at most four
-# synapses onto a neuron: proved by matroid intersection.
+# The cheapest allocation that can match a teacher, with the number of contacts as price and at most
+# four synapses onto a neuron: proved by matroid intersection.
 
 costs = {("W", i, j): number for (i, j), number in contacts.items()}
 best = mp.design(question(contacts), costs=costs, caps={"row": 4})
 print(f"{best.allocation.size} synapses with {best.cost} contacts; optimal: {best.is_optimal}")
 
 # %%
-# Which neurons have to be recorded, so that the values of these synapses follow? The fewest, ranked
-# by what each adds; no smaller set does.
+# Which neurons have to be recorded, so that the values of these synapses are determined? The
+# fewest, ranked by their increase of the rank; no smaller set suffices.
 
 record = mp.record(best.problem, "units", seconds=120)
 print(record)

@@ -30,7 +30,7 @@ GALLERY = (
     "connectome.py",
     "relu_decided.py",
     "normalization.py",
-    "weights_one_can_have.py",
+    "bounded_weights.py",
     "activations.py",
     "which_parameters.py",
     "lora.py",

@@ -1,13 +1,13 @@
 """
-Weights one can have
-====================
+Matches with bounded weights
+============================
 
-A match may need weights no synapse can have. For each trial all real solutions are known, so the
-least bound that admits one of them is known too: the match probability against the largest weight
-allowed, with its interval at every bound.
+A match may need weights that are too large for a synapse. For each trial all real solutions are
+known, and so is the least bound on the absolute values of weights that one of them satisfies. This
+gives the match probability for every bound, with an interval at each.
 
-Found: the row matches always, but in one trial of five it needs a weight above 10; of the
-diagonal's matches most need none above 3.
+Result: the row always matches, but one trial of five needs a weight above 10; most matches of the
+diagonal need no weight above 3.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ for name, problem in (("row", row), ("diagonal", diagonal)):
         )
 
 # %%
-# The same, asked directly: bounds in the problem are obeyed by every solution that counts.
+# The same with bounds in the problem: only solutions within the bounds count.
 
 bounded = mp.Problem(net, {"W": [[1, 0], [0, 1]]}, constraints=mp.Constraints(max_abs=3.0))
 print(mp.estimate(bounded, trials=200))
