@@ -1,13 +1,13 @@
-"""Verdicts on circuits whose gains, biases and leaks learn, beside singular values in 60 digits.
+"""Verdicts on circuits with learnable gains, biases and leaks, compared with 60-digit ranks.
 
 Run: ``python benchmarks/bench_circuits.py [--cases 100] [--large]``.
 
 A case is a recurrent network of 100 neurons with few synapses, with tanh, the sigmoid or softplus,
 leaks (one number, one for each neuron, or weights) and labels at the last or at all steps; gains,
-biases and leaks of some neurons, or of cell types, learn.  Its two ranks, of the network and of
-what learns, are found modulo primes, and again here: states and derivatives in 400 bits by this
-file's own loop over steps (python-flint), and the eigenvalues of J Jᵀ by mpmath, of which those
-above 10^-45 of the largest count.  The verdict "MP = 0" follows from both pairs.
+biases and leaks of some neurons, or of cell types, learn.  Two ranks, of the network and of its
+learnable parameters, are computed modulo primes, and independently here: states and derivatives in
+400 bits by a loop over steps in this file (python-flint), and the eigenvalues of J Jᵀ by mpmath, of
+which those above 10^-45 of the largest count.  Both pairs decide the verdict "MP = 0".
 
 ``--large``: time and memory of one verdict of n = 300, T = 20, 60 samples, labels at all steps.
 """
@@ -35,7 +35,7 @@ _BITS, _DIGITS, _SMALL = 400, 60, 45
 
 
 def case(seed: int, n: int = 100) -> Problem:
-    """A random circuit and what learns in it."""
+    """A random circuit and its learnable parameters."""
     rng = random.Random(f"circuit/{seed}")
     leak = rng.choice(
         ["1/2", "0.3", "learnable", [rng.choice(["1/2", "1/3", 1]) for _ in range(n)]]
@@ -46,7 +46,7 @@ def case(seed: int, n: int = 100) -> Problem:
         read=rng.choice(["last", "all"]),
     )  # fmt: skip
     hears, reads = rng.choice([1, 2, 5]), rng.choice([1, 2, 3])
-    # Units that hear of nobody are constant, where no input enters them.
+    # Units without presynaptic units are constant if they have no input.
     deaf, driven = rng.choice([0, 0, 0.5]), rng.choice([0.02, 0.3])
     support = {name: np.zeros(net.shapes[name], np.int8) for name in ("W", "B", "D")}
     for i in range(n):
@@ -66,7 +66,7 @@ def case(seed: int, n: int = 100) -> Problem:
 
 
 def ranks_in_digits(problem: Problem, seed: int) -> tuple[int, int]:
-    """The ranks of the network and of what learns, at a random point in 400 bits."""
+    """The ranks of the network and of its learnable parameters, at a random point in 400 bits."""
     before, ctx.prec = ctx.prec, _BITS
     try:
         return _ranks(problem, random.Random(f"digits/{seed}"))
@@ -184,7 +184,7 @@ def _whole_gram(rows: list[Any], problem: Problem, rates: bool) -> list[list[Any
 
 
 def _rank(gram: list[list[Any]]) -> int:
-    """How many eigenvalues are not 0, in 60 digits."""
+    """The number of eigenvalues that are not 0, in 60 digits."""
     mpmath.mp.dps = _DIGITS
     size = len(gram)
     table = mpmath.matrix(size, size)
@@ -201,7 +201,7 @@ def _rank(gram: list[list[Any]]) -> int:
 
 
 def compare(seed: int, n: int = 100) -> tuple[bool, bool, tuple[int, int], tuple[int, int]]:
-    """Whether ranks are called exact, whether "MP = 0", and both pairs of ranks (whole, own)."""
+    """Whether ranks are exact, whether "MP = 0", and both pairs of ranks (network, learnable)."""
     problem = case(seed, n)
     whole = network_rank(problem.network, problem.support).rank
     own = learning_rank(problem.learning, whole).rank
@@ -227,7 +227,7 @@ def large() -> None:
 
 
 def main() -> None:
-    """Print how many cases agree."""
+    """Print the number of cases that agree."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--large", action="store_true")

@@ -1,15 +1,15 @@
-"""From nothing to a complete count at n = 12: where the CPU time goes, allocation by allocation.
+"""CPU time of complete counts at n = 12 without any cached data, phase by phase.
 
 Run from the top folder::
 
     python benchmarks/bench_complete.py                          # seed 5, trials 0 … 4
     python benchmarks/bench_complete.py --seed 6 --trials 0 1 2  # other allocations
 
-Figure 2a's nets with n = 12, T = m = 6, b = 1, d = 4: 24 weights of W in `--rows` rows, at most
-six a row, one allocation drawn for each trial.  The table has the CPU seconds (children
-included) of the root count over two prime fields, of the start system and of one real
-instance, the number of paths and of those tracked again.  Nothing is read from or written to a
-cache.  Kernels are compiled before the clock starts.
+Figure 2a's nets with n = 12, T = m = 6, b = 1, d = 4: 24 weights of W in `--rows` rows, at most six
+a row, one allocation drawn for each trial.  The table has the CPU seconds (children included) of
+the root count over two prime fields, of the start system and of one real instance, the number of
+paths and of those tracked again.  No cache is read or written.  Kernels are compiled before the
+clock starts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def cpu() -> float:
 
 
 def figure2(n: int, rows: int) -> Problem:
-    """Figure 2a's net with n neurons, d = 4, its weights drawn into so many rows."""
+    """Figure 2a's net with n neurons, d = 4, its weights drawn in this number of rows."""
     T = n // 2
     network = LinearRNN(n=n, T=T, b=1, d=4, m=T)
     cells = RandomCells(budget=4 * T, rows=rows, max_per_row=T, max_per_column=min(4 * T, n))
@@ -92,7 +92,7 @@ def main() -> None:
     failed = warm_up(list(GROUPS))
     if failed:
         raise SystemExit("\n".join(failed))
-    # What was compiled is loaded, by both trackers.
+    # Both trackers load their compiled kernels.
     for group in ("chain", "inputs", "certification"):
         GROUPS[group]()
     kept = {}

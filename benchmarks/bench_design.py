@@ -2,9 +2,10 @@
 
     python benchmarks/bench_design.py [--large]
 
-Candidate weights are drawn at random (8 a hidden unit), costs too.  The cheapest allocation that
-is not minimal is found without caps, with a cap on the rows, and with caps on rows and columns
-(branch and bound); then the fewest neurons.  Every certificate is checked within the time.
+Candidate weights are drawn at random (8 a hidden unit), and so are costs.  The cheapest allocation
+that is not minimal is computed without caps, with a cap on the rows, and with caps on rows and
+columns (branch and bound); then the fewest neurons.  The time includes the verification of each
+certificate.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LARGE = [(256, 16, 16)]
 
 
 def timed(make: Callable[..., Design], asked: Demand) -> str:
-    """What a design takes, and its value; a star where it is not proved optimal."""
+    """Seconds of a design, and its value; a star if it is not proved optimal."""
     began = time.perf_counter()
     found = make(asked, relaxation=linear_relaxation, seconds=60.0)
     seconds = time.perf_counter() - began
@@ -37,7 +38,7 @@ def timed(make: Callable[..., Design], asked: Demand) -> str:
 
 
 def main() -> None:
-    """Print one line a size."""
+    """Print one line for each size."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--large", action="store_true", help="n = 256 too")
     options = parser.parse_args()

@@ -1,9 +1,9 @@
-"""Figure 2a's n = 8 curve: the time of our study, and of the paper's method on the same trials.
+"""Figure 2a's n = 8 curve: time of a study, and of the paper's method on the same trials.
 
     python benchmarks/bench_figure2.py [--trials 1000] [--baseline 50] [--workers 2] [--rows 5 6]
 
-Both run through the same store-less study with the same workers; fsolve gets the first
-`--baseline` instances of each point and its time is scaled to `--trials` (said in the table).
+Both are run as a study without a store, with the same workers; fsolve computes the first
+`--baseline` instances of each point, and its time is scaled to `--trials` (the table says so).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numeric.studies.study import Study
 
 
 def run(problem, engine: str, trials: int, workers: int, **settings) -> tuple[Estimate, float]:
-    """An estimate, and the seconds it took without the workers' start."""
+    """An estimate, and its seconds without the workers' start."""
     with Study(problem, engine=engine, workers=workers, **settings) as study:
         study.run(min(trials, 2 * workers))  # interpreters start, kernels are loaded
         began = time.perf_counter()
@@ -26,7 +26,7 @@ def run(problem, engine: str, trials: int, workers: int, **settings) -> tuple[Es
 
 
 def main() -> None:
-    """Print one line a point, and the totals."""
+    """Print one line for each point, and the totals."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--baseline", type=int, default=50)

@@ -1,4 +1,4 @@
-"""How much of the machine's peak the tracker in the free inputs reaches, and where the rest goes.
+"""Share of the machine's peak that the tracker in the free inputs reaches, part by part.
 
 Run from the top folder::
 
@@ -72,7 +72,7 @@ def operations(form: InputsForm, order: int) -> dict[str, int]:
 
 
 def peak() -> float:
-    """Operations a second of a matrix product."""
+    """Operations per second of a matrix product."""
     A = np.random.default_rng(0).random((1200, 1200))
     best = 0.0
     for _ in range(5):
@@ -83,7 +83,7 @@ def peak() -> float:
 
 
 def run(lines: InputsLines, starts: np.ndarray) -> tuple[float, PathOutcomes]:
-    """Seconds of the kernel, and what became of the paths."""
+    """Seconds of the kernel, and the status of each path."""
     paths = len(starts)
     settings = TrackerSettings().for_inputs
     table = make_table(lines.form, settings.order)

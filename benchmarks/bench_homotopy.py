@@ -1,4 +1,4 @@
-"""Complete counts by path tracking beside its peers: the same instances, one core, medians.
+"""Complete counts by path tracking and by other engines: the same instances, one core, medians.
 
 Run from the top folder::
 
@@ -6,16 +6,15 @@ Run from the top folder::
     python benchmarks/bench_homotopy.py --nets rows5 rows6 --instances 1000 --cap 600
     python benchmarks/bench_homotopy.py --nets --growth --plot growth.png
 
-Every engine is used as a user would: through `numeric.engines.counter.InstanceCounter`.  Each
-counts one instance beforehand, which is not timed: it compiles, and makes the start system.  Then
-it counts instances 0, 1, 2, … until all are done or its time (``--cap``) is up.  Ratios are
-medians of an engine's times over the median of ours on the very same instances.  The process
-and its children (phcpy, msolve) are bound to one core.
+Every engine is called through `numeric.engines.counter.InstanceCounter`, as by users.  Each counts
+one instance beforehand, which is not timed: it compiles, and computes the start system.  Then it
+counts instances 0, 1, 2, … until all are done or its time (``--cap``) has passed.  Ratios are
+medians of an engine's times divided by the median of ours on the same instances.  The process and
+its children (phcpy, msolve) are bound to one core.
 
-An engine's share "complete" counts instances with all N solutions accounted for; "matches
-missed" is the share of those instances with a real solution (by our complete count) for which
-the first paper's procedure says "no match", and "solutions missed" the share of real
-solutions that it did not find.
+"complete" is the share of instances with all N solutions found; "matches missed" is the share of
+instances with a real solution (by our complete count) for which the first paper's procedure gives
+"no match", and "solutions missed" the share of real solutions that it did not find.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ TWO_OUT = LinearRNN(n=8, T=4, b=1, d=2, m=4)
 
 
 def rows(*columns: str) -> list[tuple[str, int, int]]:
-    """Cells of W given as one string of column digits (base 12) a row."""
+    """Cells of W, given as one string of column digits (base 12) for each row."""
     return [("W", i, int(j, 12)) for i, text in enumerate(columns) for j in text]
 
 
@@ -73,7 +72,7 @@ NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
     "rows5": (FIGURE2, rows("1357", "0257", "14", "046", "067")),
     "rows5a": (FIGURE2, rows("0246", "267", "145", "127", "124")),
     "rows6": (FIGURE2, rows("24", "067", "057", "6", "0123", "127")),
-    # Drawn as that figure draws (seed 0): rows 4 trial 0, rows 7 trial 1, rows 8 trials 38 and 22.
+    # Drawn as in that figure (seed 0): rows 4 trial 0, rows 7 trial 1, rows 8 trials 38 and 22.
     "rows4": (FIGURE2, rows("0257", "0357", "2357", "1237")),
     "rows7": (FIGURE2, rows("1357", "5", "1", "045", "04", "6", "1236")),
     "rows8": (FIGURE2, rows("26", "3", "02", "0", "1236", "3", "0", "0567")),
@@ -85,7 +84,7 @@ NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
     "diagonal": (TWO_OUT, rows(*"01234567")),
     "shuffled": (TWO_OUT, rows(*"14725036")),
 }
-# Degrees over GF(p) that take msolve minutes; our engine is told them.
+# msolve takes minutes for these degrees over GF(p); our engine gets them as an argument.
 KNOWN = {"diagonal": 576, "shuffled": 432}
 ENGINES = ("homotopy", "phcpy", "phcpy-track", "phcpy-core", "exact", "fsolve", "multistart")
 # Nets for the table of growth: W has one or two weights in some rows, dm in all.
@@ -110,7 +109,7 @@ GROWTH: list[tuple[str, LinearRNN, list[tuple[str, int, int]]]] = [
 
 @dataclass
 class Run:
-    """What one engine did on one net."""
+    """The measurements of one engine on one net."""
 
     engine: str
     counts: list[InstanceCount] = field(default_factory=list)
@@ -126,7 +125,7 @@ def run(
     cap: float,
     known: int | None = None,
 ) -> Run:
-    """Count instances by one engine for `cap` seconds; our own may be told N."""
+    """Count instances by one engine for `cap` seconds; our own may get N."""
     done = Run(engine)
     with InstanceCounter(problem, engine, timeout=cap) as counter:
         then = time.perf_counter()
@@ -149,7 +148,7 @@ def run(
             counts = count_many(batch)
             wall = time.perf_counter() - then
             done.counts += counts
-            # A batch shares work: its wall time is spread as the engine says it was used.
+            # Instances of a batch share work: its wall time is divided by the engine's times.
             used = sum(c.seconds for c in counts)
             done.seconds += [c.seconds * wall / used if used else wall / size for c in counts]
             at += len(batch)
@@ -158,7 +157,7 @@ def run(
 
 
 def root_count(problem: Problem, name: str) -> int | None:
-    """N, listed or from algebra."""
+    """N, from the list or by algebra."""
     if name in KNOWN:
         return KNOWN[name]
     with InstanceCounter(problem, "homotopy") as counter:
@@ -263,7 +262,7 @@ def growth(instances: int, seed: int, cap: float) -> list[dict]:
 
 
 def show(table: list[dict]) -> None:
-    """Print rows with the same columns, numbers to three digits."""
+    """Print rows with the same columns, numbers with three digits."""
     keys = list(dict.fromkeys(key for row in table for key in row))
 
     def text(value: Any) -> str:
@@ -278,7 +277,7 @@ def show(table: list[dict]) -> None:
 
 
 def draw(table: list[dict], target: Path) -> None:
-    """Time of a path over r beside its linear solve, and of an instance over N."""
+    """Time of a path by r with that of its linear solve, and of an instance by N."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,12 +1,13 @@
-"""How often is an inner block of a deep ReLU target realized below d² − d + 1 hidden units?
+"""Frequency of inner blocks of deep ReLU targets realized below d² − d + 1 hidden units.
 
     python benchmarks/bench_inner_width.py [TRIALS_FOR_2 TRIALS_FOR_3 TRIALS_FOR_4] [--orders]
 
 Frozen matrices and target are Gaussian, rounded to odd multiples of 2^-10: rational, never 0.  A
-trial is matched where positive scales of the hidden units exist (exact, or in a box proved to hold
-a real solution), unmatched where all complex solutions are known and none will do, or none exist;
-undetermined trials widen the Clopper–Pearson interval on both sides.  With ``--orders`` the
-inputs of the block may be taken in every order, as before the last layer of a target.
+trial is matched if positive scales of the hidden units exist (exact, or in a box that is proved to
+contain a real solution), and unmatched if all complex solutions are known and none is such a
+solution, or if none exist; undetermined trials widen the Clopper–Pearson interval on both sides.
+With ``--orders`` the inputs of the block may be taken in every order, as before the last layer of a
+target.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def outcome(rng: random.Random, d: int, width: int, orders: bool) -> HiddenScale
 
 
 def main() -> None:
-    """One line a width."""
+    """One line for each width."""
     numbers = [int(a) for a in sys.argv[1:] if a.isdigit()] or [2000, 400, 100]
     orders = "--orders" in sys.argv
     for d, trials in zip((2, 3, 4), numbers, strict=False):

@@ -1,4 +1,4 @@
-"""How much do inspection and certification of large nets cost?
+"""CPU time and memory of inspection and certification of large nets.
 
 Run: ``python benchmarks/bench_inspect.py [NAME …]``.  Each case runs in a process of its own:
 CPU seconds (user and system, imports left out) and that process's peak memory.  The recurrent
@@ -52,7 +52,7 @@ CASES: dict[str, Callable[[], Allocation]] = {"linear": estimator} | {
 
 
 def measure(name: str, verb: str) -> tuple[float, float, str]:
-    """CPU seconds, peak in MB, and what was found."""
+    """CPU seconds, peak in MB, and the result."""
     allocation = CASES[name]()
     start = time.process_time()
     if verb == "inspect":

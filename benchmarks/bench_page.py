@@ -1,11 +1,11 @@
-"""What is immediate on the page: processor time of one look, part by part.
+"""Processor time of one verdict on the page, part by part.
 
     python benchmarks/bench_page.py
 
-For linear RNNs of n = 2, 16 and 64 with as many weights of W as there are equations, once at
-random (not minimal) and once in whole rows.  Every look is of another allocation, so nothing that
-the last one found helps but the rank of the network, which is kept between clicks on the page too.
-The budgets are 50 ms at n = 16 and 200 ms at n = 64.
+For linear RNNs of n = 2, 16 and 64 with as many weights of W as there are equations, once at random
+cells (not minimal) and once in whole rows.  Every verdict is of another allocation, so of the
+results of the last one only the rank of the network is reused; the page keeps it between clicks
+too. The limits are 50 ms at n = 16 and 200 ms at n = 64.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast are exact verdicts on large networks, and audits of many small allocations?
+"""Times of exact verdicts on large networks, and of audits of many small allocations.
 
 Run: ``python benchmarks/bench_ranks.py [--large]``.  Times are wall-clock on one core; the
 memory is the process's peak so far.
@@ -49,8 +49,8 @@ def main() -> None:
     options = parser.parse_args()
     net = LinearRNN(n=256, T=64, b=4, d=16, m=64)
     timed(f"{net}, r = 1024, spread", lambda: verdict(net, 0))
-    # A row holds at most min(Tb, Tm) = 256 weights: none can be crowded at n = 256, so a
-    # smaller T shows a deficit.
+    # A row has at most min(Tb, Tm) = 256 weights: at n = 256 no row can have too many, so a smaller
+    # T gives a deficit.
     short = LinearRNN(n=256, T=8, b=4, d=16, m=32)
     timed(f"{short}, r = 512, 48 in a row", lambda: verdict(short, 48))
     layer = LinearFeedForward(q=5, widths=(5,), d=3, m=3)

@@ -1,4 +1,4 @@
-"""Shallow ReLU instances decided: time of ours, by size, and of SCIP on the same instances.
+"""Time of decisions of shallow ReLU instances, by size, and of SCIP on the same instances.
 
     python benchmarks/bench_relu.py                   # n = k = 8, 12, 16: median, mean, 99 %, max
     python benchmarks/bench_relu.py --scip 40         # SCIP too, on the first 40 of each size

@@ -1,12 +1,13 @@
-"""Ranks of circuits of 100, 302 and 1,000 neurons: processor time and memory, beside doubles.
+"""Ranks of circuits of 100, 302 and 1,000 neurons: processor time and memory, and by doubles.
 
 Run: ``python benchmarks/bench_scale.py [--large]``; every row is a process of its own, so that the
 memory is that of the row.  ``--large`` adds n = 1,000 (two to three minutes).
 
 The circuit is a random recurrent network: of n² synapses some exist, some of these learn.  A row
-ranks the whole network (all that exists) and what learns.  Beside it the rank of what learns by a
-singular value decomposition in doubles (NumPy's `matrix_rank` of the Jacobian at random normal
-weights scaled by 1/√n), where the matrix has at most 20 million entries.
+has the ranks of the whole network (all synapses) and of the learnable synapses, and for comparison
+the rank of the learnable ones by a singular value decomposition in doubles (NumPy's `matrix_rank`
+of the Jacobian at random normal weights scaled by 1/√n), if the matrix has at most 20 million
+entries.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _LARGEST = 20_000_000
 
 
 def in_doubles(network: Network, cells: tuple[Any, ...], support: dict[str, np.ndarray]) -> int:
-    """The rank of what learns, in doubles."""
+    """The rank of the learnable synapses, in doubles."""
     rng = np.random.default_rng(1)
     weights = {
         name: rng.standard_normal(shape) / shape[1] ** 0.5 for name, shape in network.shapes.items()

@@ -1,9 +1,9 @@
-"""Theorem 3's equivalence on many random masks: matching against rank modulo a prime.
+"""Theorem 3's equivalence on many random masks: size of a matching and rank modulo a prime.
 
     python benchmarks/bench_sparse_masks.py [MASKS_PER_SIZE] [EXAMPLES.json]
 
-By default 25,000 masks for each of eight sizes, 200,000 in all.  Every disagreement that
-outlives five primes is written to the JSON file, masks and primes and all.
+By default 25,000 masks for each of eight sizes, 200,000 in all.  Every disagreement that remains
+modulo five primes is written to the JSON file, with masks and primes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from algebra.linalg.modular import random_prime
 from algebra.normalization.khatri_rao import modular_ranks, product_patterns, structural_ranks
 
-# Densities near the threshold of each size: both outcomes are frequent.
+# Densities near the threshold of each size: both cases are frequent.
 SIZES = [
     (2, 2, 4, 0.60),
     (2, 2, 6, 0.45),
@@ -33,7 +33,7 @@ SIZES = [
 ]
 # Masks compared at once.
 _CHUNK = 20_000
-# Points at which a rank below the matching's size is looked at before it is believed.
+# Number of points at which the rank must be below the size of the matching.
 _POINTS = 5
 
 
@@ -47,7 +47,7 @@ class Disagreement:
         Masks of W_2 and of W_1 transposed.
     structural, modular : int
     primes : tuple of int
-        Modulo which it was found.
+        The primes modulo which it was computed.
     """
 
     left: tuple[tuple[int, ...], ...]
@@ -59,15 +59,15 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Matching and generic rank compared on random masks.
+    """Comparison of matchings and generic ranks on random masks.
 
     Attributes
     ----------
     masks : int
     full, deficient : int
-        Masks whose pattern has a matching that covers every row, and the others.
+        Masks whose pattern has a matching that covers every row, and the other masks.
     unlucky : int
-        Masks for which the first point showed too small a rank and another the right one.
+        Masks with too small a rank at the first point and the correct one at another point.
     disagreements : tuple of Disagreement
     """
 
@@ -88,7 +88,7 @@ class Agreement:
 def compare_ranks(
     sizes: Iterable[tuple[int, int, int, float]], masks: int, seed: int = 0
 ) -> Agreement:
-    """Hold the matching against the rank modulo random primes, on random masks.
+    """Compare the size of a matching with the rank modulo random primes, on random masks.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def compare_ranks(
 
 
 def main() -> int:
-    """Compare and report; status 1 where anything disagrees."""
+    """Compare and report; status 1 if there is a disagreement."""
     masks = int(sys.argv[1]) if len(sys.argv) > 1 else 25_000
     examples = []
     total = 0

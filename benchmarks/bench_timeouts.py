@@ -1,8 +1,8 @@
-"""How long after its limit each verb ends: commands on problems that take minutes or hours.
+"""Seconds by which each verb exceeds its limit: commands on problems of minutes or hours.
 
-`--timeout S` bounds the whole call. Each command here is a process of its own, so the start of
-Python (about half a second) is part of what is measured. Reported are the seconds beyond S, the
-exit status, and the last line on stderr.
+`--timeout S` bounds the whole call. Each command here runs in a process of its own, so the
+measurement includes the start of Python (about half a second). The table has the seconds beyond S,
+the exit status, and the last line on stderr.
 
     python benchmarks/bench_timeouts.py [--limits 2,5] [--only WORD] [--repeat 1]
 
@@ -36,7 +36,7 @@ class Overrun:
 
 
 def spread(n: int) -> mp.Problem:
-    """A linear RNN whose generic root count is out of reach: n²/8 weights in half of the rows."""
+    """A linear RNN whose generic root count is too expensive: n²/8 weights in half of the rows."""
     net = mp.LinearRNN(n=n, T=n // 2, b=1, d=n // 4, m=n // 2)
     rng = np.random.default_rng(0)
     W = np.zeros((n, n), int)
@@ -101,7 +101,7 @@ def measure(name: str, command: list[str], limit: float) -> Overrun:
 
 
 def main() -> None:
-    """Measure every command, print the table, and the worst."""
+    """Measure every command, print the table, and the largest excess."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limits", default="2,5")
     parser.add_argument("--only", default="")

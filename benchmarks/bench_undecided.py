@@ -1,17 +1,17 @@
-"""What `certify` leaves undecided on random nets: verdicts by size, surplus and kind, and why.
+"""Undecided verdicts of `certify` on random nets: by size, surplus and kind, with reasons.
 
     python benchmarks/bench_undecided.py RECORDS.jsonl [--kinds recurrent …] [--count 60] [--verify]
 
-Net k of a kind is drawn from the text ``undecided/KIND/k``.  Sizes are n = 2 … 8, T ≤ 5, b ≤ 2, d ≤
-4, m ≤ 6 (multi-layer nets: one to three hidden layers of 2 … 5 units; normalization nets: one or
+Net k of a kind is drawn from the stream ``undecided/KIND/k``.  Sizes are n = 2 … 8, T ≤ 5, b ≤ 2, d
+≤ 4, m ≤ 6 (multi-layer nets: one to three hidden layers of 2 … 5 units; normalization nets: one or
 two blocks); r = ρ − 1 … ρ + 2 cells learn, ρ the generic rank of the network's Jacobian.  Cells are
-drawn anew until they have rank min(r, ρ), twenty times at most: an allocation of few weights is
+drawn again until they have rank min(r, ρ), twenty times at most: an allocation of few weights is
 minimal, most others are not.
 
-Each net takes a line of the file as soon as it is done: a second run goes on where the first ended.
-`--seconds` limits the CPU time of one net, msolve's included; the time limit of the call is
-`--wall` times as long, since other programs may use the processor too.  With `--verify` each
-certificate is checked too.
+The line of each net is written to the file as soon as the net is done: a second run continues after
+the last line.  `--seconds` limits the CPU time of one net, msolve's included; the time limit of the
+call is `--wall` times as long, since other programs may use the processor too.  With `--verify`
+each certificate is verified too.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def measure(kind: str, number: int, seconds: float, wall: float, check: bool) ->
 
 
 def cause(record: dict[str, Any]) -> str:
-    """Why a net is undecided."""
+    """The reason why a net is undecided."""
     if record["r-rank"] > 0:
         return "more weights than equations"
     if record["kind"] == "normalization":
@@ -161,7 +161,7 @@ def report(records: list[dict[str, Any]], seconds: float) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure what the file does not hold yet, then print the tables."""
+    """Measure the nets that are not in the file, then print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("records", type=Path)
     parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=["recurrent"])

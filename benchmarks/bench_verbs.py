@@ -2,9 +2,9 @@
 
 Run: ``python benchmarks/bench_verbs.py [--units 100 302]``; every row is a process of its own.
 
-A sparse circuit with tanh, T = 5, b = d = 10, m = 20: 12 synapses a neuron exist, of which one a
-neuron learns, or all may (`design`).  `benchmarks/bench_scale.py` measures ranks alone, beside a
-singular value decomposition in doubles.
+A sparse circuit with tanh, T = 5, b = d = 10, m = 20: of 12 synapses for each neuron one learns, or
+all may learn (`design`).  `benchmarks/bench_scale.py` measures ranks alone, and compares them with
+a singular value decomposition in doubles.
 """
 
 from __future__ import annotations

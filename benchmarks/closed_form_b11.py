@@ -1,10 +1,10 @@
 r"""True match probabilities of the first paper's section B.1.1, by a closed form.
 
 A linear RNN with n = 2, T = 2, b = d = 1, m = 2.  X is square and regular, so the labels are
-matched where D W B = A_1 and D W² B = A_2, the teacher's.  With two learnable weights of W on a
-diagonal the first equation is affine in them and eliminates one; the second becomes
-a x² + b x + c = 0, and a match exists exactly where its discriminant is not negative.  No tracker,
-no Gröbner basis and no random stream of the project takes part.
+matched if and only if D W B = A_1 and D W² B = A_2, the teacher's.  With two learnable weights of W
+on a diagonal the first equation is affine in them and eliminates one; the second becomes a x² + b x
++ c = 0, and a match exists if and only if its discriminant is not negative.  No tracker, no Gröbner
+basis and no random stream of the project is used.
 
     python benchmarks/closed_form_b11.py --draws 20000000
 
@@ -23,7 +23,7 @@ _CHUNK = 500_000
 
 
 def matches(cells: tuple[tuple[int, int], ...], draws: int, rng: np.random.Generator) -> int:
-    """How many of so many random instances have a real solution.
+    """The number of random instances with a real solution.
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
-"""Two source trees on the same commands: are the records the same, and what do they cost.
+"""Two source trees on the same commands: whether their records agree, and their CPU times.
 
     python benchmarks/compare_trees.py OLD NEW [--trials N] [--repeats 3] [--certificates]
 
 OLD and NEW are checkouts (`git worktree add OLD REVISION`).  Each problem is estimated by both,
 alternately, each time into a new store; the trials of the stores are compared column by column
-(seconds apart; columns that only one tree has are named), and the least CPU time of the repeats
-is printed (user seconds of the process and its children, so other work on the machine counts
-little).  A first run of each, not counted, compiles.  With ``--certificates`` each problem is
-also certified by both, and each certificate is verified by both.  Exit status 1 where a record
-or a verdict differs, or a certificate does not hold.
+(without seconds; columns that only one tree has are named), and the least CPU time of the repeats
+is printed (user seconds of the process and its children, so that other work on the machine has
+little effect).  A first run of each, not counted, compiles.  With ``--certificates`` each problem
+is also certified by both, and each certificate is verified by both.  Exit status 1 if a record or a
+verdict differs, or a certificate does not hold.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 
 PROBLEMS = ("diagonal", "relu_figure", "six_rows")
 CERTIFIED = ("diagonal", "row", "missed", "mixed", "six_rows", "spare", "normnet_scales")
-# What depends on the machine.
+# Columns that depend on the machine.
 TIMES = {"seconds"}
 
 
@@ -70,7 +70,7 @@ def differences(old: list[dict], new: list[dict]) -> tuple[dict[str, int], set[s
 
 
 def compare_records(trees: list[Path], problem: str, trials: int, repeats: int) -> bool:
-    """One problem estimated by both trees: prints a line, tells whether the records agree."""
+    """Estimate one problem with both trees; print a line and return whether the records agree."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         least = [float("inf")] * 2

@@ -2,25 +2,25 @@
 
 For comparison only; importing this file registers them with `numeric.engines.base`.
 
-What the blackbox solver spends on a system of far larger mixed volume the tracker need not:
-it follows N paths from N known roots.  But PHCpack moves *coefficients* on straight lines,
-``γ (1 - t)² start + t² target``, and that is a parameter homotopy only where the coefficients
-of the family's systems are its parameters.  Two formulations:
+The tracker does not need the time that the blackbox solver spends on a system of far larger mixed
+volume: it follows N paths from N known roots.  But PHCpack varies *coefficients* on straight lines,
+``γ (1 - t)² start + t² target``, and this is a parameter homotopy only if the coefficients of the
+family's systems are its parameters.  Two formulations:
 
 ``"lifted"``
     Unknowns are the learnable weights, every state ``S_0, …, S_K`` and Z:
     ``S_0 = given``, ``S_k = M_k S_{k-1}``, ``Z = Σ S_k P_k`` (or S_K), ``D Z = Y``.  Each
     coefficient is one parameter.  (Where there are as many samples as inputs, the P_k are
     blocks of the identity and Z is not needed.)  Dividing by ``γ (1 - t)² + t²`` shows that
-    all parameters move on one complex line, the same for every equation as long as none is
-    scaled by itself.  The family is not left, so no path is lost but by the tracker.  The
-    price is the number of unknowns, which phcpy's tracker pays in every step.
+    all parameters stay on one complex line, the same for every equation as long as none is
+    scaled separately.  All systems belong to the family, so only the tracker can lose a path.
+    The disadvantage is the number of unknowns in every step of phcpy's tracker.
 
 ``"core"``
-    The core after elimination, a few unknowns.  Its coefficients depend on the parameters in
-    other ways, so the line leaves the family.  On the way the system may have more roots
-    than N; the N paths then lead to some of the target's, others go to infinity.  Counts that
-    fall short are "undetermined"; how often shows what a parameter homotopy is worth.
+    The core after elimination, a few unknowns.  Its coefficients are other functions of the
+    parameters, so the line leaves the family.  Systems on the line may have more roots than N; the
+    N paths then lead to some of the target's roots, others go to infinity.  Smaller counts are
+    "undetermined"; their frequency shows the benefit of a parameter homotopy.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class LiftedSystems:
         return [{e: v for e, v in terms.items() if v != 0} for terms in out]
 
     def lift(self, parameters: np.ndarray, roots: np.ndarray) -> np.ndarray:
-        """Learnable weights (·, r) with the states and Z they lead to (·, size)."""
+        """Learnable weights (·, r) with the states and Z that follow from them (·, size)."""
         chain = self.chain
         n, c = chain.widths, chain.columns
         out = []
@@ -171,7 +171,7 @@ class PhcpyTracker:
     root_count : int or None
         The generic root count, which is the number of paths.
     form : {"lifted", "core"}, optional
-        See the module's text.
+        See the docstring of the module.
     seed : int, optional
         Of the start system.
     timeout : float, optional
@@ -182,7 +182,7 @@ class PhcpyTracker:
     Raises
     ------
     InputError
-        Where the root count is not known, or not all start solutions can be had.
+        If the root count is not known, or not all start solutions can be computed.
 
     Notes
     -----
@@ -232,7 +232,7 @@ class PhcpyTracker:
         return [self.count(instance) for instance in instances]
 
     def count(self, instance: Instance) -> InstanceCount:
-        """All solutions of one instance, or as many as the paths led to."""
+        """All solutions of one instance, or those that the paths reached."""
         began = time.perf_counter()
         best = InstanceCount(instance.index, None, None, UNDETERMINED)
         follow = self._lifted if self.form == "lifted" else self._core

@@ -1,7 +1,7 @@
-r"""Dimensions of sets of functions that are published, found again.
+r"""Published dimensions of sets of functions, computed again.
 
-Each row is a network, the dimension that a theorem or a table gives it, and the source.  Formulas
-are written out here; what is found is the generic rank of the Jacobian (`matchprob.dimension`).
+Each row is a network, its dimension by a theorem or a table, and the source.  Formulas are in this
+file; the dimension is computed as the generic rank of the Jacobian (`matchprob.dimension`).
 
 AH   J. Alexander, A. Hirschowitz, "Polynomial interpolation in several variables", J. Algebraic
      Geom. 4 (1995): sums of k powers of linear forms
@@ -57,7 +57,7 @@ class Row:
     what : str
     published : int
     find : callable
-        Finds it.
+        Computes it.
     """
 
     source: str
@@ -79,7 +79,7 @@ def _power(source: str, sizes: tuple[int, ...], r: int, published: int) -> Row:
     )  # fmt: skip
 
 
-# Defective beyond squares: (n, k, r) to the dimension.
+# Defective powers above squares: (n, k, r) to the dimension.
 EXCEPTIONS = {(3, 5, 4): 14, (4, 9, 4): 34, (5, 14, 4): 69, (5, 7, 3): 34}
 
 
@@ -124,7 +124,7 @@ def _matrices() -> Iterator[Row]:
 
 
 def convolutions(filters: tuple[int, ...], r: int) -> Program:
-    """One channel, stride 1, as many inputs as give one label; x^r between the layers."""
+    """One channel, stride 1, inputs for exactly one label; x^r between the layers."""
     build = Builder()
     size = 1 + sum(k - 1 for k in filters)
     value = build.sample("x", (size,))
@@ -168,7 +168,7 @@ def attention_dimension(layers: int, d: int, a: int, softmax: bool) -> int:
 
 
 def rank_of(program: Program, seed: int = 0) -> int:
-    """The generic rank of a program's Jacobian, of as many samples as add something."""
+    """The generic rank of a program's Jacobian, with samples added while the rank increases."""
     return whole_rank(Model(program), tuple(program.weights), seed)[0]
 
 
@@ -241,7 +241,7 @@ def rows() -> list[Row]:
 
 
 def main() -> int:
-    """Write the table; status 1 where a row differs."""
+    """Write the table; status 1 if a row differs."""
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["source", "network", "published", "found"])
     wrong, count, start = 0, 0, time.process_time()
