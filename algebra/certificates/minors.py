@@ -1,4 +1,4 @@
-"""Regular minors in certificates: read, and checked in balls of other precisions."""
+"""Reading of regular minors in certificates, and their check in balls of other precisions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.ranks.minors import LARGEST, Minor, is_regular
 
-# None of those that a minor is found with.
+# Other precisions than those of the search for a minor.
 _PRECISIONS = (96, 192, 384, 768, 1536)
 
 
@@ -48,7 +48,7 @@ def check_minor(
     cells: Collection[Cell],
     support: Mapping[str, np.ndarray],
 ) -> None:
-    """That a minor shows the rank of a claim.
+    """Check that a minor proves the rank of a claim.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def check_minor(
     network : Network
     claim : Claim
     cells : collection of cells
-        What learns.
+        The learnable weights.
     support : mapping of str to mask
 
     Raises

@@ -5,8 +5,8 @@ A mask of 302 × 302 with 3,600 ones takes 270,000 characters as rows of 0 and 1
     {"shape": [302, 302], "rest": 0, "value": 1, "columns": [[3, 17], [], [0, 4, 9], …]}
 
 `columns` holds for each row the columns whose entries are not `rest`; all of these are `value`, or
-they stand in `values`, a list beside each list of columns.  Matrices of at most `MOST_ENTRIES`
-entries, and those for which it would not be shorter, stay lists of rows; readers take both forms.
+they are in `values`, one list for each list of columns.  Matrices of at most `MOST_ENTRIES`
+entries, and those for which this is not shorter, remain lists of rows; readers accept both forms.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from algebra.certificates.fields import Fields, items, matrix
 
 # Entries of the largest matrix that is always written as rows.
 MOST_ENTRIES = 10_000
-# Whole numbers within are kept in 64 bits.
+# Integers in this range are stored in 64 bits.
 _LONG = 1 << 62
 
 
 def compact(data: Any) -> Any:
-    """Plain data with its large matrices in sparse form, where that is shorter.
+    """Plain data with its large matrices in sparse form, if that is shorter.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def compact(data: Any) -> Any:
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether a field has the sparse form; whether it is right is checked by `entries`."""
+    """Whether a field has the sparse form, which `entries` checks."""
     return isinstance(value, Mapping) and "columns" in value
 
 
@@ -60,17 +60,17 @@ def entries(
     Parameters
     ----------
     value : object
-        As it stands in the file.
+        As read from the file.
     place : str
     shape : (int, int)
-        That it must have.
+        The required shape.
     check : callable
-        From an entry and its place to what it means.
+        Makes the value of an entry, from the entry and its place.
 
     Returns
     -------
     ndarray
-        Of int64, or of objects where not all entries are such numbers.
+        Of int64, or of objects if not all entries are such numbers.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _increasing(value: Any, place: str, below: int) -> list[int]:
     found = items(value, place)
     for j in found:
         if type(j) is not int or not 0 <= j < below:
-            raise CheckFailed(place, f"holds something else than columns 0 to {below - 1}")
+            raise CheckFailed(place, f"has entries other than columns 0 to {below - 1}")
     if any(one >= other for one, other in pairwise(found)):
         raise CheckFailed(place, "is not increasing")
     return found
@@ -145,7 +145,7 @@ def _sparse(rows: list[list[Any]]) -> Any:
     counts = Counter(v for row in rows for v in row)
     [(rest, number)] = counts.most_common(1)
     size = len(rows) * len(rows[0])
-    # A column for each other entry, and its value where there are several.
+    # A column for each other entry, and its value if there are several.
     if (size - number) * (1 if len(counts) <= 2 else 2) >= size:
         return rows
     columns = [[j for j, v in enumerate(row) if v != rest] for row in rows]

@@ -48,7 +48,7 @@ _INNER = {True: 1 << 20, False: 1 << 10}
 _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
 # Rows and columns from which blocks are faster than FLINT, and columns of a block (measured).
 LARGE, _BLOCK_COLUMNS = 1200, 512
-# The same of reduced echelon forms.
+# The same for reduced echelon forms.
 _WIDE, _WIDTH = 500, 256
 # Multiplications of one elimination that take FLINT about a second.
 _LONG = 1e9

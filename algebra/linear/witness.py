@@ -76,7 +76,7 @@ def find_witness(
             found = solve_exactly(problem, student, X, Y, seconds, roots.form)
         except (MsolveTimeout, MsolveFailed):
             if most < math.inf:
-                # The others take as long: the other ways have the time.
+                # The other instances would take as long; the other methods get the time.
                 break
             continue
         except MsolveMissing as missing:

@@ -5,8 +5,8 @@ of a group never grows with U.  A branch and bound over sets of groups includes 
 it.  The leaves of its tree, each with its included and excluded groups, cover all sets and prove
 the result: the least of their bounds, which can be recomputed, is a bound for all sets.
 
-The vectors of a group are made when they are first needed: a recording of 300 neurons has
-180,000 rows, and the rows of a few neurons suffice for an answer and its proof.
+The vectors of a group are computed when they are first needed: a recording of 300 neurons has
+180,000 rows, and the rows of a few neurons suffice for a result and its proof.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class Groups:
         return found.rank + modular.rank(whole, self.p, overwrite=True)
 
     def _known(self, chosen: frozenset[int]) -> frozenset[int]:
-        """The largest subset of which the span is kept."""
+        """The largest subset whose span is kept."""
         return max((known for known in self._spans if known <= chosen), key=len)
 
     def span(self, chosen: frozenset[int]) -> Span:

@@ -16,7 +16,7 @@ chosen and the open groups:
   f(U) ≤ f(C) + Σ g_k over the others of U (gains never grow), so that U costs at
   least as much as the cheapest groups whose g_k sum up to wanted - f(C) (Wolsey's inequality for
   C [1]_, and the knapsack problem over it solved exactly).
-- *Pairs*: U has one open group more than C, which reaches the required rank, or at least two.
+- *Pairs*: U has one open group in addition to C, which reaches the required rank, or at least two.
 
 The knapsack needs few of the g_k: with upper bounds of some it is still a bound, and if the
 groups that it takes have their true g_k it is that of all true ones, since these groups are then a
@@ -111,7 +111,7 @@ class SpanningProblem:
 
     @cached_property
     def far(self) -> int:
-        """More than the cost of all groups together."""
+        """A number above the cost of all groups together."""
         return sum(self.costs) + 1
 
     @property
@@ -235,8 +235,8 @@ class SpanningProblem:
     ) -> int | None:
         """A lower bound of the cost of sets in the leaf; None if it contains none.
 
-        The computation stops when a bound of `enough` is reached, and where there are very many
-        vectors at a moment of the monotonic clock, with the bound that is known then.
+        The computation stops when a bound of `enough` is reached.  If there are very many vectors,
+        it also stops at a moment of the monotonic clock, with the bound found by then.
         """
         ends = math.inf if self.groups.is_small else ends
         if enough is not None:
@@ -258,7 +258,7 @@ class SpanningProblem:
                 self.learn(node, k, gain)
 
     def known_bound(self) -> int | None:
-        """A lower bound of all costs, from what is known of the gains; None if nothing spans."""
+        """A lower bound of all costs, from the known gains; None if no groups span."""
         quick = self.quick_bound(self.whole)
         node = self._nodes.get((self.start, frozenset()))
         if quick is None or node is None:
@@ -286,7 +286,7 @@ class SpanningProblem:
         more = self.knapsack({k: self._alone[k] for k in able}, self.wanted - reached)
         if more is None:
             return None
-        # One group is added that is enough, or at least two are.
+        # Either one group is added and suffices, or at least two are added.
         is_enough = self.groups.most(chosen, able) >= self.wanted
         added = [self.costs[k] for k, one in zip(able, is_enough, strict=True) if one]
         if len(able) > 1:
@@ -360,7 +360,7 @@ class _SpanningSearch:
             self._improve(known)
 
     def keep(self, chosen: frozenset[int]) -> None:
-        """Keep groups that span and keep the caps, less those not needed, if they are cheaper."""
+        """Store groups that span under the caps, without unneeded groups, if they are cheaper."""
         problem = self.problem
         if not problem.keeps_caps(chosen) or not problem.spans(chosen):
             return
@@ -379,8 +379,8 @@ class _SpanningSearch:
     def grow(self, node: _SpanningNode | None, by_cost: bool) -> None:
         """Keep the result of a greedy choice from a node.
 
-        The gain of a group never grows, so that a group that is still the best one when its gain
-        is computed again is the best of all.
+        The gain of a group never increases.  So if a group is still the best one after its gain is
+        computed again, it is the best of all.
         """
         problem, groups = self.problem, self.problem.groups
         if node is None:
@@ -424,21 +424,21 @@ class _SpanningSearch:
         return self.problem.bound(leaf, self.best, self.ends)
 
     def is_late(self, bound: int) -> bool:
-        """Whether time is up."""
+        """Whether the time limit has passed."""
         return has_passed(self.ends)
 
     def settle(self, leaf: GroupLeaf) -> GroupLeaf | None:
-        """The leaf where its groups, with the essential ones, span."""
+        """The leaf, if its groups span together with the essential ones."""
         node = self.problem.node(leaf)
         assert node is not None
         more = self.problem.knapsack(node.gains, self.problem.wanted - node.found)
         assert more is not None
-        # The set that the bound would like best may span, and then is the best of the leaf.
+        # If the set of the bound's solution spans, it is the best of the leaf.
         self.keep(node.chosen.union(more[1]))
         return leaf if node.found >= self.problem.wanted else None
 
     def next_group(self, leaf: GroupLeaf) -> int:
-        """Of those that the bound would like the one that adds most."""
+        """The group of the largest gain in the solution of the bound."""
         node = self.problem.node(leaf)
         assert node is not None
         more = self.problem.knapsack(node.gains, self.problem.wanted - node.found)
@@ -447,7 +447,7 @@ class _SpanningSearch:
 
 
 def greedy_groups(problem: SpanningProblem) -> frozenset[int] | None:
-    """Groups that span: each time the one that adds most, for its cost or at all.
+    """Groups that span: at each step the one of the largest gain, or of the largest per cost.
 
     Returns
     -------
@@ -457,7 +457,7 @@ def greedy_groups(problem: SpanningProblem) -> frozenset[int] | None:
     """
     search = _SpanningSearch(problem, None, math.inf)
     ways = [True, False] if len(set(problem.costs)) > 1 else [True]
-    # Few groups are needed for a choice, and all of them for the essential ones.
+    # A choice needs the vectors of few groups, the essential groups those of all.
     is_proved = False
     if problem.groups.reach is not None:
         node = problem.new_node(problem.whole, False)
@@ -476,15 +476,15 @@ def greedy_groups(problem: SpanningProblem) -> frozenset[int] | None:
 def cheapest_groups(
     problem: SpanningProblem, known: frozenset[int] | None = None, ends: float = math.inf
 ) -> CheapestGroups:
-    """Groups that span, at least cost.
+    """Groups that span at the least cost.
 
     Parameters
     ----------
     problem : SpanningProblem
     known : frozenset of int, optional
-        Groups that are known to span; `greedy_groups` by default.
+        Groups that span; `greedy_groups` by default.
     ends : float, optional
-        Moment of the monotonic clock at which the search ends with what it has.
+        Moment of the monotonic clock at which the search ends.
 
     Returns
     -------
@@ -500,17 +500,17 @@ def cheapest_groups(
 
 
 def ranked(groups: Groups, chosen: Iterable[int]) -> list[tuple[int, int]]:
-    """Some groups in the order of what they add, each time the one that adds most.
+    """Some groups ordered by gain, at each step the one of the largest gain.
 
     Returns
     -------
     list of (int, int)
-        The group, and what it adds to those before it.
+        The group, and its gain with respect to those before it.
     """
     span: frozenset[int] = frozenset()
     left, found = dict.fromkeys(sorted(chosen), groups.dimension), []
     while left:
-        # What a group adds never grows: one that is still the best when asked again is the best.
+        # Gains never increase: a group that is still the best after a new computation is the best.
         most = groups.most(span, list(left)) - groups.span(span).rank
         left = {k: min(old, int(new)) for (k, old), new in zip(left.items(), most, strict=True)}
         asked: set[int] = set()
@@ -525,19 +525,19 @@ def ranked(groups: Groups, chosen: Iterable[int]) -> list[tuple[int, int]]:
 def spanning_bound(
     problem: SpanningProblem, leaves: Sequence[GroupLeaf], enough: int | None = None
 ) -> int | None:
-    """The cost that no groups that span fall below, from the leaves of a search alone.
+    """A lower bound of the cost of groups that span, from the leaves of a search alone.
 
-    A bound of `enough` is as good as a higher one.
+    The computation stops at a bound of `enough`.
 
     Returns
     -------
     int or None
-        None where no groups span.
+        None if no groups span.
 
     Raises
     ------
     DualError
-        Where the leaves do not cover all sets of groups.
+        If the leaves do not cover all sets of groups.
     """
     found: int | None = least_rating(
         problem.groups, problem.start, leaves, lambda leaf: problem.bound(leaf, enough)

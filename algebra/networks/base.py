@@ -481,7 +481,7 @@ class Network(Programmed):
 
     @property
     def determining_samples(self) -> int:
-        """How many generic samples determine the labels of all others, for every weights.
+        """The number of generic samples that determine the labels of all others, for all weights.
 
         The labels of a linear network are Y = A X: a basis of the samples' span is enough.
         """

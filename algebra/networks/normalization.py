@@ -194,7 +194,7 @@ class NormNet(Network):
 
     @property
     def determining_samples(self) -> int:
-        """The labels of a linear one are affine in the samples: one more than they have entries."""
+        """In a linear network the labels are affine in the samples: one more than their entries."""
         return min(self.m, self.q + 1) if self.is_linear else self.m
 
     def lower(self) -> Augmented | None:

@@ -248,7 +248,7 @@ class Allocation:
 
 
 def cells_data(key: str, network: Network, cells: Sequence[Cell]) -> dict[str, Any]:
-    """Weights as plain data: one by one, or of a great many their numbers and rectangles.
+    """Weights as plain data: one by one, or, for very many, their numbers and rectangles.
 
     Examples
     --------

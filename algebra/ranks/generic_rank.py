@@ -64,7 +64,7 @@ TARGET_ERROR = Fraction(1, 2**60)
 _SMALL = 20_000
 # A point whose error bound is not below this does not prove a deficit.
 _USEFUL = Fraction(1, 4)
-# Where all work is repeated at each point few points are wanted: one of 61 bits rather than three
+# If all work is repeated at each point, few points are better: one of 61 bits instead of three
 # of 31.
 RARE = Fraction(1, 1 << 16)
 
@@ -85,7 +85,7 @@ def prime_bits(
     *,
     below: Fraction = _USEFUL,
 ) -> int:
-    """Bits of the primes that bound a deficit at a point: 31 where they are enough, else 61.
+    """Bits of the primes that bound a deficit at a point: 31 if they suffice, otherwise 61.
 
     Parameters
     ----------

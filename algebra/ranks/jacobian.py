@@ -65,7 +65,7 @@ def random_point(
 
 
 def enough_samples(network: Network, columns: int) -> Network:
-    """The network with so few samples that some columns of its Jacobian keep their generic rank.
+    """The network with fewer samples for which some columns of its Jacobian keep their rank.
 
     **Theorem.** The generic rank of c columns of J with m samples is that with min(m, c).
 
@@ -93,7 +93,7 @@ def enough_samples(network: Network, columns: int) -> Network:
 
 
 def at_enough_samples(network: Network, point: Point, columns: int) -> tuple[Network, Point]:
-    """The network and the point with the first samples only, as many as `enough_samples` says.
+    """The network and the point with the first samples only, in the number of `enough_samples`.
 
     The rank there is at most that at the point itself, and the generic ranks are equal.
     """

@@ -67,7 +67,7 @@ def find_minor(
 ) -> Minor | None:
     """A minor of this size that balls prove regular; None if none was found.
 
-    It is taken at the rational point of `number`, if this is given, otherwise at any.
+    The point is the rational point of `number`, if this is given, or any point.
     """
     if not 0 < rank <= LARGEST:
         return None
@@ -96,7 +96,7 @@ def minor_in_time(
     seed: int,
     number: int | None = None,
 ) -> Minor | None:
-    """`find_minor`, None also where the time limit is met."""
+    """`find_minor`; None also if the time limit is reached."""
     try:
         with phase("a regular minor in ball arithmetic"):
             return find_minor(network, cells, rank, support, seed, number=number)
@@ -105,9 +105,9 @@ def minor_in_time(
 
 
 def none_found(rank: int) -> str:
-    """That no regular minor was found, for a certificate's list of what was tried."""
+    """The entry of a certificate's list of attempts if no regular minor was found."""
     return (
-        f"a regular minor of {rank} rows in ball arithmetic: none was found; they are looked for "
+        f"a regular minor of {rank} rows in ball arithmetic: none was found; the search goes "
         f"up to {LARGEST} rows"
     )
 
@@ -142,14 +142,14 @@ def exchanges(
     support: Mapping[str, np.ndarray],
     precisions: Sequence[int] = _PRECISIONS[2:],
 ) -> np.ndarray | None:
-    """Which columns of a regular minor may be replaced by which others.
+    """The pairs of columns, of a regular minor and others, that may be exchanged.
 
     By Cramer's rule the minor with column c replaced by e is that of M times (M⁻¹ J)[c, e].
 
     Returns
     -------
     ndarray of bool, shape (columns of the minor, others), or None
-        Where balls prove that the entry is not 0; None where they do not show that M is regular.
+        Whether balls prove that the entry is not 0; None if they do not show that M is regular.
     """
     weights, X = rational_point(network, minor.number, support)
     whole = Minor(minor.number, minor.rows, (*minor.columns, *others))

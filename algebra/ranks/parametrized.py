@@ -255,7 +255,7 @@ class Parametrized(Network):
     def ball_columns(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
     ) -> np.ndarray:
-        """By the chain rule; the point's matrices are the updated ones, U and V its own."""
+        """By the chain rule; the point's matrices are the updated ones, and U and V are its own."""
         moves: dict[Cell, dict[Cell, Any]] = {}
         for name, update in self.updates:
             if any(self.parameters_of.get(cell[0], ("",))[0] == name for cell in cells):
@@ -274,7 +274,7 @@ class Parametrized(Network):
     def _moves(
         self, name: str, update: Update, weights: Mapping[str, np.ndarray]
     ) -> dict[Cell, dict[Cell, Any]]:
-        """How each parameter of an update moves the cells of its matrix, over any ring."""
+        """Derivatives of the cells of a matrix by each parameter of its update, over any ring."""
         arrays = update.arrays(self.base.shapes[name])
         values = {a: weights[f"{a}_{name}"].reshape(own) for a, own in arrays.items()}
         parameters = [(f"{a}_{name}", k, 0) for a in arrays for k in range(values[a].size)]

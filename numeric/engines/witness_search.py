@@ -52,13 +52,13 @@ LARGEST_COUNT = 300
 _FIRST_PATHS = 400
 # Entries of the instances are multiples of this: exact as doubles, short as rationals.
 _GRID = 2.0**-20
-# Pairs that are followed, steps of each at most, and the largest step relative to θ.
+# Largest number of pairs that are followed, of steps of each, and of a step relative to θ.
 _PAIRS, _STEPS, _STRIDE = 4, 40, 0.05
-# A step is this share of the distance to the meeting point, less where solutions jump.
+# A step is this share of the distance to the meeting point, and less if solutions jump.
 _SHARE, _LEAST_SHARE = 0.3, 0.01
-# A pair has nearly met if this part of its distance is left; instances are that much beyond.
+# A pair has nearly met at this share of its first distance; instances are as far beyond.
 _NEARLY, _BEYOND, _LONGEST = 0.1, (1.2, 3.0), 0.3
-# Newton's steps, and what is left of the last one.
+# Largest number of Newton steps, and the size of the last one.
 _CORRECTIONS, _CORRECTED = 8, 1e-9
 # Instances solved at a time, and logarithms of the random steps among them relative to θ.
 _AT_A_TIME, _LEAST_RANDOM, _RANDOM = 8, 4, (-4.5, -1.0)
@@ -135,7 +135,7 @@ class _State:
 
     @cached_property
     def level(self) -> int:
-        """Real solutions, and a multiple of the sum of signs: 0 where there is none."""
+        """Numbers of real solutions, and a multiple of the sum of signs: 0 if there are none."""
         return len(self.real) + _DEGREE * int(abs(self.signs.sum()))
 
     @cached_property
@@ -197,7 +197,7 @@ def _beyond(space: _Parameters, x: np.ndarray, y: np.ndarray, factor: float) -> 
         if move is None:
             return None
         (direction, distance), gap = move, float(np.linalg.norm(x - y))
-        # Where steps get short at a smaller gap, the two are about to meet.
+        # If steps get short at a smaller gap, the two are near their meeting point.
         if gap < _NEARLY * first or (gap < 3 * _NEARLY * first and share < _SHARE / 3):
             return space.moved(direction, min(factor * distance, _LONGEST))
         near = space.at(space.moved(direction, min(share * distance, _STRIDE)))
@@ -212,7 +212,7 @@ def _beyond(space: _Parameters, x: np.ndarray, y: np.ndarray, factor: float) -> 
 
 
 def _is_short(x: np.ndarray, y: np.ndarray, new_x: np.ndarray, new_y: np.ndarray) -> bool:
-    """Whether both moved less than their gap, which shrank, and are not one and the same."""
+    """Whether both moved less than their gap, which decreased, and are different."""
     gap, left = np.linalg.norm(x - y), np.linalg.norm(new_x - new_y)
     furthest = max(np.linalg.norm(new_x - x), np.linalg.norm(new_y - y))
     return bool(1e-7 < left <= gap and furthest <= 0.8 * gap)
@@ -265,7 +265,7 @@ class _Parameters:
                 return None
             x = x - step
             size = np.linalg.norm(step) / (1 + np.linalg.norm(x))
-            # Not finite fails as well.
+            # A value that is not finite fails too.
             if not size <= 1 / 2:
                 return None
             if size < _CORRECTED:

@@ -15,7 +15,8 @@ from algebra.networks.limits import plural, some
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.budgets.limits import limit_of_matrices
 
-# Lines that a sentence names; from so many on lines with one limit are one sentence.
+# Largest number of lines that a sentence names; lines with one limit that are as many, or more,
+# are one sentence.
 _MOST_LINES, _MANY = 8, 4
 
 Line = tuple[str, int]
