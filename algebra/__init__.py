@@ -6,6 +6,7 @@ certificates/   Verdicts, their evidence and checks; the proofs of verdicts are 
                 the families
 children        Child processes: started, waited for and ended in one place
 design/         Optimal allocations for a goal, with proofs
+documents       What a result says, as plain data, and its renderings as text and HTML
 errors          Classes of errors, and short texts of values for their messages
 families        The families of networks: inspect, certify and verify by the family of a network
 identify/       Which weights do the data determine?
@@ -21,7 +22,7 @@ problems/       A network, what learns in it, structural zeros and laws: the pro
                 its symmetries
 programs/       Networks as lists of operations, evaluated in many arithmetics
 ranks/          Generic ranks: the decision whether MP = 0, and explanations by counting
-results         The base class of results: facts, rows, and their representations
+results         The base class of results: a document, a data frame, a picture
 record/         What has to be recorded so that the data determine the weights?
 relu/           The family of shallow ReLU networks: patterns, decisions with proofs, verdicts
 surveys/        Many allocations of a network at once

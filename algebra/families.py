@@ -143,7 +143,7 @@ def certify(
     """
     effort = Effort(seed, Limits(timeout, search, subsets), Tools(candidates, fallback, refuted))
     with limited(effort.limits.seconds):
-        return _certify(problem, effort)
+        return replace(_certify(problem, effort), limits=effort.limits)
 
 
 def _certify(problem: Problem, effort: Effort) -> Certificate:

@@ -1,21 +1,19 @@
-"""The base class of results: a short text, a table in a notebook, a data frame, a picture.
+"""The base class of results: one document, a data frame, a picture.
 
-A result defines its facts (`Result.facts`) and its rows (`Result.columns`), from which the other
-representations follow.  Pictures (`matchprob.report.drawing.paint`) and explanations
-(`matchprob.explain`) are functions of `matchprob`, which registers them by `paint_with` and
-`explain_with` when it is imported: this module depends neither on matplotlib nor on a command line.
+What a result says is its `algebra.documents.Document`; short texts, notebooks and reports are
+renderings of that.  Pictures are drawn by `matchprob.report.drawing.paint`, which `matchprob`
+registers by `paint_with` when it is imported: this module does not depend on matplotlib.
 """
 
 from __future__ import annotations
 
-import html
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
+from algebra.documents import Document, Explanation
 from algebra.errors import InputError
 
 # Longer texts are truncated in a `repr`, not in a notebook.
@@ -23,51 +21,6 @@ _LONGEST = 72
 
 Painter = Callable[["Result", Any], Any]
 _painters: list[Painter] = []
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The explanation of a result as sentences.
-
-    Attributes
-    ----------
-    known : tuple of str
-        What is known, and why.
-    open : str
-        What is open, and which hypothesis fails; empty if nothing is open.
-    decided_by : str
-        What would decide it.
-    commands : tuple of (str, str)
-        Commands to try next, and their purposes.
-    """
-
-    known: tuple[str, ...] = ()
-    open: str = ""
-    decided_by: str = ""
-    commands: tuple[tuple[str, str], ...] = ()
-
-    def lines(self) -> list[str]:
-        """Its sentences, in order: the field ``explanation`` of ``--json``."""
-        out = list(self.known)
-        out += [f"Open: {self.open}"] if self.open else []
-        out += [f"Decided by: {self.decided_by}"] if self.decided_by else []
-        return out + [f"Try: {command}   ({text})" for command, text in self.commands]
-
-    def mapped(self, change: Callable[[str], str]) -> Explanation:
-        """The same with every sentence changed; commands stay as they are."""
-        return Explanation(
-            tuple(map(change, self.known)),
-            change(self.open),
-            change(self.decided_by),
-            self.commands,
-        )
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-
-Explainer = Callable[["Result", str], Explanation]
-_explainers: list[Explainer] = []
 
 
 def done_of(done: int, wanted: int) -> int | str:
@@ -86,33 +39,27 @@ def paint_with(painter: Painter) -> None:
     _painters[:] = [painter]
 
 
-def explain_with(explainer: Explainer) -> None:
-    """Register the function that explains results: of a result and the problem file's name."""
-    _explainers[:] = [explainer]
-
-
 class Result(ABC):
-    """The value of a verb.
-
-    Attributes
-    ----------
-    picture : str
-        Name of its picture in `matchprob.report.drawing.paint`.
+    """The value of a verb: what it says is its document, from which all texts follow.
 
     Examples
     --------
     >>> class Found(Result):
-    ...     def facts(self):
-    ...         return {"roots": 2, "note": "none of them real"}
+    ...     def document(self):
+    ...         return Document("two roots", {"roots": 2, "note": "none of them real"})
     >>> Found()
     Found(roots=2, note='none of them real')
+    >>> print(Found())
+    two roots
     """
 
-    picture: ClassVar[str] = ""
-
     @abstractmethod
+    def document(self) -> Document:
+        """What it says: title, facts, tables, paragraphs, and what follows."""
+
     def facts(self) -> Mapping[str, Any]:
         """Its main values by name."""
+        return self.document().facts
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Its table: columns of equal length; one row of the facts by default."""
@@ -122,15 +69,12 @@ class Result(ABC):
         inside = ", ".join(f"{name}={_short(value)}" for name, value in self.facts().items())
         return f"{type(self).__name__}({inside})"
 
+    def __str__(self) -> str:
+        return str(self.document())
+
     def _repr_html_(self) -> str:
         """The HTML shown by a notebook."""
-        rows = "".join(
-            f"<tr><td>{html.escape(name.replace('_', ' '))}</td>"
-            f"<td>{html.escape(str(value))}</td></tr>"
-            for name, value in self.facts().items()
-            if value is not None
-        )
-        return f"<table><caption>{html.escape(type(self).__name__)}</caption>{rows}</table>"
+        return self.document().html()
 
     def to_frame(self) -> Any:
         """Its table as a pandas or a polars data frame, whichever is installed.
@@ -142,22 +86,9 @@ class Result(ABC):
         """
         return data_frame(self.columns())
 
-    def explain(self, file: str = "P.toml") -> Explanation:
-        """The explanation: what is known and why, what is open, what to try next.
-
-        Parameters
-        ----------
-        file : str, optional
-            Name of the problem's file in commands.
-
-        Raises
-        ------
-        InputError
-            If matchprob, which has the explanations, is not imported.
-        """
-        if not _explainers:
-            raise InputError("results are explained by matchprob: import matchprob first")
-        return _explainers[0](self, file)
+    def explain(self) -> Explanation:
+        """What is known and why, what is open, what would decide it, what to try next."""
+        return self.document().why
 
     @property
     def explanation(self) -> tuple[str, ...]:

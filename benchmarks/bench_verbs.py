@@ -37,7 +37,7 @@ def measured(verb: str, n: int) -> str:
         text = f"{found.verdict}, rank {found.rank} of {found.equations}"
     elif verb == "identify":
         free = mp.identify(problem, timeout=100)
-        text = free.lines()[0]
+        text = free.document().title
     elif verb == "record":
         chosen = mp.record(problem, "units", seconds=100)
         text = f"{len(chosen.recorded)} units, at least {chosen.bound}"

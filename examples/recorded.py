@@ -24,7 +24,7 @@ def problem(kind, m):
     return mp.Problem(net, {"W": mask})
 
 
-print(mp.identify(problem("tanh", 4)).lines()[0])
+print(mp.identify(problem("tanh", 4)).document().title)
 
 # %%
 # The two outputs have eight labels: no synapse is determined. So hidden units are recorded.

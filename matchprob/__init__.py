@@ -50,10 +50,6 @@ def _paint(result: Any, ax: Any) -> Any:
     return importlib.import_module("matchprob.report.drawing.paint").paint(result, ax)
 
 
-def _explain(result: Any, file: str) -> Any:
-    return importlib.import_module("matchprob.explain").explain(result, file)
-
-
 def __getattr__(name: str) -> Any:
     module = _HOME.get(name)
     if module is None:
@@ -89,4 +85,3 @@ if _text := _in_the_way():
     raise ImportError(_text)
 
 importlib.import_module("algebra.results").paint_with(_paint)
-importlib.import_module("algebra.results").explain_with(_explain)

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from algebra.certificates.certificate import INTERMEDIATE, Certificate
 from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, mask_rows
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import Inspection
 from matchprob.api import certify as exact
@@ -31,8 +31,8 @@ from matchprob.io import files
 from matchprob.io.progress import progress
 from matchprob.report.drawing import pictures
 from matchprob.report.drawing.palette import ABSENT, VERDICTS
-from matchprob.report.estimate import percent
-from matchprob.report.tables import STYLES, mask_text, table
+from matchprob.report.tables import STYLES, table
+from numeric.statistics.document import interval_text
 from numeric.statistics.estimate import Estimate
 
 NETWORK = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -88,11 +88,11 @@ def print_rows(out: Console, rows: list[Row]) -> None:
         known = {"maximal": "1, certified", "minimal": "0, certified"}
         grid.add_row(
             name,
-            Text(mask_text(structure.allocation, "W"), style="cyan"),
+            Text("\n".join(mask_rows(structure.allocation, "W")), style="cyan"),
             core,
             str(verdict.generic_root_count),
             Text(verdict.verdict, style=STYLES[verdict.verdict]),
-            known.get(verdict.verdict, "") if estimate is None else percent(estimate),
+            known.get(verdict.verdict, "") if estimate is None else interval_text(estimate),
             "" if estimate is None else str(estimate.trials),
             "" if estimate is None else str(estimate.undetermined),
         )

@@ -63,7 +63,7 @@ from matchprob.api.surveys import atlas as atlas
 from matchprob.api.surveys import audit as audit
 from matchprob.api.train import train as train
 from matchprob.page.widget import Allocator as Allocator
-from numeric.counts import CountResult as CountResult
+from numeric.count_result import CountResult as CountResult
 from numeric.counts import InstanceCount as InstanceCount
 from numeric.instances import Instance as Instance
 from numeric.instances import draw_instance as draw_instance

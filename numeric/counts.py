@@ -9,7 +9,7 @@ readers only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -17,10 +17,7 @@ from typing import Any
 from algebra.errors import InputError
 from algebra.polynomials.parametrization import Box
 from algebra.problems.allocation import Cell
-from algebra.problems.problem import Problem
-from algebra.ranks.root_count_error import CountCertainty
-from algebra.results import Result, data_frame, done_of, named
-from numeric.instances import GivenInstance, Instance, draw_instance
+from algebra.results import data_frame, named
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
@@ -204,135 +201,6 @@ class InstanceCount:
         if self.paper_match is not None:
             data["paper_match"] = self.paper_match
         return data
-
-
-@dataclass(frozen=True, repr=False)
-class CountResult(Result):
-    """Counts of many instances of one problem.
-
-    Attributes
-    ----------
-    engine : str
-    seed : int
-    generic_root_count : int or None
-    instances : tuple of InstanceCount
-    root_count_source : str
-        Where the generic root count comes from.
-    root_count_certainty : CountCertainty or None
-        How sure it is: proved, a bound on the probability that it is wrong, or numerical.
-    seconds : float
-        Wall time of the whole call.
-    requested : int
-        Instances requested; more than counted if the work was interrupted.
-    problem : Problem or None
-    given : GivenInstance or None
-        The instance that was counted, if the user gave it.
-    trouble : str
-        Why the work ended early, other than by an interrupt.
-    """
-
-    engine: str
-    seed: int
-    generic_root_count: int | None
-    instances: tuple[InstanceCount, ...]
-    root_count_source: str = ""
-    root_count_certainty: CountCertainty | None = None
-    seconds: float = 0.0
-    requested: int = 0
-    problem: Problem | None = field(default=None, repr=False, compare=False)
-    given: GivenInstance | None = field(default=None, repr=False, compare=False)
-    trouble: str = ""
-
-    picture = "real solutions"
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether the work ended before all requested instances were counted."""
-        return len(self.instances) < self.requested
-
-    def facts(self) -> dict[str, Any]:
-        """Number of instances for each number of real solutions."""
-        done = done_of(len(self), self.requested)
-        tally = ", ".join(f"{k}: {v}" for k, v in self.histogram.items())
-        return {
-            "instances": done,
-            "real_solutions": f"{{{tally}}}",
-            **named(self, "undetermined", "generic_root_count", "engine", "seed"),
-        }
-
-    def columns(self) -> dict[str, list[Any]]:
-        """One row for each instance."""
-        return count_columns(self.instances)
-
-    def __iter__(self) -> Iterator[InstanceCount]:
-        return iter(self.instances)
-
-    def __len__(self) -> int:
-        return len(self.instances)
-
-    @property
-    def histogram(self) -> dict[int, int]:
-        """Number of complete instances by number of real solutions."""
-        return real_root_histogram(self.instances)
-
-    @property
-    def undetermined(self) -> int:
-        """Number of instances without a complete count."""
-        return sum(c.status != COMPLETE for c in self.instances)
-
-    def instance(self, count: InstanceCount) -> Instance:
-        """The instance of a count: the given one, or the one drawn again.
-
-        Raises
-        ------
-        InputError
-            If the result does not hold its problem.
-        """
-        if self.given is not None:
-            return self.given
-        if self.problem is None:
-            raise InputError("this result does not say of which problem it is: use `count`'s")
-        return draw_instance(self.problem, self.seed, count.index)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object of ``matchprob count``."""
-        own = {}
-        if self.given is not None:
-            own["labels"] = "the teacher's" if self.given.numbers.has_teacher else "given"
-        return {
-            **own,
-            "generic_root_count": self.generic_root_count,
-            "generic_root_count_source": self.root_count_source,
-            "generic_root_count_certainty": self.root_count_certainty
-            and self.root_count_certainty.to_dict(),
-            "engine": self.engine,
-            "seed": self.seed,
-            "instances": [c.to_dict() for c in self.instances],
-        }
-
-    def __str__(self) -> str:
-        n = len(self.instances)
-        roots = "unknown" if self.generic_root_count is None else str(self.generic_root_count)
-        source = f" ({self.root_count_source})" if self.root_count_source else ""
-        sure = []
-        if self.root_count_certainty is not None:
-            sure = [f"                      {self.root_count_certainty.text}"]
-        lines = [
-            f"{n} instance{'s' * (n != 1)} counted by {self.engine}, seed {self.seed}, "
-            f"{self.seconds:.2f} s"
-            if self.given is None
-            else f"one's own instance counted by {self.engine}, {self.seconds:.2f} s",
-            f"  generic root count  {roots}{source}",
-            *sure,
-            f"  complete            {n - self.undetermined}",
-            f"  undetermined        {self.undetermined}",
-        ]
-        lines += [f"  {k:3d} real            {v}" for k, v in self.histogram.items()]
-        for label, key in (("paths", "paths"), ("retried", "retried"), ("certified", "certified")):
-            total = sum(getattr(c, key) for c in self.instances)
-            if total:
-                lines.append(f"  {label:<19} {total}")
-        return "\n".join(lines)
 
 
 def count_columns(counts: Sequence[InstanceCount]) -> dict[str, list[Any]]:

@@ -253,6 +253,7 @@ FLOATS = {
     "algebra/programs/onnx/shapes.py": "the same",
     "algebra/programs/onnx/values.py": "doubles in a file are binary fractions",
     "algebra/results.py": "numbers of any kind in a table for another program",
+    "algebra/documents.py": "numbers of any kind as readers see them",
 }
 
 

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from algebra.certificates.checks import VERDICTS as VERDICTS
 from algebra.certificates.sparse import compact
+from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.linalg.rational import nearest_double
+from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, named
+from algebra.time_limits import LimitReached, Limits
 
 FORMAT, VERSION = "matchprob-certificate", 1
 
-MINIMAL, MAXIMAL = "minimal", "maximal"
-INTERMEDIATE, UNDECIDED = "intermediate", "undecided"
-VERDICTS = (MINIMAL, MAXIMAL, INTERMEDIATE, UNDECIDED)
+MINIMAL, MAXIMAL, INTERMEDIATE, UNDECIDED = VERDICTS
 
 # For discrete weights or inputs.
 DISCRETE = "the law is discrete: this is a statement about generic instances, not about MP"
@@ -66,6 +68,8 @@ class Certificate(Result):
         would be no evidence.
     out_of_time : bool
         Whether a time limit ended a computation that might have decided it; not in the file.
+    limits : Limits
+        Of the call that made it; not in the file.
     """
 
     problem: Problem
@@ -86,16 +90,10 @@ class Certificate(Result):
     root_count_at_least: int | None = field(default=None, compare=False)
     root_count_certainty: CountCertainty | None = field(default=None, compare=False)
     out_of_time: bool = field(default=False, compare=False)
+    limits: Limits = field(default=Limits(), compare=False)
 
     def __hash__(self) -> int:
         return hash((self.problem, self.verdict, self.rule))
-
-    picture = "certificate"
-
-    def facts(self) -> dict[str, Any]:
-        """The verdict and its basis."""
-        names = ("verdict", "rule", "rank", "equations", "learnable", "generic_root_count")
-        return named(self, *names)
 
     @property
     def learnable(self) -> int:
@@ -120,7 +118,424 @@ class Certificate(Result):
         """The text of ``cert.json``."""
         return json.dumps(self.to_dict(), indent=1) + "\n"
 
-    def __str__(self) -> str:
-        lines = [f"{self.verdict}: {self.rule}"]
-        lines += [f"  {text}" for text in (*self.reasons, *self.notes, *self.tried)]
-        return "\n".join(lines)
+    def document(self) -> Document:
+        """The verdict and what it rests on."""
+        return _document(self)
+
+
+def _document(found: Certificate) -> Document:
+    """The document of a certificate."""
+    said = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
+    facts = {
+        "equations": found.equations,
+        "rank": found.rank,
+        "learnable": found.learnable,
+        "generic_root_count": found.generic_root_count,
+        "certainty": certainty(found),
+        "theorems": "; ".join(said) or "silent",
+    }
+    # Reasons and notes that the explanation has are not repeated.
+    why = _why(found)
+    texts = [
+        text
+        for text in (*found.reasons, *found.notes, *found.tried)
+        if text not in [known.strip() for known in why.known]
+    ]
+    document = Document(
+        f"{found.verdict}: {found.rule}",
+        {"verdict": found.verdict, "rule": found.rule, **facts},
+        tuple(Paragraph(f"  {text}") for text in texts),
+        why,
+        tone=found.verdict,
+    )
+    names = found.problem.names
+    return document.mapped(names.annotate) if names else document
+
+
+def certainty(found: Certificate) -> str:
+    """What is proved and what is not."""
+    bound = found.error_bound
+    if bound:
+        text = f"rank: error at most {bound.numerator / bound.denominator:.1e}"
+    elif not found.prime:
+        return "proved"
+    else:
+        text = f"rank proved modulo {found.prime}"
+    if found.root_count_certainty is not None:
+        text += f"; N {found.root_count_certainty.text}"
+    return text
+
+
+def explain_unfinished(problem: Problem, over: LimitReached, timeout: float = 120.0) -> Explanation:
+    """The explanation of an allocation whose ranks were not found in time.
+
+    Parameters
+    ----------
+    problem : Problem
+    over : LimitReached
+        The limit that ended the work.
+    timeout : float, optional
+        The time limit of the call.
+    """
+    from algebra.theorems.statements import what_theorems_say
+
+    network = problem.network
+    known = [f"Tried: {over}."]
+    if not (problem.is_random or problem.updates):
+        size = problem.allocation.size
+        known.append(
+            f"{plural(size, f'{size} weight')} of {network.parameters} learn, for "
+            f"{plural(network.outputs, f'{network.outputs} label')}."
+        )
+        if network.chain() is not None:
+            most = network.label_dimension_bound
+            known.append(
+                f"By counting, at most {plural(most, f'{most} equation')} of them "
+                f"{'is' if most == 1 else 'are'} independent."
+            )
+        said = [
+            f"{name}: {word}"
+            for name, word in what_theorems_say(network, problem.allocation).items()
+            if word != "silent"
+        ]
+        if said:
+            known.append("The papers' theorems as stated, which are no proof: " + "; ".join(said))
+    return Explanation(
+        tuple(known),
+        "everything else: whether the learnable weights reach all independent equations (MP > 0)",
+        "the generic rank of the Jacobian, with more time or for a smaller net",
+        (
+            step("certify", "more time", timeout=max(600.0, 5 * timeout)),
+            step("inspect", "counts of rows and columns, which need no rank"),
+        ),
+    )
+
+
+def _why(found: Certificate) -> Explanation:
+    why = _explained(found)
+    return replace(why, known=(DISCRETE, *why.known)) if DISCRETE in found.notes else why
+
+
+def _longer(found: Certificate) -> float:
+    """Seconds for another search: more than this verdict had."""
+    return max(60.0, 5 * found.limits.search)
+
+
+def _explained(found: Certificate) -> Explanation:
+    if found.problem.updates:
+        return _of_updates(found)
+    if not found.problem.network.has_instances:
+        return _of_program(found)
+    more_time = max(600.0, 5 * found.limits.seconds)
+    longer = step("certify", "more instances are searched", search=_longer(found))
+    inner: Mapping[str, Any] = found.evidence.get("lowered", {}).get("evidence", found.evidence)
+    # Repairs and losses apply to the problem as it is.
+    is_plain = "network_rank" in found.evidence
+    if found.verdict == MINIMAL:
+        return _minimal(found, is_plain)
+    if found.verdict == MAXIMAL:
+        return _maximal(found, inner, is_plain)
+    estimate = step("estimate", "the match probability, with bounds", trials=1000)
+    if found.verdict == INTERMEDIATE:
+        return _intermediate(found, inner, estimate, is_plain)
+    assert found.verdict == UNDECIDED
+    if "network_rank" not in inner:
+        known = [*found.notes]
+        open_ = (
+            "whether every instance has a match: units switch between samples, and neither counts "
+            "of weights and equations nor a search settled it for all instances at once"
+        )
+        steps = [step("certify", "a longer search", search=_longer(found)), estimate]
+        if "active_rank" in inner:
+            steps.append(step("decide", "one instance, with a proof for it"))
+        decided = "one instance without a match that persists nearby (then MP < 1)"
+        return Explanation(tuple(known), open_, decided, tuple(steps))
+    known = [_reaches(found), "So MP > 0: around a teacher that is itself a student matches exist."]
+    if "regular_minor" in inner:
+        return Explanation(
+            tuple(known),
+            "whether MP = 1: an analytic network has no finite number of complex solutions, so "
+            "neither parity nor a complete count can be used, and each output has weights of its "
+            "own that learn",
+            "an output of which nothing learns (then MP < 1), or a read-out that learns alone "
+            "(then MP = 1)",
+            (estimate,),
+        )
+    if found.learnable > found.equations:
+        cut = step("certify", "parts that were cut off are counted", timeout=more_time)
+        longest = (cut,) if found.out_of_time else ()
+        return Explanation(
+            tuple(known),
+            f"whether MP = 1: {found.learnable} weights for {found.equations} equations, so "
+            "matches form families that cannot be counted, and no part of the "
+            "allocation with as many weights as equations was found maximal",
+            f"{found.equations} of the weights with an odd number of complex solutions (then MP = "
+            "1), or one instance without a real solution (then MP < 1)",
+            (
+                *longest,
+                step(
+                    "estimate",
+                    "matches found bound MP from below; none is ever ruled out",
+                    trials=1000,
+                ),
+            ),
+        )
+    roots = found.generic_root_count
+    if roots is not None:
+        known.append(
+            f"Almost every instance has N = {roots} complex solutions. N is even, so all of them "
+            "may be non-real: pairs cancel, and parity says nothing."
+        )
+        return Explanation(
+            tuple(known),
+            "whether some instances have no real solution: of those searched none was shown to",
+            f"one instance whose {roots} solutions are all non-real (then 0 < MP < 1)",
+            (longer, estimate),
+        )
+    # Loaded here, as below: few verdicts need it.
+    from algebra.systems.forms import beyond_counting
+
+    is_hopeless = beyond_counting(found.problem.allocation) is not None
+    longest = (
+        () if is_hopeless else (step("certify", "more time for the count", timeout=more_time),)
+    )
+    least = found.root_count_at_least
+    if least is not None:
+        known.append(f"N ≥ {least}: so many complex solutions were found, numerically.")
+    return Explanation(
+        tuple(known),
+        "whether MP = 1: the number N of complex solutions is not known, so neither its parity nor "
+        "a complete count of one instance can be used",
+        "a complete count: N odd means MP = 1; N even, and one instance without real solutions, "
+        "0 < MP < 1",
+        (
+            *longest,
+            step("inspect", "how large the core is: fewer rows make it smaller"),
+            estimate,
+        ),
+    )
+
+
+def _of_program(found: Certificate) -> Explanation:
+    """A verdict on a program that was read from a file: only ranks are known."""
+    inspect = step("inspect", "the ranks, and why they are exact or not")
+    if found.verdict == MINIMAL:
+        why = _minimal(found, False)
+        return replace(why, steps=(inspect,))
+    if found.verdict == MAXIMAL:
+        if "everything_learns" in found.evidence:
+            return Explanation(
+                ("MP = 1: every weight learns, so the teacher itself is a student.",)
+            )
+        part = ", ".join(found.evidence["affine_part"])
+        why_one = (
+            f"MP = 1: the labels are affine in {part}, with full rank: linear equations that have "
+            "a solution."
+        )
+        return Explanation((_reaches(found), why_one))
+    if found.rank == found.equations and "upper_bounds" not in found.evidence:
+        return Explanation(
+            (
+                _reaches(found),
+                "So MP > 0: around a teacher that is itself a student matches exist.",
+            ),
+            "whether MP = 1",
+            "parameters that enter the labels affinely, of full rank: a last layer (then MP = 1)",
+            (inspect,),
+        )
+    pieces = "pattern" in found.evidence
+    return Explanation(
+        (
+            f"What learns has rank {found.rank}, the whole network {found.equations}"
+            + (" on the piece that was drawn." if pieces else ", with formal values."),
+        ),
+        "whether MP > 0",
+        "a piece on which both ranks are equal (then MP > 0)"
+        if pieces
+        else "a regular minor of the Jacobian in ball arithmetic",
+        (inspect,),
+    )
+
+
+def _reaches(found: Certificate) -> str:
+    return (
+        f"Not minimal: the {found.learnable} learnable weights reach all {found.equations} "
+        f"independent equations (rank {found.rank})."
+    )
+
+
+def _minimal(found: Certificate, is_plain: bool) -> Explanation:
+    lacking = found.equations - found.rank
+    weights = f"the {found.learnable} learnable weights change"
+    if found.learnable == 1:
+        weights = "the one learnable weight changes"
+    known = [
+        f"MP = 0: a match has to satisfy "
+        f"{plural(found.equations, f'{found.equations} independent equation')}, and {weights} the "
+        f"outputs in {plural(found.rank, f'{found.rank} independent direction')} only, {lacking} "
+        "too few: the labels of almost no teacher are reached."
+    ]
+    if found.learnable < found.equations:
+        least = found.equations - found.learnable
+        known.append(f"At least {least} more weight{'s' * (least != 1)} must learn.")
+    elif found.reasons:
+        known.append("There are enough weights, but in the wrong places:")
+        known += [f"  {reason}" for reason in found.reasons]
+    steps = [step("inspect", "where too many equations meet too few unknowns")]
+    if is_plain:
+        steps.insert(0, step("repair", "the fewest moves that make MP > 0"))
+    return Explanation(tuple(known), steps=tuple(steps))
+
+
+def _maximal(found: Certificate, evidence: Mapping[str, Any], is_plain: bool) -> Explanation:
+    roots = found.generic_root_count
+    if "labels_vanish" in evidence:
+        why = (
+            "No path leads from an input to an output: every label is 0, and each student matches."
+        )
+        return Explanation((f"MP = 1. {why}",))
+    if "construction" in evidence:
+        why = (
+            "The learnable weights of each layer solve the linear equations of the target's layer."
+        )
+        return Explanation((f"MP = 1. {why}",))
+    if "everything_learns" in evidence:
+        return Explanation(("MP = 1: every weight learns, so the teacher itself is a student.",))
+    known = [_reaches(found)]
+    if not evidence.keys() & {"root_count", "teacher_reached", "whole_column", "at_infinity"}:
+        known.append(
+            "MP = 1: the labels are linear in the weights of the read-out that learn, and these "
+            "linear equations have a solution, whatever else learns."
+        )
+    elif "teacher_reached" in evidence:
+        known.append(
+            "MP = 1: after a change of basis of the hidden units, which changes no label, the "
+            "teacher differs from the student in learnable weights only."
+        )
+    elif "sub_allocation" in evidence:
+        part = len(evidence["sub_allocation"])
+        known.append(
+            f"MP = 1: {part} of the weights alone have an odd number of complex solutions, and "
+            "what fewer weights can do, more can."
+        )
+    elif "whole_column" in evidence:
+        known.append(
+            "MP = 1: a whole column of W learns, and it is mapped to the labels by a proper map "
+            "whose real degree is not 0, so every label is reached."
+        )
+    elif "at_infinity" in evidence:
+        known.append(
+            "MP = 1: as some weights grow without bound, the equations have an odd number of "
+            "complex solutions in the limit, so at least one is real, and real solutions of the "
+            "equations themselves lie near it, with large weights."
+        )
+    elif "tied" in evidence:
+        known.append(
+            "MP = 1: where some weights move together, and as many groups move as there are "
+            "equations, there is an odd number of complex solutions, so at least one is real."
+        )
+    elif roots == 1:
+        known.append(
+            "MP = 1: almost every instance has exactly one complex solution, which is therefore "
+            "real."
+        )
+    else:
+        known.append(
+            f"MP = 1: almost every instance has N = {roots} complex solutions. Non-real ones come "
+            "in pairs and N is odd, so at least one is real."
+        )
+    steps = (
+        step("robust", "how many of the weights may be lost before MP drops to 0"),
+        step("identify", "which weights the data determine"),
+    )
+    return Explanation(tuple(known), steps=steps if is_plain else ())
+
+
+def _intermediate(
+    found: Certificate,
+    evidence: Mapping[str, Any],
+    estimate: Step,
+    is_plain: bool,
+) -> Explanation:
+    open_ = "the value of MP: no formula is known, it has to be estimated"
+    steps = [estimate]
+    if evidence.keys() & {"no_real_root", "enclosed_solutions"}:
+        known = [
+            _reaches(found),
+            "MP > 0: around a teacher that is itself a student matches exist.",
+            f"MP < 1: almost every instance has N = {found.generic_root_count} complex solutions, "
+            "and the certificate names one with none of them real. Solutions move continuously, "
+            "so the instances around it have no match either.",
+        ]
+        if is_plain:
+            steps.append(step("repair", "the fewest moves that make MP = 1", goal="maximal"))
+    elif "stuck_output" in evidence:
+        known = [
+            _reaches(found),
+            "MP > 0: around a teacher that is itself a student matches exist.",
+            f"MP < 1: too little of output {evidence['stuck_output']} learns, and hidden values "
+            "are bounded: the labels of a teacher with larger read-out weights are out of reach.",
+        ]
+    elif "no_match" in evidence:
+        known = [
+            "MP > 0: with positive probability all units of teacher and student are silent.",
+            "MP < 1: the certificate names an instance that no weights match, nor any near it.",
+        ]
+    else:
+        known = [
+            "MP > 0: with positive probability all units of teacher and student are silent.",
+            f"MP < 1: the learnable weights change the outputs in at most {found.rank} independent "
+            f"directions, and with positive probability the labels need {found.equations}.",
+            *(f"  {reason}" for reason in found.reasons),
+        ]
+    return Explanation(tuple(known), open_, "", tuple(steps))
+
+
+def _of_updates(found: Certificate) -> Explanation:
+    """A verdict where matrices learn by updates."""
+    learning = found.problem.learning
+    size, gauge = learning.size, learning.size - learning.dimension
+    what = plural(size, f"{size} learnable parameter")
+    if gauge:
+        what += f" ({gauge} of them gauge: they change no weight)"
+    inspect = step("inspect", "sizes, dimensions and ranks of the updates")
+    identify = step("identify", "which weights the data determine")
+    if found.verdict == MINIMAL:
+        lacking = found.equations - found.rank
+        text = (
+            f"MP = 0: a match has to satisfy "
+            f"{plural(found.equations, f'{found.equations} independent equation')}, and the {what} "
+            f"{'changes' if size == 1 else 'change'} the outputs in "
+            f"{plural(found.rank, f'{found.rank} independent direction')} only, {lacking} too few."
+        )
+        return Explanation((text,), steps=(inspect,))
+    reach = f"Not minimal: the {what} reach all {found.equations} independent equations."
+    if found.verdict == MAXIMAL:
+        if "labels_vanish" in found.evidence:
+            text = "MP = 1. No path leads from an input to an output: each student matches."
+            return Explanation((text,))
+        if "part" in found.evidence:
+            part = found.evidence["part"]["learnable"]
+            why = f"MP = 1: the updates can do what {part} single cells can, and these have MP = 1."
+        elif "root_count" in found.evidence and learning.dimension == found.equations:
+            why = (
+                f"MP = 1: almost every instance has N = {found.generic_root_count} complex "
+                "solutions. Non-real ones come in pairs and N is odd, so at least one is real."
+            )
+        elif learning.is_affine:
+            why = "MP = 1: the labels are linear in what learns, and the equations have a solution."
+        else:
+            why = "MP = 1: the updates reach what single cells reach, and these have MP = 1."
+        return Explanation((reach, why), steps=(identify,))
+    known = [reach, "So MP > 0: around a teacher that is itself a student matches exist."]
+    open_ = "whether MP = 1: the number of complex solutions is not known, or not finite"
+    if found.generic_root_count is not None:
+        open_ = (
+            f"whether MP = 1: almost every instance has N = {found.generic_root_count} complex "
+            "solutions, and N is even, so all of them may be non-real"
+        )
+    decided = "cells within reach of the updates that are maximal (a larger rank may have some)"
+    if found.verdict == INTERMEDIATE:
+        known.append("MP < 1: some teachers, of positive probability, are out of reach.")
+        open_, decided = "the value of MP: no formula is known", ""
+    return Explanation(tuple(known), open_, decided, (inspect, identify))

@@ -8,14 +8,18 @@ and none is unfinished: no statement is accepted without a check.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from algebra.documents import Document, Explanation, Step, Table, step
 from algebra.errors import Unfinished
 from algebra.results import Result, columns_of, named
 from algebra.time_limits import OutOfTime
 
+# Verdicts of allocations: minimal means MP = 0, maximal MP = 1, intermediate strictly between.
+VERDICTS = ("minimal", "maximal", "intermediate", "undecided")
 PROVED, PROBABLE, FAILED = "proved", "probable", "failed"
 UNCHECKED = "unchecked"
 # The statement could not be computed again, so neither it nor the proof is decided.
@@ -24,6 +28,7 @@ UNFINISHED = "unfinished"
 # Receives place, status and text of each check.
 Say = Callable[[str, str, str], None]
 
+_TONES = {PROVED: "good", FAILED: "bad"}
 _STRENGTH = (PROVED, PROBABLE, UNCHECKED, UNFINISHED, FAILED)
 
 
@@ -70,17 +75,6 @@ class Verification(Result):
     verdict: str
     checks: tuple[Check, ...]
 
-    picture = "checks"
-
-    def facts(self) -> dict[str, Any]:
-        """The verdict that was checked, whether it holds, and the numbers of checks by status."""
-        statuses = [check.status for check in self.checks]
-        return {
-            "verdict": self.verdict,
-            "outcome": self.outcome,
-            **{status: statuses.count(status) for status in dict.fromkeys(statuses)},
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each check."""
         return columns_of(self.checks, "place", "status", "text")
@@ -108,10 +102,48 @@ class Verification(Result):
             return "not finished: nothing is known"
         return "holds" if self.holds else "does not hold"
 
-    def __str__(self) -> str:
-        lines = [f"{self.verdict}: " + self.outcome]
-        lines += [f"  {c.status:9s} {c.place}: {c.text}" for c in self.checks]
-        return "\n".join(lines)
+    def document(self) -> Document:
+        """Whether it holds, every check with its status, and what follows."""
+        tally = Counter(check.status for check in self.checks)
+        known, open_, decided_by = [], "", ""
+        steps: tuple[Step, ...] = ()
+        if self.is_unfinished:
+            done = len(self.checks) - tally[UNFINISHED]
+            known.append(f"{done} check{'s' * (done != 1)} ended, none of them with a fault.")
+            missing = "; ".join(c.text for c in self.checks if c.status == UNFINISHED)
+            open_ = f"whether the file proves {self.verdict!r}: nothing follows ({missing})"
+            decided_by = "the remaining checks, with more time"
+            steps = (step("verify", "more time", timeout=3600),)
+        elif not self.holds:
+            wrong = [check for check in self.checks if check.status == FAILED]
+            known.append(
+                f"The file does not prove {self.verdict!r}: "
+                + "; ".join(f"{check.place}: {check.text}" for check in wrong[:3])
+                + ("; …" if len(wrong) > 3 else ".")
+            )
+            open_ = f"whether {self.verdict!r} is true all the same: a bad proof shows nothing"
+            decided_by = "a proof made anew from the problem"
+            purpose = "another proof of the same problem"
+            steps = (step("certify", purpose, subject="P.toml", out="cert.json"),)
+        else:
+            # Bounds of designs and recordings are evaluated by code that their searches use too.
+            how = ", and not by the code that found it" if self.verdict in VERDICTS else ""
+            known.append(f"Everything that {self.verdict!r} rests on was checked anew{how}.")
+            if tally[PROBABLE]:
+                known.append(
+                    f"Of the checks {tally[PROBABLE]} rest on random points: right but for an "
+                    "unlucky one, at new primes and points of their own (probable)."
+                )
+                steps = (step("verify", "other primes and points", seed=2),)
+        columns = {name: [getattr(c, name) for c in self.checks] for name in ("status", "place")}
+        tones = {"status": [_TONES.get(check.status, "open") for check in self.checks]}
+        return Document(
+            f"{self.verdict}: {self.outcome}",
+            {"verdict": self.verdict, "outcome": self.outcome, **tally},
+            (Table({**columns, "what": [check.text for check in self.checks]}, tones=tones),),
+            Explanation(tuple(known), open_, decided_by, steps),
+            tone="open" if self.is_unfinished else "good" if self.holds else "bad",
+        )
 
 
 class CheckFailed(Exception):

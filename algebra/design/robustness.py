@@ -43,11 +43,18 @@ from typing import Any
 import numpy as np
 
 from algebra.design.demand import line_name, line_of
+from algebra.documents import Document, Explanation, Step, step
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon, inverses, random_prime, times
 from algebra.linalg.rational import float_text
-from algebra.networks.limits import plural
-from algebra.problems.allocation import Allocation, Cell, cell_columns, cells_data
+from algebra.networks.limits import plural, some
+from algebra.problems.allocation import (
+    Allocation,
+    Cell,
+    cell_columns,
+    cells_data,
+    cells_text,
+)
 from algebra.ranks.generic_rank import (
     TARGET_ERROR,
     allocation_rank,
@@ -60,6 +67,8 @@ from algebra.results import Result, named
 from algebra.time_limits import end_of_part, has_passed
 
 _ORDERS = 24
+# Rows and columns that are named.
+_MOST_LINES = 12
 # Number of points tried if a set is not fatal at another point: the first was unlucky.
 _POINTS = 4
 
@@ -111,19 +120,6 @@ class Robustness(Result):
             "error_bound": float_text(self.error),
         }
 
-    picture = "robustness"
-
-    def facts(self) -> dict[str, Any]:
-        """The number of survived losses, and the fatal sets."""
-        return {
-            "learnable": self.allocation.size,
-            "equations": self.equations,
-            "survives": self.survives,
-            "fatal": len(self.fatal),
-            "exact": self.is_exact,
-            "coloops": len(self.coloops),
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each learnable weight."""
         cells = self.allocation.cells
@@ -133,16 +129,48 @@ class Robustness(Result):
             "fatal_alone": [cell in self.coloops for cell in cells],
         }
 
-    def __str__(self) -> str:
-        size, some = self.allocation.size, len(self.fatal)
+    def document(self) -> Document:
+        """What is survived, and what is fatal."""
+        size = self.allocation.size
+        wrong = f"wrong with probability at most {float_text(self.error)}" if self.error else ""
+        facts = {
+            "learnable": size,
+            "equations": self.equations,
+            "survives": self.survives,
+            "fatal": cells_text(self.fatal),
+            "exact": self.is_exact,
+            "fatal_alone": f"all {size}" if len(self.coloops) == size else cells_text(self.coloops),
+            "fatal_lines": some(self.lines, _MOST_LINES) or None,
+        }
+        known = []
+        if self.survives:
+            known.append(
+                f"After any loss of {plural(self.survives, f'{self.survives} weight')} the rest "
+                f"still reaches all {self.equations} equations: MP > 0, proved."
+            )
+        if self.fatal:
+            which = "that weight" if len(self.fatal) == 1 else f"those {len(self.fatal)} weights"
+            known.append(f"Without {which} MP = 0 ({wrong or 'proved'}).")
+        open_ = decided_by = ""
+        steps: tuple[Step, ...] = ()
+        if not self.is_exact:
+            open_ = f"whether any {self.survives + 1} may be lost"
+            decided_by = "a smaller fatal set, or a search that goes to its end"
+            steps = (step("robust", "a longer search", seconds=300),)
+        return Document(
+            self._title(), facts, (), Explanation(tuple(known), open_, decided_by, steps)
+        )
+
+    def _title(self) -> str:
+        size, fewest = self.allocation.size, len(self.fatal)
         if not self.survives:
-            fatal = plural(some, f"{some} weight")
+            fatal = plural(fewest, f"{fewest} weight")
             known = f"the loss of some {fatal} of {size} makes MP = 0"
             return known if self.is_exact else f"{known}; whether any one may be lost is open"
         known = f"any {self.survives} of {size} weights may be lost"
         if self.is_exact:
-            return f"{known}, some {some} may not" if some else known
-        return f"{known}, some {some} may not; in between is open"
+            return f"{known}, some {fewest} may not" if fewest else known
+        return f"{known}, some {fewest} may not; in between is open"
 
 
 def robustness(

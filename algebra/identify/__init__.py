@@ -7,4 +7,5 @@ dimension       the dimension of the set of functions of a network
 verify_dimension  verification of its proof file
 updates         the same for weights that low-rank updates, gains and ties change
 identification  the result for a problem, cell by cell
+explanation     what follows from it, what is open, and which verb to try
 """

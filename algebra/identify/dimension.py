@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from algebra.certificates.sparse import compact
+from algebra.documents import Document, Explanation, step
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
@@ -79,8 +80,6 @@ class Dimension(Result):
     rank: GenericRank | None = None
     filling_widths: tuple[tuple[int, ...], ...] | None = None
 
-    picture = "dimension"
-
     @property
     def defect(self) -> int:
         """Expected minus actual dimension."""
@@ -91,17 +90,16 @@ class Dimension(Result):
         """Whether almost all functions of the ambient space near one of them can be realized."""
         return self.dimension == self.ambient
 
-    def facts(self) -> dict[str, Any]:
-        """Dimension, expected and ambient dimension, defect, filling."""
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**self._sizes(), "known": self.known, "filling_widths": self.filling_widths}
+
+    def _sizes(self) -> dict[str, Any]:
         return {
             "model": self.model,
             **named(self, "dimension", "expected", "ambient", "defect", "filling", "parameters"),
             "samples": self.samples,
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {**self.facts(), "known": self.known, "filling_widths": self.filling_widths}
 
     def proof_file(self) -> dict[str, Any]:
         """The content of a proof file, for `algebra.identify.verify_dimension`.
@@ -126,17 +124,33 @@ class Dimension(Result):
             data["support"] = {name: compact(mask.tolist()) for name, mask in self.support.items()}
         return data
 
-    def __str__(self) -> str:
+    def document(self) -> Document:
+        """Dimension, expected and ambient dimension, defect, filling."""
         space = "" if self.ambient is None else f" of {self.ambient}"
-        lines = [
+        title = (
             f"{self.model}: dimension {self.dimension}{space}, {self.expected} expected, defect "
-            f"{self.defect}" + (", filling" if self.filling else ""),
-            f"  {self.parameters} weights; {self.known}",
-        ]
+            f"{self.defect}" + (", filling" if self.filling else "")
+        )
+        facts = self._sizes()
         if self.filling_widths is not None:
-            listed = "; ".join(", ".join(map(str, widths)) for widths in self.filling_widths)
-            lines.append(f"  smallest filling hidden widths: {listed or 'none within the limits'}")
-        return "\n".join(lines)
+            widths = "; ".join(", ".join(map(str, own)) for own in self.filling_widths)
+            facts["smallest_filling_widths"] = widths or "none within the limits"
+        known = [
+            f"Near almost all weights the function moves in {self.dimension} independent "
+            f"directions when its {self.parameters} weights do."
+        ]
+        if self.defect:
+            known.append(
+                f"Counting weights and scales promises {self.expected}: {self.defect} directions "
+                "are lost to relations that counting does not see."
+            )
+        if self.ambient is not None:
+            fills = "fills" if self.filling else "does not fill"
+            known.append(f"It {fills} the space of polynomial maps, of dimension {self.ambient}.")
+        known.append(f"The dimension is {self.known}.")
+        proof = step("dimension", "a proof for verify", out="proof.json")
+        steps = (proof,) if self.network is not None else ()
+        return Document(title, facts, (), Explanation(tuple(known), steps=steps))
 
 
 def degrees(network: Network) -> tuple[int, bool] | None:

@@ -8,11 +8,14 @@ values, everything else is known.  `fibre` computes which of them are determined
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from algebra.documents import Document, Paragraph
 from algebra.identify.alternatives import Alternatives, alternatives
 from algebra.identify.balls import is_attained
+from algebra.identify.explanation import explain, explain_updates
 from algebra.identify.fibre import Fibre, fibre
 from algebra.identify.updates import learning_fibre
 from algebra.linalg.rational import nearest_double
@@ -47,6 +50,8 @@ class Identification(Result):
         The reason why there is none.
     out_of_time : bool
         Whether a time limit is the reason.
+    timeout : float
+        The limit.
     seed : int
     """
 
@@ -56,6 +61,7 @@ class Identification(Result):
     unknown: str
     seed: int
     out_of_time: bool = False
+    timeout: float = field(default=60.0, compare=False)
 
     @property
     def globally_determined(self) -> tuple[Cell, ...] | None:
@@ -111,20 +117,6 @@ class Identification(Result):
         few = sum(len(own) for of in blocks for own in of.values()) <= MOST_CELLS
         return {"groups": None, "group_blocks": blocks if few else None}
 
-    picture = "identification"
-
-    def facts(self) -> dict[str, Any]:
-        """The numbers of weights that are determined locally and globally."""
-        everywhere = self.globally_determined
-        return {
-            "learnable": self.problem.learning.size,
-            "determined": len(self.fibre.determined),
-            "free": len(self.fibre.free),
-            "fibre_dimension": self.fibre.dimension,
-            "generic_root_count": self.alternatives and self.alternatives.root_count,
-            "globally_determined": None if everywhere is None else len(everywhere),
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each weight that can change."""
         cells = self.problem.learning.moving.cells
@@ -140,42 +132,57 @@ class Identification(Result):
             "values": [self.alternatives and self.alternatives.values.get(c) for c in cells],
         }
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self) -> list[str]:
-        """The answer in words."""
-        dimension = self.fibre.dimension
+    def document(self) -> Document:
+        """What is determined, near the truth and everywhere."""
+        everywhere, dimension = self.globally_determined, self.fibre.dimension
+        facts = {
+            "learnable": self.problem.learning.size,
+            "determined": len(self.fibre.determined),
+            "free": len(self.fibre.free),
+            "fibre_dimension": dimension,
+            "generic_root_count": self.alternatives and self.alternatives.root_count,
+            "globally_determined": None if everywhere is None else len(everywhere),
+            "globally": self.unknown or None,
+        }
         if dimension:
-            out = [f"matches form a family of dimension {dimension}: not determined"]
+            title = f"matches form a family of dimension {dimension}: not determined"
         elif self.alternatives is None:
-            out = ["determined locally: matches are isolated"]
+            title = "determined locally: matches are isolated"
         elif self.alternatives.root_count == 1:
-            out = ["determined: one match, the truth"]
+            title = "determined: one match, the truth"
         else:
-            out = [f"determined up to {self.alternatives.root_count} complex alternatives"]
+            title = f"determined up to {self.alternatives.root_count} complex alternatives"
+        names = self.problem.names
+        why = explain_updates(self) if self.problem.updates else explain(self)
+        found = Document(title, facts, tuple(map(Paragraph, self._lines())), why)
+        return found.mapped(names.annotate) if names else found
+
+    def _lines(self) -> list[str]:
+        """The weights that are free, determined locally, or take several values."""
+        out = []
         for group in self.fibre.groups:
-            names = ", ".join(f"{n}[{i},{j}]" for n, i, j in group)
+            cells = _listed(group)
             out.append(
-                f"  free, each made up for by the others: {names}"
+                f"  free, each made up for by the others: {cells}"
                 if len(group) > 1
-                else f"  free, without effect on any label: {names}"
+                else f"  free, without effect on any label: {cells}"
             )
-        if dimension and self.fibre.determined:
-            names = ", ".join(f"{n}[{i},{j}]" for n, i, j in self.fibre.determined)
-            out.append(f"  determined locally all the same: {names}")
+        if self.fibre.dimension and self.fibre.determined:
+            out.append(f"  determined locally all the same: {_listed(self.fibre.determined)}")
         if self.alternatives is not None and self.finitely_many:
             for cell, count in self.alternatives.values.items():
-                text = f"  {cell[0]}[{cell[1]},{cell[2]}]: "
+                text = f"  {_listed([cell])}: "
                 if count == 1:
                     out.append(text + "the same value in every match")
                 elif cell in self.alternatives.up_to_sign:
                     out.append(text + "determined up to its sign")
                 else:
                     out.append(text + f"{count} complex values")
-        if self.unknown:
-            out.append(f"  globally: {self.unknown}")
         return out
+
+
+def _listed(cells: Sequence[Cell]) -> str:
+    return ", ".join(f"{name}[{i},{j}]" for name, i, j in cells)
 
 
 def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Identification:
@@ -226,7 +233,7 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
         except (RootCountError, MsolveMissing, MsolveError, OutOfTime, NotKnown) as error:
             unknown = str(error)
             out_of_time = isinstance(error, (OutOfTime, MsolveTimeout))
-    return Identification(problem, local, found, unknown, seed, out_of_time)
+    return Identification(problem, local, found, unknown, seed, out_of_time, timeout)
 
 
 def _local(problem: Problem, seed: int) -> Fibre:

@@ -18,6 +18,7 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Network, NotKnown, Support
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
 from algebra.problems.edges import given_mask
@@ -271,6 +272,21 @@ class Problem:
     def is_random(self) -> bool:
         """Whether the allocation is drawn anew for each trial."""
         return any(isinstance(v, RandomCells) for v in self.learnable.values())
+
+    @property
+    def learns(self) -> str:
+        """The learnable parameters and the constraints, on one line."""
+        parts = []
+        for name, value in self.learnable.items():
+            if isinstance(value, RandomCells):
+                parts.append(plural(value.budget, f"{value.budget} random cell") + f" of {name}")
+            elif isinstance(value, Update):
+                parts.append(value.words(name, self.network.shapes[name]))
+            else:
+                size = int(value.sum())
+                parts.append(plural(size, f"{size} cell") + f" of {name}")
+        text = ", ".join(parts) or "nothing"
+        return f"{text} ({self.constraints})" if self.constraints else text
 
     @property
     def updates(self) -> dict[str, Update]:

@@ -16,6 +16,8 @@ the rows independent of earlier ones.  Since increments are non-increasing, rank
 after the first increment 0.
 
 `algebra.programs.formal` states what ranks at random points over GF(p) prove.
+
+One file, though long: the result and what it says stand beside the ranks from which they follow.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document, Explanation, Paragraph, Table, step
 from algebra.linalg.modular import (
     Residues,
     deficit_probability,
@@ -59,6 +62,8 @@ MOST_ROWS, MOST_EXPLAINED = 1200, 800
 MOST_ENTRIES = 25_000_000
 # At least a third of all primes may be drawn: −1 is a non-square modulo half of them.
 _PRIMES = 3
+# Reasons of redundancy that are listed; all are in the plain data.
+_MOST_REASONS = 8
 
 
 @dataclass(frozen=True)
@@ -202,8 +207,6 @@ class Capacity(Result):
     seed: int
     needed: int | None = None
 
-    picture = "capacity"
-
     @property
     def error_bound(self) -> Fraction | None:
         """Bound on the probability that any of the ranks is too small; None if unknown."""
@@ -217,17 +220,9 @@ class Capacity(Result):
         enough = [s for s in self.subsets if self.needed and s.capacity >= self.needed]
         return min(enough, key=lambda s: s.learnable, default=None)
 
-    def facts(self) -> dict[str, Any]:
-        """The subsets, and whether ranks are exact."""
-        best = max(self.subsets, key=lambda s: s.capacity)
-        return {
-            "model": self.model,
-            "parameters": self.parameters,
-            "outputs": self.outputs,
-            "subsets": len(self.subsets),
-            "largest_capacity": f"{best.capacity} ({best.name})",
-            "ranks": self.exactness.words,
-        }
+    def document(self) -> Document:
+        """The subsets, why parameters are redundant, and how ranks are known."""
+        return _document(self)
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each subset."""
@@ -247,6 +242,87 @@ class Capacity(Result):
             "needed": self.needed,
             "cheapest": found.name if found else None,
         }
+
+
+def _document(found: Capacity) -> Document:
+    """The document of capacities."""
+    best = max(found.subsets, key=lambda s: s.capacity)
+    facts = {
+        "model": found.model,
+        "parameters": found.parameters,
+        "outputs": found.outputs,
+        "subsets": len(found.subsets),
+        "largest_capacity": f"{best.capacity} ({best.name})",
+        "ranks": found.exactness.words,
+        "certainty": _odds(found.error_bound),
+    }
+    columns: dict[str, Sequence[Any]] = {
+        "subset": [s.name for s in found.subsets],
+        "learnable": [s.learnable for s in found.subsets],
+        "rank": [f"{s.rank}" if s.is_whole else f"≥ {s.rank}" for s in found.subsets],
+        "redundant": [
+            f"{s.redundant}" if s.is_whole else f"≤ {s.redundant}" for s in found.subsets
+        ],
+        "capacity": [_at_least(s, s.capacity) for s in found.subsets],
+        "of a teacher": [_at_least(s, s.teacher_capacity) for s in found.subsets],
+        "by counting": [s.counting for s in found.subsets],
+    }
+    reasons = [f"{s.name}: {reason}" for s in found.subsets for reason in s.reasons]
+    if len(reasons) > _MOST_REASONS:
+        reasons[_MOST_REASONS:] = [f"… and {len(reasons) - _MOST_REASONS} more such reasons"]
+    title = f"{found.parameters} parameters, {found.outputs} labels a sample"
+    return Document(
+        title, facts, (Table(columns), *map(Paragraph, reasons)), _why(found), tone="strong"
+    )
+
+
+def _why(found: Capacity) -> Explanation:
+    """What follows from the ranks for samples."""
+    known = [
+        "A capacity is the largest number of generic samples for which the labels change with "
+        "the parameters in as many independent directions as there are labels: all labels near "
+        "the network's own can be met, and with one sample more they cannot."
+    ]
+    wasted = [s for s in found.subsets if s.is_whole and s.redundant and s.capacity < s.counting]
+    if wasted:
+        most = max(wasted, key=lambda s: s.redundant / s.learnable)
+        known.append(
+            f"{most.name}: {most.learnable} parameters act like {most.rank}, so they fit "
+            f"{most.capacity} samples and not {most.counting}."
+        )
+    if found.needed:
+        best = found.cheapest
+        known.append(
+            f"The smallest of these subsets that fits {found.needed} samples is {best.name}, "
+            f"with {best.learnable} parameters."
+            if best
+            else f"None of these subsets fits {found.needed} samples."
+        )
+    if not found.exactness.is_exact:
+        known.append(f"Ranks are {found.exactness.words}; that they are attained is probable.")
+    return Explanation(
+        tuple(known),
+        "labels far from the network's own, and what training finds",
+        "training, or a larger model",
+        (
+            step("capacity", "the cheapest for 100 samples", lora="1,2", needed=100),
+            step("capacity", "a picture", learn="*.bias", plot="capacity.png"),
+        ),
+    )
+
+
+def _at_least(subset: SubsetCapacity, value: int | None) -> str:
+    if value is None:
+        return "any"
+    return f"{value}" if subset.is_whole or value < subset.samples else f"≥ {value}"
+
+
+def _odds(bound: Fraction | None) -> str:
+    if bound is None:
+        return "the probability of an unlucky point is not bounded"
+    if not bound:
+        return "proved: no rank is too small"
+    return f"one is too small with probability {bound.numerator / bound.denominator:.0e} at most"
 
 
 def _double(bound: Fraction | None) -> Any:

@@ -92,7 +92,7 @@ def record(
     --------
     >>> from algebra.networks.feedforward import LinearFeedForward
     >>> net = LinearFeedForward(q=2, widths=(3,), d=3, m=2)
-    >>> print(record(Problem(net, {"W1": [[1, 1], [1, 0], [0, 0]]})).lines()[0])
+    >>> print(record(Problem(net, {"W1": [[1, 1], [1, 0], [0, 0]]})).document().title)
     record 2 of 3 at cost 2: output 0, output 1
     """
     asked = ask(question, what, seed=seed, **options)

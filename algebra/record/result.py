@@ -20,6 +20,7 @@ from algebra.certificates.duals import (
     written,
 )
 from algebra.certificates.sparse import compact
+from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.identify.fibre import Fibre
 from algebra.matroids.capped import Dual
 from algebra.matroids.groups import GroupLeaf
@@ -29,7 +30,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.parametrized import by_updates
 from algebra.record.asked import Asked
-from algebra.record.things import Thing, title
+from algebra.record.things import Thing, kinds_of, title
 from algebra.results import Result, named
 
 FORMAT, VERSION = "matchprob-recording", 1
@@ -124,8 +125,6 @@ class Recording(Result):
     order: tuple[tuple[Thing, int], ...] = field(default=(), repr=False)
     alone: tuple[int, ...] = field(default=(), repr=False)
 
-    picture = "recording"
-
     @property
     def problem(self) -> Problem:
         """What was asked of."""
@@ -207,18 +206,6 @@ class Recording(Result):
             **named(self, "cost", "bound", "evidence"),
         }
 
-    def facts(self) -> dict[str, Any]:
-        """How much is recorded, and how sure it is the least."""
-        return {
-            "what": ", ".join(self.asked.what),
-            "recorded": f"{len(self.recorded)} of {len(self.asked.allowed)}",
-            "cost": self.cost,
-            "bound": self.bound,
-            "rank": self.rank.rank,
-            "learnable": self.learnable,
-            "things": ", ".join(self.names),
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each element."""
         asked, recorded = self.asked, set(self.recorded)
@@ -232,35 +219,80 @@ class Recording(Result):
             "alone_at_most": [alone.get(k, 0) for k in range(len(asked.things))],
         }
 
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-    def lines(self) -> list[str]:
-        """The answer in words."""
+    def document(self) -> Document:
+        """What to record, how sure it is the least, and what it determines."""
         of, names = len(self.asked.allowed), list(self.names)
-        listed = some(names, _MOST) or "nothing"
-        out = [f"record {len(names)} of {of} at cost {self.cost}: {listed}"]
+        listed = some(names, _MOST)
+        facts = {
+            "what": ", ".join(self.asked.what),
+            "recorded": f"{len(names)} of {of}",
+            "cost": self.cost,
+            "bound": self.bound,
+            "rank": self.rank.rank,
+            "learnable": self.learnable,
+            "proof": self.proof,
+        }
+        lines = []
         if len(self.order) > 1:
             adds = [f"{title(thing, self.problem.names)} {gain}" for thing, gain in self.order]
-            out.append(f"  by what each adds to the rank: {some(adds, _RANKED)}")
-        if self.is_unique:
-            out.append(f"  the match is locally unique: rank {self.rank.rank} = r")
-        else:
+            lines.append(f"  by what each adds to the rank: {some(adds, _RANKED)}")
+        if not self.is_unique:
             free = some([self.problem.names.cell(cell) for cell in self.free], _MOST)
-            out.append(
-                f"  rank {self.rank.rank} of r = {self.learnable}, and nothing that may be "
-                f"recorded adds to it; free all the same: {free}"
+            lines.append(f"  free, whatever is recorded: {free}")
+        return Document(
+            f"record {len(names)} of {of} at cost {self.cost}: {listed or 'nothing'}",
+            facts,
+            tuple(map(Paragraph, lines)),
+            self._why(),
+        )
+
+    def _why(self) -> Explanation:
+        """What it determines, and how sure it is that less does not do."""
+        size, rank = self.learnable, self.rank.rank
+        kinds, network = self.asked.what, self.problem.network
+        known, open_, decided_by = [], [], ""
+        steps: list[Step] = []
+        if not size:
+            known.append("Nothing learns, so there is nothing to determine.")
+        elif self.is_unique:
+            exact = network.ranks_are_exact(self.problem.support)
+            known.append(
+                f"What is recorded changes with the {size} learnable weights in "
+                + (
+                    f"{rank} independent directions: the match is locally unique. Proved modulo "
+                    f"{self.rank.p}."
+                    if exact
+                    else f"at most {rank} independent directions: if in so many, the match is "
+                    "locally unique. This is not proved for this activation, or for these leaks."
+                )
             )
-        if not self.problem.network.ranks_are_exact(self.problem.support):
-            out.append(
-                "  for this activation, or with these leaks, the rank is an upper bound: that of "
-                "functions whose values and slopes are independent"
-            )
-        if self.is_optimal:
-            out.append(f"  optimal: {self.proof}; wrong with probability {bound_text(self.error)}")
+            open_.append("whether there are other matches, far from the truth")
+            if network.equations_are != "analytic":
+                decided_by = "the number N of complex solutions, if the labels are recorded"
+            if exact:
+                steps.append(step("identify", "which weights the labels determine"))
         else:
-            out.append(f"  cost {self.cost}, at least {self.bound} for any: {self.proof}")
-        return out
+            known.append(
+                f"All that may be recorded ({len(self.asked.allowed)}) changes with the {size} "
+                f"learnable weights in only {rank} independent directions: {len(self.free)} "
+                "weights stay free whatever is recorded. What is recorded determines as much as "
+                "all does."
+            )
+            open_.append("the values of the free weights")
+            decided_by = "other things recorded, more samples, or fewer learnable weights"
+            for kind in ("units", "times"):
+                if kind in kinds_of(network) and kind not in kinds:
+                    steps.append(step("record", f"with {kind} as well", what=(*kinds, kind)))
+        if self.is_optimal and self.cost:
+            known.append(
+                f"Nothing cheaper does: a recording of cost below {self.cost} exists with "
+                f"probability at most {bound_text(self.error)}."
+            )
+        elif not self.is_optimal:
+            open_.append(f"whether a recording of cost between {self.bound} and {self.cost} exists")
+            decided_by = decided_by or "a search that goes to its end"
+            steps.insert(0, step("record", "a longer search", what=kinds, seconds=600))
+        return Explanation(tuple(known), "; and ".join(open_), decided_by, tuple(steps))
 
 
 def bound_text(error: Fraction) -> str:

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from algebra.certificates.certificate import Certificate
+from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.families import certify
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
-from algebra.results import Result, columns_of, done_of, named
+from algebra.results import Result, columns_of, named
 from algebra.time_limits import OutOfTime, check_time
 
 # Largest number of allocations that are enumerated.
@@ -117,24 +118,10 @@ class Atlas(Result):
             **named(self, "totals", "entries", "seed"),
         }
 
-    picture = "atlas"
-
     @property
     def is_partial(self) -> bool:
         """Whether the work was interrupted: there are more orbits than entries."""
         return len(self.entries) < self.orbits
-
-    def facts(self) -> dict[str, Any]:
-        """The number of allocations with each verdict."""
-        done = done_of(len(self.entries), self.orbits)
-        return {
-            "network": str(self.network),
-            "budget": self.budget,
-            "allocations": sum(e.orbit for e in self.entries),
-            "orbits": done,
-            **self.totals,
-            "seed": self.seed,
-        }
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each orbit."""
@@ -153,12 +140,11 @@ class Atlas(Result):
         table.writerows(zip(*columns.values(), strict=True))
         return out.getvalue()
 
-    def __str__(self) -> str:
-        totals = ", ".join(f"{v} {k}" for k, v in self.totals.items())
-        return (
-            f"{self.network}; {self.budget} weights of {', '.join(self.matrices)}: "
-            f"{len(self.entries)} of {self.orbits} orbits; {totals}"
-        )
+    def document(self) -> Document:
+        """How many allocations have which verdict, orbit by orbit."""
+        from algebra.surveys.document import atlas_document
+
+        return atlas_document(self)
 
 
 def orbits(

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.linalg.modular import batched_rank, random_prime
 from algebra.linalg.rational import nearest_double
@@ -147,15 +148,6 @@ class AuditResult(Result):
     seed: int
     requested: int
 
-    picture = "audit"
-
-    def facts(self) -> dict[str, Any]:
-        """Numbers of allocations, and of those on which theorems are wrong."""
-        return {
-            **named(self, "matrix", "budget", "checked", "total", "minimal"),
-            "wrong": sum(t.wrong for t in self.theorems),
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each theorem."""
         names = ("theorem", "checked", "agree", "silent", *_WRONG)
@@ -172,17 +164,16 @@ class AuditResult(Result):
             "seed": self.seed,
         }
 
-    def __str__(self) -> str:
-        lines = [
-            f"{self.network}; {self.budget} weights of {self.matrix}: "
-            f"{self.checked} of {self.total} allocations, {self.minimal} minimal"
-        ]
-        lines += [
-            f"  {t.theorem}: {t.agree} agree, {t.silent} silent, {t.says_maximal_but_minimal} "
-            f"said maximal but minimal, {t.says_minimal_but_not} said minimal but not"
-            for t in self.theorems
-        ]
-        return "\n".join(lines)
+    def document(self) -> Document:
+        """How many allocations, and how often theorems are wrong of them."""
+        from algebra.surveys.document import audit_explanation, audit_parts
+
+        facts = {
+            **named(self, "matrix", "budget", "checked", "total", "minimal"),
+            "wrong": sum(t.wrong for t in self.theorems),
+        }
+        why = audit_explanation([self], self.seed)
+        return Document(f"theorems on {self.matrix}", facts, audit_parts(self), why, "strong")
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,8 +192,6 @@ class Audit(Result):
     matrices: tuple[AuditResult, ...]
     seed: int
     requested: int
-
-    picture = "audit"
 
     def __iter__(self) -> Iterator[AuditResult]:
         return iter(self.matrices)
@@ -231,11 +220,12 @@ class Audit(Result):
     def _total(self, name: str) -> int:
         return sum(getattr(t, name) for a in self.matrices for t in a.theorems)
 
-    def facts(self) -> dict[str, Any]:
-        """Totals over the matrices."""
-        network = {"network": str(self.matrices[0].network)} if self.matrices else {}
-        return {
-            **network,
+    def document(self) -> Document:
+        """Totals over the matrices, and each of them."""
+        from algebra.surveys.document import audit_explanation, audit_parts
+
+        facts = {
+            "network": str(self.matrices[0].network) if self.matrices else None,
             "matrices": " ".join(a.matrix for a in self.matrices),
             "checked": f"{self.checked} of {self.requested}" if self.is_partial else self.checked,
             "agree": self._total("agree"),
@@ -243,6 +233,10 @@ class Audit(Result):
             "wrong": self._total("wrong"),
             "seed": self.seed,
         }
+        parts = tuple(part for a in self.matrices for part in audit_parts(a))
+        title = f"{self.checked} allocations: theorems wrong {facts['wrong']} times"
+        why = audit_explanation(self.matrices, self.seed)
+        return Document(title, facts, parts, why, tone="strong")
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each matrix and theorem."""
@@ -258,9 +252,6 @@ class Audit(Result):
             **{f"theorem_{name}": self._total(name) for name in _WRONG},
             **named(self, "examples", "matrices", "seed"),
         }
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.matrices))
 
 
 def audit(

@@ -19,6 +19,7 @@ from typing import Any
 import sympy
 from flint import fmpz_mpoly_ctx
 
+from algebra.documents import Document
 from algebra.errors import InputError, one_line
 from algebra.networks.limits import plural
 from algebra.polynomials.rational_functions import expression_of
@@ -98,10 +99,10 @@ class Discriminant(Result):
         given = {sympy.Symbol(k): sympy.Rational(v) for k, v in data.items() if k in self.symbols}
         return int(sympy.sign(self.value.subs(given)))
 
-    def facts(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The polynomial's degree and the discriminant's size."""
-        found = {**named(self, "unknown", "degree"), "discriminant": str(self.value)}
-        return {**found, "symbols": len(self.symbols)}
+        facts = {**named(self, "unknown", "degree"), "discriminant": str(self.value)}
+        return Document(self.factored, {**facts, "symbols": len(self.symbols)})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; polynomials as texts in SymPy's notation."""
@@ -113,9 +114,6 @@ class Discriminant(Result):
             "factors": [{"factor": str(f), "power": power} for f, power in self.factors],
             **named(self, "factored", "symbols"),
         }
-
-    def __str__(self) -> str:
-        return self.factored
 
 
 def discriminant_of(found: Elimination, root_count: int | None = None) -> Discriminant:

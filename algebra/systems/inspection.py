@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document, Explanation, Paragraph, Part, Table, step
+from algebra.networks.limits import plural
 from algebra.phases import phase
-from algebra.problems.allocation import Allocation, cells_data
+from algebra.problems.allocation import Allocation, cells_data, mask_pictures
+from algebra.problems.names import Names
+from algebra.problems.schema import MEANINGS
+from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.budgets.lines import Budget, Violation, sentences
 from algebra.results import Result, columns_of, named
 from algebra.systems.core import Core
@@ -22,6 +27,10 @@ from algebra.systems.system import QuadraticSystem, WrittenSystem
 
 # Forms with more equations are described only by their sizes.
 MOST_EQUATIONS = 40_000
+
+
+# Lines with too many weights that the explanation names.
+_FIRST_VIOLATIONS = 3
 
 
 @dataclass(frozen=True)
@@ -180,6 +189,8 @@ class Inspection(Result):
         Number of parameters that learn, if it differs from the number of cells.
     rank, equations : int or None
         If updates learn: generic ranks of the learnable parameters and of the whole network.
+    names : Names or None
+        Of the units, for texts.
     """
 
     allocation: Allocation
@@ -193,30 +204,12 @@ class Inspection(Result):
     parameters: int | None = None
     rank: int | None = None
     equations: int | None = None
+    names: Names | None = field(default=None, compare=False)
 
     @property
     def learnable(self) -> int:
         """Number r of learnable weights, or of parameters."""
         return self.allocation.size if self.parameters is None else self.parameters
-
-    picture = "incidence"
-
-    def facts(self) -> dict[str, Any]:
-        """Sizes of the first form, before and after elimination."""
-        first = self.forms[0] if self.forms else None
-        sizes = first and {
-            "form": first.form,
-            "equations": first.equations,
-            "unknowns": first.unknowns,
-            "core": f"{first.core_equations} equations in {first.core_unknowns} unknowns",
-            "bezout": first.bezout,
-        }
-        return {
-            "network": str(self.allocation.network),
-            "learnable": self.learnable,
-            **(sizes or {}),
-            "violations": len(self.violations),
-        }
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each form."""
@@ -246,17 +239,216 @@ class Inspection(Result):
             return {}
         return named(self, "updates", "rank", "equations")
 
-    def __str__(self) -> str:
-        what = "parameters" if self.updates else "weights"
-        lines = [str(self.allocation.network), f"  {self.learnable} learnable {what}"]
-        lines += [f"  {update}" for update in self.updates]
-        lines += [f"  {text}" for text in sentences(self.violations)]
-        for form in self.forms:
-            lines.append(
-                f"  {form.form} form: {form.equations} equations in {form.unknowns} unknowns; "
-                f"core {form.core_equations} in {form.core_unknowns}, Bézout bound {form.bezout}"
-            )
-        return "\n".join([*lines, *(f"  {text}" for text in self.skipped)])
+    def document(self) -> Document:
+        """The equations and their core, form by form, and lines with too many weights."""
+        return _document(self)
+
+
+def _document(found: Inspection) -> Document:
+    """The document of an inspection."""
+    allocation, network = found.allocation, found.allocation.network
+    first = found.forms[0] if found.forms else None
+    letters = ", ".join(
+        f"{name} {MEANINGS[name]}" for name in network.sizes if len(name) == 1 and name in MEANINGS
+    )
+    facts: dict[str, Any] = {
+        "network": str(network),
+        "letters": letters or None,
+        "learnable": found.learnable,
+        "weights": network.parameters,
+        "labels": f"{network.d}×{network.columns} = {network.outputs} numbers",
+    }
+    if found.updates:
+        facts["moved"] = f"{allocation.size} weights"
+    if first is not None:
+        facts |= {
+            "form": first.form,
+            "equations": first.equations,
+            "unknowns": first.unknowns,
+            "core": f"{first.core_equations} equations in {first.core_unknowns} unknowns",
+            "bezout": first.bezout,
+        }
+    facts["violations"] = len(found.violations)
+    parts: list[Part] = [Paragraph(f"  {update}") for update in found.updates]
+    parts += mask_pictures(allocation, found.names)
+    parts += [part for form in found.forms for part in _form(form)]
+    parts += [Paragraph(f"  {text}", "quiet") for text in found.skipped]
+    parts += _violations(found)
+    document = Document(str(network), facts, tuple(parts), _explanation(found), tone="strong")
+    return document.mapped(found.names.annotate) if found.names else document
+
+
+def _violations(found: Inspection) -> list[Part]:
+    if not found.violations:
+        return []
+    title = Paragraph("Too many weights for too few equations", "bad")
+    return [title, *(Paragraph(f"  {text}") for text in sentences(found.violations))]
+
+
+def _form(form: FormReport) -> tuple[Part, ...]:
+    """A table of one form's sizes, and its blocks and core in words."""
+    rows: list[tuple[str, Any, Any]] = [
+        (
+            "as written",
+            form.equations,
+            f"{form.unknowns} ({plural(form.weights, f'{form.weights} weight')})",
+        )
+    ]
+    rows += [(f"  of degree {degree}", number, "") for degree, number in form.by_degree.items()]
+    rows += [
+        (label, *sizes)
+        for label, sizes in (
+            ("overdetermined part", form.overdetermined),
+            ("underdetermined part", form.underdetermined),
+        )
+        if any(sizes)
+    ]
+    size = form.core_equations if form.consistent else "1 = 0"
+    rows.append(("core, after elimination", size, form.core_unknowns))
+    columns = dict(
+        zip(("", "equations", "unknowns"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+    lines = []
+    if form.blocks:
+        lines.append("block triangular form: " + _blocks(form))
+    if form.deferred:
+        lines.append(
+            f"{len(form.deferred)} linear blocks are solved last (sizes "
+            + ", ".join(map(str, form.deferred))
+            + ")"
+        )
+    lines.append(_core(form))
+    return (Table(columns, f"{form.form} form"), *(Paragraph(f"  {text}") for text in lines))
+
+
+def _core(form: FormReport) -> str:
+    if not form.consistent:
+        return "elimination meets a contradiction: a generic instance has no solution"
+    if not form.core_equations:
+        if form.core_unknowns:
+            return "core: no equation is left, infinitely many solutions"
+        return "core: empty; the system is linear, with one solution"
+    density = 100 * form.terms / max(form.possible_terms, 1)
+    blocks = "no block structure"
+    if form.core_blocks:
+        blocks = "blocks of size " + ", ".join(map(str, form.core_blocks))
+    return (
+        f"core: degree at most {form.core_degree}, Bézout bound {form.bezout}, {form.terms} terms "
+        f"({density:.0f} % of the possible), {blocks}"
+    )
+
+
+def _blocks(form: FormReport) -> str:
+    """Sizes of the blocks, equal neighbours counted."""
+    parts: list[tuple[str, int]] = []
+    for block in form.blocks:
+        kind = "linear" if not block.quadratic else f"{block.linear} linear + {block.quadratic}"
+        text = f"{block.size} ({kind})" if block.quadratic else f"{block.size}"
+        if parts and parts[-1][0] == text:
+            parts[-1] = (text, parts[-1][1] + 1)
+        else:
+            parts.append((text, 1))
+    return ", ".join(f"{n} × {text}" if n > 1 else text for text, n in parts)
+
+
+_CERTIFY = step("certify", "the verdict, with evidence")
+
+
+def _explanation(found: Inspection) -> Explanation:
+    """What an inspection shows."""
+    if found.violations:
+        return _wasted(found)
+    if found.updates:
+        return _certified(f"What decides whether MP = 0: {found.skipped[0]}.")
+    counted = found.allocation.network.has_limits
+    surplus = "No row, column or cross holds more weights than it has equations"
+    if not found.forms:
+        text = "The equations were not written out: they are too many, or depend on the instance."
+        if found.allocation.network.rank_decides:
+            text = f"{surplus}; the generic rank decides whether MP = 0."
+        return _certified(text)
+    first = found.forms[0]
+    if found.labels:
+        return _one_of_ones_own(found)
+    if not first.consistent:
+        return _certified(
+            "Elimination of what is linear ends in 1 = 0: a generic instance has no solution, so "
+            "MP = 0."
+        )
+    if first.core_unknowns == 0:
+        return _certified(
+            "Everything is linear after elimination: one solution, so MP = 1 if not minimal."
+        )
+    if first.core_equations < first.core_unknowns:
+        text = (
+            f"The core has {first.core_unknowns} unknowns and {first.core_equations} equations: "
+            "solutions come in families."
+        )
+        open_ = "whether they are real"
+        return Explanation((text,), open_, "a verdict on a part of the weights", (_CERTIFY,))
+    known = [f"{_leaves(first)}, of degree at most {first.core_degree}: N is at most "
+             f"{first.bezout} (Bézout)."]  # fmt: skip
+    if counted:
+        known.append(f"{surplus}; that is necessary for MP > 0, not sufficient.")
+    return Explanation(
+        tuple(known),
+        "whether the equations are independent, and how many of the solutions are real",
+        "the generic rank (MP = 0 or not) and the number N of complex solutions",
+        (_CERTIFY, step("inspect", "the core itself", core=True)),
+    )
+
+
+def _certified(*known: str) -> Explanation:
+    return Explanation(known, steps=(_CERTIFY,))
+
+
+def _leaves(first: FormReport, over: str = "") -> str:
+    equations = plural(first.core_equations, f"{first.core_equations} equation")
+    unknowns = plural(first.core_unknowns, f"{first.core_unknowns} unknown")
+    return f"Elimination{over} leaves {equations} in {unknowns}"
+
+
+def _wasted(found: Inspection) -> Explanation:
+    """What budgets that are exceeded say: how far the rank is bounded."""
+    allocation = found.allocation
+    limit, labels = rank_bound(allocation), allocation.network.label_dimension_bound
+    known = (
+        "By counting, some of the learnable weights are wasted:",
+        *(f"  {text}" for text in sentences(found.violations)[:_FIRST_VIOLATIONS]),
+        f"Together they change the labels in at most {limit} independent directions; a match "
+        f"takes {labels}, where the labels' equations are independent.",
+    )
+    if limit >= labels:
+        open_ = "whether the rest is enough: the bound is necessary, not sufficient"
+        return Explanation(known, open_, "the generic rank", (_CERTIFY,))
+    return Explanation(
+        known,
+        "whether MP = 0: it is, unless structural zeros or narrow layers make these fewer",
+        "the generic rank of the whole network",
+        (_CERTIFY, step("repair", "the fewest moves that mend it")),
+    )
+
+
+def _one_of_ones_own(found: Inspection) -> Explanation:
+    """What the equations of one instance say of it."""
+    first = found.forms[0]
+    about = (
+        "These are the equations of one instance; what holds for almost every one is certify's."
+        if found.labels != "given"
+        else "The labels are given as they are, not a teacher's: nothing here is about MP."
+    )
+    if not first.consistent:
+        text = "Elimination over Q ends in 1 = 0: this instance has no solution, not even complex."
+        return _certified(text, about)
+    if first.core_unknowns == 0:
+        text = "Everything is linear after elimination over Q: this instance has one solution."
+        return _certified(text, about)
+    return Explanation(
+        (f"{_leaves(first, ' over Q')}.", about),
+        "how many solutions it has, and how many of them are real",
+        "an exact count of this instance",
+        (_CERTIFY,),
+    )
 
 
 def form_reports(

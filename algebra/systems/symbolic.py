@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from algebra.documents import Document, Paragraph
 from algebra.errors import InputError, shown
 from algebra.polynomials.rational_functions import Polynomial, RationalFunctions
 from algebra.polynomials.real_roots import integer_terms
@@ -104,11 +105,9 @@ class Elimination(Result):
         names = self.core.stage_unknowns
         return tuple(names[k] for block in self.core.deferred for k in block.unknowns)
 
-    picture = ""
-
-    def facts(self) -> dict[str, Any]:
-        """The size of the core."""
-        return {
+    def document(self) -> Document:
+        """The size of what is left, and the equations themselves."""
+        facts = {
             "form": self.form,
             "unknowns": " ".join(self.unknowns) or "none",
             "equations": len(self.core.equations),
@@ -116,6 +115,11 @@ class Elimination(Result):
             "parameters": len(self.parameters),
             "consistent": self.consistent,
         }
+        data = "symbols for all data" if self.parameters else self.source
+        lines = str(self).split("\n")
+        return Document(
+            f"core of the {self.form} form, {data}", facts, tuple(map(Paragraph, lines))
+        )
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each equation."""

@@ -107,13 +107,15 @@ def inspect(
     with limited(positive_seconds(timeout, "timeout")):
         if instance is not None:
             numbers = as_instance(instance, problem).numbers
-            return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
-        if problem.updates:
-            return families.inspect_updates(problem, seed=seed)
-        allocation = draw_instance(problem, seed, 0).allocation
-        return families.inspect_allocation(
-            allocation, problem.student(allocation), seed=seed, all_forms=all_forms
-        )
+            found = inspect_numbers(numbers, seed=seed, all_forms=all_forms)
+        elif problem.updates:
+            found = families.inspect_updates(problem, seed=seed)
+        else:
+            allocation = draw_instance(problem, seed, 0).allocation
+            found = families.inspect_allocation(
+                allocation, problem.student(allocation), seed=seed, all_forms=all_forms
+            )
+    return replace(found, names=problem.names)
 
 
 @verb(

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document, Explanation, Table, step
 from algebra.errors import InputError, shown, whole_number
+from algebra.networks.limits import plural
 from algebra.normalization.dense import DenseNet, norm_bound, rationals
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.hidden_scales import NOT_FOUND
@@ -57,8 +59,6 @@ class DepthConstruction(Result):
     radius: float
     is_exact: bool
 
-    picture = "depth"
-
     def __iter__(self) -> Iterator[Any]:
         return iter(self.layers)
 
@@ -79,18 +79,6 @@ class DepthConstruction(Result):
         """The worst condition number of each layer's systems; 1 where they are solved over Q."""
         return tuple(b.condition if isinstance(b, SkipConstruction) else 1.0 for b in self.layers)
 
-    def facts(self) -> dict[str, Any]:
-        """How large it is, and how near to the target."""
-        return {
-            "layers": len(self),
-            "k": self.k,
-            "exact": self.is_exact,
-            "error_bound": self.error,
-            "condition": max(self.conditions),
-            "zero_scales": sum(b.zero_scales for b in self.layers),
-            "seed": self.seed,
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each layer of the target."""
         return {
@@ -110,21 +98,41 @@ class DepthConstruction(Result):
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return {"exact": self.is_exact, "skip": self.k, "seed": self.seed, "layers": rows}
 
-    def __str__(self) -> str:
-        head = "exactly the target, in rationals, by skip connections"
+    def document(self) -> Document:
+        """How large it is, and how near to the target."""
+        facts = {
+            "layers": len(self),
+            "k": self.k,
+            "exact": self.is_exact,
+            "error_bound": self.error,
+            "condition": max(self.conditions),
+            "zero_scales": sum(b.zero_scales for b in self.layers),
+            "seed": self.seed,
+        }
+        title = "exactly the target, in rationals, by skip connections"
         if not self.is_exact:
-            head = (
+            title = (
                 f"‖f − g‖ ≤ {self.error:.2e} on ‖x‖ ≤ {self.radius:g}, proved for the exact "
                 "function of these doubles (rounding is not covered); by skip connections"
             )
-        lines = [head]
-        for j, (b, condition) in enumerate(zip(self, self.conditions, strict=True), 1):
-            worst = "" if self.is_exact else f", condition {condition:.1e}"
-            lines.append(
-                f"  layer {j}: {len(b.scales)} layers of width {len(b.scales[0])}, "
-                f"{b.zero_scales} scales are 0{worst}"
-            )
-        return "\n".join(lines)
+        table = Table({name.replace("_", " "): v for name, v in self.columns().items()})
+        return Document(title, facts, (table,), self._why())
+
+    def _why(self) -> Explanation:
+        """What a network tuned by depth is."""
+        frozen = sum(len(layer.scales) for layer in self.layers)
+        size = (
+            f"{plural(len(self), f'{len(self)} layer')} of the target became "
+            f"{plural(frozen, f'{frozen} frozen layer')}, with {self.k} inputs fed to each"
+        )
+        if self.is_exact:
+            return Explanation((f"{size}: exactly the target, in rationals.",))
+        text = (
+            f"{size}. For every input of length at most {self.radius:g} the outputs differ by at "
+            f"most {self.error:.2e}, proved."
+        )
+        steps = (step("construct", "rationals, with error 0", skip=self.k, exact=True),)
+        return Explanation((text,), steps=steps)
 
 
 def random_frozen(

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from algebra.problems.constraints import Constraints
     from algebra.problems.problem import Problem
     from numeric.certification.enclosures import Enclosure
-    from numeric.counts import CountResult, InstanceCount
+    from numeric.count_result import CountResult
+    from numeric.counts import InstanceCount
     from numeric.statistics.comparison import Comparison
     from numeric.statistics.estimate import Estimate
     from numeric.studies.study import Study
@@ -77,7 +78,7 @@ def count(
     """
     from matchprob.api.given import as_instance, count_given
     from matchprob.io.progress import watched
-    from numeric.counts import CountResult
+    from numeric.count_result import CountResult
     from numeric.studies.study import Study
 
     problem = as_problem(question)

@@ -11,7 +11,8 @@ from algebra.errors import InputError, shown
 from algebra.problems.instance_files import GivenNumbers, given_numbers, load_instance
 from algebra.problems.problem import Problem
 from algebra.time_limits import OutOfTime, positive_seconds, within
-from numeric.counts import UNDETERMINED, CountResult, InstanceCount, Reason
+from numeric.count_result import CountResult
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import (
     Assignment,
     Resources,

@@ -23,14 +23,15 @@ import typer
 
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import LimitReached, OutOfTime, limit_until, moment_after, within
-from matchprob.cli.options import UNFINISHED, PrintOptions, Shown, answer, print_text, say, write
+from matchprob.cli.options import UNFINISHED, Own, PrintOptions, Shown, answer, say, write
+from matchprob.verbs.parameters import parameter_names
 from matchprob.verbs.verb import Callback, LineArgument, LineOption, Verb, VerbParameter
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from algebra.documents import Document
     from algebra.problems.names import Names
-    from algebra.results import Explanation
 
 Line = dict[str, Any]
 
@@ -64,30 +65,44 @@ class Answer:
 
     @property
     def names(self) -> Names | None:
-        """Names of units: the result's own or its problem's."""
+        """Names of units: the result's own, its problem's, or those of the question."""
         from algebra.problems.names import Names
+        from algebra.problems.problem import Problem
 
         own = getattr(self.found, "names", None)
         if not isinstance(own, Names):
             own = getattr(getattr(self.found, "problem", None), "names", None)
-        return own
+        question = self.arguments.get("question")
+        return own or (parameter_names(question) if isinstance(question, Problem) else None)
 
     def tell(
         self,
-        why: Explanation | None = None,
-        names: Names | None = None,
-        show: Callable[[Console, Any], None] | None = None,
+        document: Document | None = None,
+        own: Own = None,
+        show: Callable[[Console], None] | None = None,
         **more: Any,
     ) -> None:
-        """Print the result, with its explanation; `more` is added to its JSON object."""
-        why = why or self.found.explain(*self.files[:1])
+        """Print the result.
+
+        Parameters
+        ----------
+        document : Document, optional
+            Instead of the result's own.
+        own : mapping, optional
+            Options of the call by verb, which suggested commands repeat.
+        show : callable, optional
+            Prints more, before what follows from the result.
+        **more
+            Added to its JSON object.
+        """
         if "seed" in self.arguments:
             more = {**more, "seed": self.arguments["seed"]}
-        self.output.tell(self.found, why, names or self.names, show or print_text, **more)
+        document = document or self.found.document()
+        self.output.tell(self.found, document, self.file, self.names, own=own, show=show, **more)
 
-    def tell_data(self, data: Mapping[str, Any], why: Explanation, names: Names | None) -> None:
-        """Print an explanation; with ``--json`` these data besides."""
-        answer(dict(data), why, names, lambda page: None, as_json=self.output.as_json)
+    def tell_document(self, data: Mapping[str, Any], document: Document) -> None:
+        """Print a document; with ``--json`` these data and its sentences."""
+        answer(dict(data), document, self.file, self.names, as_json=self.output.as_json)
 
 
 Presenter = Callable[[Answer], None] | Callable[..., None]

@@ -62,19 +62,21 @@ def construct(
     """Make a frozen network equal to a target by its scales and shifts alone."""
     import numpy as np
 
+    from algebra.documents import Document
     from algebra.errors import InputError
     from algebra.normalization.hidden_orders import NotRealized
     from algebra.normalization.hidden_scales import IRRATIONAL
     from algebra.normalization.reconstruct import TooNarrow
     from algebra.normalization.scales import Unreachable
     from matchprob.api import construct as constructing
-    from matchprob.explain.construction import (
+    from matchprob.io import files
+    from matchprob.report.impossible import (
         explain_narrow,
         explain_not_realized,
         explain_unreachable,
     )
-    from matchprob.io import files
 
+    file = shlex.quote(str(target))
     limit = positive_seconds(timeout, "timeout")
     if out and out.suffix != ".npz":
         raise InputError(f"--out {out}: the name must end in .npz")
@@ -94,11 +96,7 @@ def construct(
         )
         with limited(limit):
             found = build(str(target), skip, seed=seed, radius=radius)
-        why = found.explain(str(target))
-        answer(
-            found.to_dict(), why, None, lambda page: page.print(str(found), markup=False),
-            as_json=as_json,
-        )  # fmt: skip
+        answer(found.to_dict(), found.document(), file, as_json=as_json)
         return
     try:
         with limited(limit):
@@ -109,7 +107,7 @@ def construct(
             )  # fmt: skip
     except Unreachable as failure:
         proof = failure.obstruction
-        why = explain_unreachable(proof, shlex.quote(str(target)))
+        why = explain_unreachable(proof)
         proved = {
             "exact": False,
             "reachable": False,
@@ -119,13 +117,13 @@ def construct(
             "proof": [str(entry) for entry in proof.vector],
         }
         text = f"impossible, with proof: {failure}"
-        answer(proved, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
+        answer(proved, Document(text, why=why), file, as_json=as_json)
         which = "scales" if second_scales else "scales of the odd layers"
         say(f"matchprob: no {which} realize this target with this frozen network")
         raise typer.Exit(UNFINISHED) from None
     except TooNarrow as failure:
         narrow = failure.obstruction
-        why = explain_narrow(narrow, shlex.quote(str(target)))
+        why = explain_narrow(narrow)
         proved = {
             "exact": False,
             "reachable": False,
@@ -135,11 +133,11 @@ def construct(
             "rank": narrow.rank,
         }
         text = f"impossible, with proof: {failure}"
-        answer(proved, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
+        answer(proved, Document(text, why=why), file, as_json=as_json)
         say("matchprob: no scales and shifts realize this target with this frozen network")
         raise typer.Exit(UNFINISHED) from None
     except NotRealized as open_case:
-        why = explain_not_realized(open_case, shlex.quote(str(target)))
+        why = explain_not_realized(open_case)
         known = {
             "exact": False,
             "reachable": True if open_case.status == IRRATIONAL else None,
@@ -149,14 +147,10 @@ def construct(
             "seed": seed,
         }
         text = f"not realized ({open_case.status}): {open_case}"
-        answer(known, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
+        answer(known, Document(text, why=why), file, as_json=as_json)
         say("matchprob: this target was not realized in rationals with this frozen network")
         raise typer.Exit(UNFINISHED) from None
-    why = made.explain(str(target))
-    answer(
-        {**made.to_dict(), "seed": seed}, why, None,
-        lambda page: page.print(str(made), markup=False), as_json=as_json,
-    )  # fmt: skip
+    answer({**made.to_dict(), "seed": seed}, made.document(), file, as_json=as_json)
     if out:
         arrays: dict[str, Any] = {f"W{j}": W for j, W in enumerate(made.frozen, 1)}
         for j, (scale, shift) in enumerate(zip(made.scales, made.shifts, strict=True), 1):

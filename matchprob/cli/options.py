@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,10 +16,13 @@ from matchprob.io.sizes import DPI, check_dpi, inches
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from algebra.documents import Document, Explanation
     from algebra.problems.names import Names
-    from algebra.results import Explanation, Result
+    from algebra.results import Result
 
 BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
+# Options of the call by verb, which suggested commands repeat.
+Own = Mapping[str, Mapping[str, Any]] | None
 
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
@@ -62,11 +65,6 @@ Timeout = Annotated[
 ]
 
 
-def print_text(page: Console, found: Any) -> None:
-    """Print the text of a result as it is."""
-    page.print(str(found), markup=False)
-
-
 @dataclass(frozen=True)
 class PrintOptions:
     """How a result is printed: as text or as one JSON object."""
@@ -77,16 +75,19 @@ class PrintOptions:
     def tell(
         self,
         found: Result,
-        why: Explanation,
-        names: Names | None,
-        show: Callable[[Console, Any], None] = print_text,
+        document: Document,
+        file: str,
+        names: Names | None = None,
+        *,
+        own: Own = None,
+        show: Callable[[Console], None] | None = None,
         **more: Any,
     ) -> None:
         """Print a result; `more` is added to its JSON object."""
         data = {**found.to_dict(), **more}  # type: ignore[attr-defined]
         answer(
-            data, why, names, lambda page: show(page, found),
-            as_json=self.as_json, is_whole=self.is_whole,
+            data, document, file, names,
+            own=own, as_json=self.as_json, is_whole=self.is_whole, show=show,
         )  # fmt: skip
 
 
@@ -146,20 +147,24 @@ def print_json(data: dict[str, Any]) -> None:
     put(json.dumps(data) + "\n")
 
 
-def sentences(why: Explanation, names: Names | None = None) -> dict[str, Any]:
+def sentences(
+    why: Explanation, file: str, names: Names | None = None, own: Own = None
+) -> dict[str, Any]:
     """An explanation as the field of ``--json``, and the names of units, where there are some.
 
     Sentences have the names in place of indices.  Everything else keeps its indices: rows and
     columns of each matrix are the positions in ``names``.
     """
-    lines = why.lines()
+    from matchprob.report.steps import lines
+
+    texts = lines(why, file, own)
     if not names:
-        return {"explanation": lines}
-    told = {
+        return {"explanation": texts}
+    units = {
         matrix: {"rows": names.rows(matrix), "columns": names.columns(matrix)}
         for matrix in names.network.shapes
     }
-    return {"names": told, "explanation": [names.annotate(text) for text in lines]}
+    return {"names": units, "explanation": [names.annotate(text) for text in texts]}
 
 
 def put(text: str) -> None:
@@ -171,34 +176,60 @@ def put(text: str) -> None:
 
 def answer(
     data: dict[str, Any],
-    why: Explanation,
-    names: Names | None,
-    show: Callable[[Console], None],
+    document: Document,
+    file: str,
+    names: Names | None = None,
     *,
+    own: Own = None,
     as_json: bool,
     is_whole: bool = True,
+    show: Callable[[Console], None] | None = None,
 ) -> None:
-    """A result and its explanation: one JSON object, or as a person reads them (`report`)."""
+    """A document: one JSON object of these data, or as a person reads it.
+
+    Parameters
+    ----------
+    data : dict
+    document : Document
+    file : str
+        The file or files that were asked about, quoted for a shell.
+    names : Names, optional
+        Of units.
+    own : mapping, optional
+        Options of the call, by verb (`matchprob.report.steps.commands`).
+    as_json : bool
+    is_whole : bool, optional
+        Whether a long report is not shortened.
+    show : callable, optional
+        Prints more, between the document's parts and what follows from them.
+    """
     if as_json:
-        print_json({**data, **sentences(why, names)})
-    else:
-        report(show, names, why, is_whole=is_whole)
+        print_json({**data, **sentences(document.why, file, names, own)})
+        return
+    from matchprob.report.documents import print_explanation, print_findings
+
+    def findings(page: Console) -> None:
+        print_findings(page, document)
+        if show is not None:
+            show(page)
+
+    report(findings, names, lambda page: print_explanation(page, document.why, file, own),
+           is_whole=is_whole)  # fmt: skip
 
 
 def report(
     show: Callable[[Console], None],
     names: Names | None = None,
-    why: Explanation | None = None,
+    explain: Callable[[Console], None] | None = None,
     *,
     is_whole: bool,
 ) -> None:
     """Print a report and its explanation; a long report is shortened unless `is_whole`."""
     from matchprob.io.page import MOST_LINES, Page
-    from matchprob.report.explanation import print_explanation
 
     page = Page(names, None if is_whole else MOST_LINES)
     show(page)
     printed = page.printed
-    if why is not None:
-        print_explanation(page, why)
+    if explain is not None:
+        explain(page)
     page.close(printed)

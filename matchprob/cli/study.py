@@ -52,7 +52,7 @@ def show(
 ) -> None:
     """Show a study: its problem, and the estimate of the trials done."""
     from matchprob.api.studies import estimate_of
-    from matchprob.report.estimate import print_estimate
+    from matchprob.report.documents import print_findings
     from numeric.studies.store import Store
 
     with Store(store, write=False) as opened:
@@ -65,7 +65,7 @@ def show(
     def tell(out: Console) -> None:
         out.print(f"study {info.id}" + (f", {info.name}" if info.name else ""), markup=False)
         out.print(info.toml, markup=False)
-        print_estimate(out, found)
+        print_findings(out, found.document())
         if found.trials < info.trials:
             out.print(f"  {info.trials - found.trials} more trials wait behind a gap")
 

@@ -14,19 +14,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from algebra import families
-from algebra.certificates.certificate import UNDECIDED, Certificate
+from algebra.certificates.certificate import UNDECIDED, Certificate, certainty
+from algebra.documents import Explanation
 from algebra.errors import InputError
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
 from algebra.ranks.root_count_error import PROVED
-from algebra.results import Explanation, named
+from algebra.results import named
 from matchprob.api import certify as exact
-from matchprob.explain import explain
-from matchprob.explain.certificate import explain_certificate
 from matchprob.page import immediate
 from matchprob.page.state import Misplaced, pack
-from matchprob.report.certificate import certainty
+from matchprob.report.steps import commands
 
 # Seconds between two progress events.
 _PULSE = 0.4
@@ -62,17 +61,17 @@ def watched(tell: Tell) -> Iterator[Tell]:
         thread.join(1.0)
 
 
-def why_data(why: Explanation) -> dict[str, Any]:
+def why_data(why: Explanation, file: str) -> dict[str, Any]:
     """An explanation of a result in the page's format."""
     return {
         "known": list(why.known),
         "open": why.open,
         "decided_by": why.decided_by,
-        "commands": [list(pair) for pair in why.commands],
+        "commands": [list(pair) for pair in commands(why, file)],
     }
 
 
-def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> dict[str, Any]:
+def verdict_data(found: Certificate, name: str = "P.toml") -> dict[str, Any]:
     """A verdict in the page's format."""
     count = found.root_count_certainty
     is_proved = not found.error_bound and (count is None or count.kind == PROVED)
@@ -91,7 +90,7 @@ def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> d
         "reasons": list(found.reasons),
         "notes": list(found.notes),
         "tried": list(found.tried),
-        "why": why_data(explain_certificate(found, shlex.quote(name), **limits)),
+        "why": why_data(found.explain(), shlex.quote(name)),
         "seconds": found.seconds,
     }
 
@@ -101,7 +100,7 @@ def verdict(ask: Ask, tell: Tell) -> None:
     problem = problem_from_dict(ask["problem"])
     limits = {"timeout": ask["timeout"], "search": ask["search"]}
     found = exact.certify(problem, seed=ask["seed"], **limits)
-    data = verdict_data(found, ask.get("name", "P.toml"), **limits)
+    data = verdict_data(found, ask.get("name", "P.toml"))
     tell({"event": "verdict", **data, "limits": limits}, found)
 
 
@@ -124,10 +123,6 @@ def structure(ask: Ask, tell: Tell) -> None:
             "text": str(found),
         }
     )
-
-
-def _file(ask: Ask) -> str:
-    return str(ask.get("name") or "P.toml")
 
 
 def _cells(data: Any) -> list[Cell]:
@@ -158,8 +153,7 @@ def design(ask: Ask, tell: Tell) -> None:
     )
     text = f"{found.goal}: {found.allocation.size} weights, value {found.value}"
     text += ", nothing is better" if found.is_optimal else f", nothing is below {found.bound}"
-    event_data = {"event": "result", "learnable": _masks(found.allocation), "text": text}
-    tell({**event_data, "why": why_data(explain(found, _file(ask)))}, found)
+    tell({"event": "result", "learnable": _masks(found.allocation), "text": text}, found)
 
 
 def repair(ask: Ask, tell: Tell) -> None:
@@ -179,8 +173,7 @@ def repair(ask: Ask, tell: Tell) -> None:
     if found.repair and moves:
         text += f": {found.repair.reason}"
     text += f" ({found.before.verdict} → {found.after.verdict})"
-    event_data = {"event": "result", "learnable": _masks(found.problem.allocation), "text": text}
-    tell({**event_data, "why": why_data(explain(found, _file(ask)))}, found)
+    tell({"event": "result", "learnable": _masks(found.problem.allocation), "text": text}, found)
 
 
 def identify(ask: Ask, tell: Tell) -> None:
@@ -194,8 +187,7 @@ def identify(ask: Ask, tell: Tell) -> None:
         [*cell, count] for cell, count in found.alternatives.values.items()
     ]
     marks = {**named(found.fibre, "determined", "free"), "values": values}
-    event_data = {"event": "result", "marks": marks, "text": found.lines()[0]}
-    tell({**event_data, "why": why_data(explain(found, _file(ask)))}, found)
+    tell({"event": "result", "marks": marks, "text": found.document().title}, found)
 
 
 def answer(ask: Ask, tell: Tell) -> None:

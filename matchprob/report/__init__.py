@@ -1,18 +1,15 @@
-r"""Results for readers: text for a terminal, pictures.
+r"""Results for readers: documents in a terminal, pictures.
 
-tables       Parts shared by reports: tables, masks, colours of verdicts
-inspection   The structure report and the equations themselves
-certificate  Verdicts and their evidence; the checks of a verification
-audit        Results on many allocations: of an audit and an atlas
-explanation  The explanation of a result, below its numbers
-enclosures   The real solutions of counted instances, with interval ends
-estimate     Counts, estimates, comparisons, and stored studies
-profile      Match probability against a bound: table and picture
-train        Results of training: which of the existing matches were found
-identification  The weights that data determine, on the masks
-capacity     Capacities against parameters
-recording    The things to record, on the grid of units and steps
-design       Designs: masks, reasons, bounds
-repair       Repairs and possible losses, before and after
+documents    Documents (`algebra.documents`) in a terminal
+steps        The steps of an explanation as command lines
+impossible   Why normalization layers do not realize a target, and what to try
+tables       Parts shared by reports: tables, and the styles of tones
+inspection   The equations of an inspection, and the core, as text
+enclosures   The real solutions of counted instances: interval ends and costs
+estimate     Stored studies
+profile      Picture of match probabilities against a bound
+identification  Picture of the weights that data determine
+capacity     Pictures of capacities against parameters, and of dimensions
+recording    Picture of what to record, on the grid of units and steps
 drawing/     Pictures: their one style, and every result as one
 """

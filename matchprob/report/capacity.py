@@ -1,60 +1,15 @@
-"""Capacities of subsets of parameters: a table and a picture; dimensions as bars."""
+"""Pictures of capacities against parameters, and of dimensions as bars."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
-from rich.console import Console
 
 from algebra.identify.dimension import Dimension
 from algebra.programs.capacity import Capacity, SubsetCapacity
 from matchprob.report.drawing.palette import BLUE, INK, SKY
 from matchprob.report.drawing.style import SMALL, heading, tidy
-from matchprob.report.tables import table
-
-
-def _number(subset: SubsetCapacity, value: int | None) -> str:
-    if value is None:
-        return "any"
-    return f"{value}" if subset.is_whole or value < subset.samples else f"≥ {value}"
-
-
-def _odds(bound: Fraction | None) -> str:
-    if bound is None:
-        return "bad luck at the points is not bounded"
-    if not bound:
-        return "no point can have had bad luck"
-    return f"one is too small with probability {bound.numerator / bound.denominator:.0e} at most"
-
-
-def print_capacity(out: Console, found: Capacity) -> None:
-    """The table, and why parameters are redundant."""
-    out.print(
-        f"{found.parameters} parameters, {found.outputs} labels a sample; ranks are "
-        f"{found.exactness.words}; {_odds(found.error_bound)}"
-    )
-    columns = ("learnable", "rank", "redundant", "capacity", "of a teacher", "by counting")
-    made = table("subset", *columns, right=columns)
-    for subset in found.subsets:
-        rank = f"{subset.rank}" if subset.is_whole else f"≥ {subset.rank}"
-        redundant = str(subset.redundant) if subset.is_whole else f"≤ {subset.redundant}"
-        made.add_row(
-            subset.name, str(subset.learnable), rank, redundant,
-            _number(subset, subset.capacity), _number(subset, subset.teacher_capacity),
-            str(subset.counting),
-        )  # fmt: skip
-    out.print(made)
-    told = [(s.name, reason) for s in found.subsets for reason in s.reasons]
-    if told:
-        # One object, which is cut before other lines are.
-        out.print("\n".join(f"{name}: {reason}" for name, reason in told), highlight=False)
-    if found.needed:
-        best = found.cheapest
-        text = f"{best.name} ({best.learnable} parameters)" if best else "none of these subsets"
-        out.print(f"{found.needed} samples: {text}")
 
 
 def frontier(found: Capacity) -> list[SubsetCapacity]:

@@ -1,4 +1,4 @@
-"""The real solutions of counted instances, each weight between its ends."""
+"""The real solutions of counted instances: each weight between its ends, and what it costs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from rich.console import Console
 from algebra.linear.minimal_polynomials import text_of
 from algebra.networks.limits import plural
 from matchprob.report.tables import table
-from numeric.counts import CountResult
+from numeric.count_result import CountResult
 from numeric.instances import draw_instance
+from numeric.solutions import FORMATS, SolutionCost
 
 if TYPE_CHECKING:
     from flint import fmpz_poly
@@ -81,6 +82,34 @@ def print_enclosures(
     out.print(grid)
     if left_out:
         out.print(f"{plural(left_out, f'{left_out} weight')} more: --json has them all")
+
+
+def print_solutions(
+    out: Console, found: CountResult, costs: Sequence[Sequence[SolutionCost]]
+) -> None:
+    """One line for each real solution with its cost."""
+    if not any(costs):
+        return
+    numbers = (
+        "instance",
+        "largest |w|",
+        "largest change",
+        "distance",
+        "signs kept",
+        "condition",
+        *FORMATS,
+    )
+    grid = table(*numbers, right=numbers)
+    for count, own in zip(found.instances, costs, strict=True):
+        for c in own:
+            grid.add_row(
+                str(count.index), f"{c.size:.4g}", f"{c.change:.4g}", f"{c.distance:.4g}",
+                f"{c.signs_kept}/{len(c.weights)}",
+                "∞" if c.condition is None else f"{c.condition.high:.3g}",
+                *(f"{c.residuals[name]:.1e}" for name in FORMATS),
+            )  # fmt: skip
+    out.print("real solutions; the last columns are the relative errors of labels after rounding")
+    out.print(grid)
 
 
 def _short(text: str) -> str:

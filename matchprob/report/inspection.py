@@ -1,4 +1,4 @@
-"""The structure report and the equations themselves."""
+"""The equations of an inspection, and the core, as text."""
 
 from __future__ import annotations
 
@@ -17,110 +17,15 @@ from algebra.linear.inspect import numbers_equations
 from algebra.networks.limits import plural
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
-from algebra.problems.schema import MEANINGS
-from algebra.ranks.budgets.lines import sentences
-from algebra.systems.inspection import FormReport, Inspection
-from matchprob.report.tables import print_masks, table
+from algebra.systems.inspection import Inspection
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination
-    from matchprob.api.equations.export import Export
 
 # Lines for one equation, and for all polynomials of a core.
 _EQUATION_LINES, _CORE_LINES = 4, 15
 # Largest indent of a folded line.
 _SET_IN = 6
-
-
-def print_inspection(out: Console, found: Inspection, problem: Problem, seed: int) -> None:
-    """The structure report."""
-    allocation = found.allocation
-    network = allocation.network
-    out.print(Text(str(network), style="bold"))
-    letters = (
-        f"{name} {MEANINGS[name]}" for name in network.sizes if len(name) == 1 and name in MEANINGS
-    )
-    out.print(Text(f"({', '.join(letters)})", style="dim"))
-    if problem.is_random:
-        out.print(f"random allocation; below the one of trial 0, seed {seed}")
-    verb = "learns" if allocation.size == 1 else "learn"
-    what = f"{allocation.size} of {network.parameters} weights {verb}"
-    if found.updates:
-        what = f"{found.learnable} parameters learn and move {allocation.size} weights"
-    out.print(f"{what}; the labels are {network.d}×{network.columns} = {network.outputs} numbers")
-    for update in found.updates:
-        out.print(f"  {update}", markup=False)
-    print_masks(out, allocation)
-    for form in found.forms:
-        out.print()
-        _print_form(out, form)
-    for text in found.skipped:
-        out.print(Text(f"  {text}", style="dim"))
-    out.print()
-    if found.violations:
-        out.print(Text("Too many weights for too few equations", style="bold red"))
-        out.print("\n".join(f"  {text}" for text in sentences(found.violations)))
-    elif network.has_limits and not found.labels and not found.updates:
-        out.print("No row, column or cross holds more weights than it has equations.")
-
-
-def _print_form(out: Console, form: FormReport) -> None:
-    out.print(Text(f"{form.form} form", style="bold"))
-    grid = table("", "equations", "unknowns", right=("equations", "unknowns"))
-    grid.add_row(
-        "as written",
-        str(form.equations),
-        f"{form.unknowns} ({plural(form.weights, f'{form.weights} weight')})",
-    )
-    for degree, number in form.by_degree.items():
-        grid.add_row(f"  of degree {degree}", str(number), "")
-    for label, (equations, unknowns) in (
-        ("overdetermined part", form.overdetermined),
-        ("underdetermined part", form.underdetermined),
-    ):
-        if equations or unknowns:
-            grid.add_row(label, str(equations), str(unknowns))
-    size = str(form.core_equations) if form.consistent else "1 = 0"
-    grid.add_row("core, after elimination", size, str(form.core_unknowns))
-    out.print(grid)
-    if form.blocks:
-        out.print("  block triangular form: " + _blocks(form))
-    if form.deferred:
-        out.print(
-            f"  {len(form.deferred)} linear blocks are solved last (sizes "
-            + ", ".join(map(str, form.deferred))
-            + ")"
-        )
-    if not form.consistent:
-        out.print("  elimination meets a contradiction: a generic instance has no solution")
-    elif form.core_equations:
-        density = 100 * form.terms / max(form.possible_terms, 1)
-        out.print(
-            f"  core: degree at most {form.core_degree}, Bézout bound {form.bezout}, "
-            f"{form.terms} terms ({density:.0f} % of the possible), "
-            + (
-                "blocks of size " + ", ".join(map(str, form.core_blocks))
-                if form.core_blocks
-                else "no block structure"
-            )
-        )
-    elif form.core_unknowns:
-        out.print("  core: no equation is left, infinitely many solutions")
-    else:
-        out.print("  core: empty; the system is linear, with one solution")
-
-
-def _blocks(form: FormReport) -> str:
-    """Sizes of the blocks, equal neighbours counted."""
-    parts: list[tuple[str, int]] = []
-    for block in form.blocks:
-        kind = "linear" if not block.quadratic else f"{block.linear} linear + {block.quadratic}"
-        text = f"{block.size} ({kind})" if block.quadratic else f"{block.size}"
-        if parts and parts[-1][0] == text:
-            parts[-1] = (text, parts[-1][1] + 1)
-        else:
-            parts.append((text, 1))
-    return ", ".join(f"{n} × {text}" if n > 1 else text for text, n in parts)
 
 
 def written(
@@ -171,21 +76,6 @@ def print_equations(
         out.print(whole, soft_wrap=True, markup=False)
     if left > 0:
         out.print(f"  … {left} more: --all")
-
-
-def print_names(out: Console, written: Export) -> None:
-    """The unknowns of an exported system."""
-    equations, unknowns = len(written.system.equations), len(written.names)
-    out.print(
-        Text(
-            f"\n{written.form} of {written.source} for {written.program}: "
-            f"{plural(equations, f'{equations} equation')} in "
-            f"{plural(unknowns, f'{unknowns} unknown')}",
-            style="bold",
-        )
-    )
-    names = ", ".join(f"{name} = {what}" for name, what in written.names.items())
-    out.print(f"  {names}", markup=False)
 
 
 def print_core(out: Console, found: Elimination) -> None:

@@ -1,4 +1,4 @@
-"""Match probability against a bound: table and picture."""
+"""Picture of match probabilities against a bound."""
 
 from __future__ import annotations
 
@@ -6,70 +6,15 @@ from math import inf
 
 import numpy as np
 from matplotlib.axes import Axes
-from rich.console import Console
-from rich.text import Text
 
 from algebra.errors import InputError
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, tidy
-from matchprob.report.tables import learns, table
+from numeric.profiles.document import profile_names
 from numeric.profiles.measures import MEASURES
 from numeric.profiles.profile import Profile, ProfileResult
-from numeric.statistics.bands import band_half_width
 
-# Rows shown if no bounds are given.
-_ROWS = 12
 _COLOURS = (BLUE, VERMILION, ORANGE, ROSE, SKY, INK)
-
-
-def names_of(found: ProfileResult) -> list[str]:
-    """Names of the problems: of their files, else numbers."""
-    return [p.name or f"problem {k + 1}" for k, p in enumerate(found.profiles)]
-
-
-def print_profile(out: Console, found: ProfileResult) -> None:
-    """A table of each profile, and the crossings of rankings."""
-    if not found.trials:
-        out.print("no trial was finished")
-        return
-    title = MEASURES[found.by].title
-    level = f"{found.confidence:.0%}"
-    out.print(
-        Text(f"match probability by {found.by}: {title}", style="bold"),
-    )
-    out.print(
-        f"  {found.trials} trials, seed {found.seed}; intervals for one bound at a time, {level}; "
-        f"the band ± {band_half_width(found.trials, found.confidence):.4f} holds at all bounds"
-    )
-    columns = ("bound", "matched", "not", "?", "MP", "interval", "band")
-    for name, profile in zip(names_of(found), found.profiles, strict=True):
-        points = profile.points
-        if not profile.bounds and len(points) > _ROWS:
-            places = np.linspace(0, len(points) - 1, _ROWS).round().astype(int)
-            points = [points[k] for k in places]
-        out.print()
-        out.print(f"{name}: {learns(profile.problem)}", markup=False)
-        grid = table(*columns, right=columns)
-        for p in [*points, profile.at(inf)]:
-            bound = "none" if p.bound == inf else f"{p.bound:.4g}"
-            value = "–" if p.estimate is None else f"{p.estimate:.4f}"
-            grid.add_row(
-                bound, str(p.matched), str(p.unmatched), str(p.undetermined), value,
-                str(p.interval), str(p.band),
-            )  # fmt: skip
-        out.print(grid)
-    if len(found.profiles) > 1:
-        out.print()
-        names = names_of(found)
-        for c in found.crossings:
-            other = c.first if c.ahead == c.second else c.second
-            out.print(
-                f"between {c.low:.4g} and {c.high:.4g}: {names[c.ahead]} overtakes {names[other]}",
-                markup=False,
-            )
-        if not found.crossings:
-            out.print("no crossing of rankings is certain")
-        out.print(f"  paired intervals, all bounds together {level} (Bonferroni)")
 
 
 def draw_profile(axes: Axes, found: ProfileResult) -> None:
@@ -77,7 +22,7 @@ def draw_profile(axes: Axes, found: ProfileResult) -> None:
     if not found.trials:
         raise InputError("no trial was finished: there is nothing to draw")
     left, right = _range(found)
-    for k, (name, profile) in enumerate(zip(names_of(found), found.profiles, strict=True)):
+    for k, (name, profile) in enumerate(zip(profile_names(found), found.profiles, strict=True)):
         colour = _COLOURS[k % len(_COLOURS)]
         _draw(axes, profile, name, colour, left, right)
     for c in found.crossings:

@@ -15,7 +15,8 @@ import numpy as np
 from algebra.polynomials.parametrization import Box
 from algebra.systems.enclosure import outward
 from numeric.certification.pool import CertifiedPools
-from numeric.counts import CountResult, InstanceCount
+from numeric.count_result import CountResult
+from numeric.counts import InstanceCount
 from numeric.instances import Instance
 
 RATIONAL, CERTIFIED = "rational", "certified"

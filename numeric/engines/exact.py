@@ -32,7 +32,8 @@ from algebra.systems.core import CoreSystem
 from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
-from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, Reason
+from numeric.count_result import CountResult
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore

@@ -2,6 +2,7 @@ r"""Scales and shifts in doubles: construction, training, sparse masks.
 
 construct      Scales and shifts in doubles that realize a target network, with a proved error
                bound
+document       What a tuned network says: how near to its target, and what is proved of that
 experiment     Appendix E of the second paper: three ways to set normalization parameters,
                compared
 goals          The goal of each block of a frozen network: a layer of the target, possibly

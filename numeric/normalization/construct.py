@@ -41,6 +41,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
+from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.normalization.dense import DenseNet, NormalizedNet
 from algebra.normalization.khatri_rao import width_needed
@@ -48,6 +49,7 @@ from algebra.normalization.reconstruct import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
 from algebra.results import Result
 from numeric.instances import to_double
+from numeric.normalization.document import CHECKED, document_of
 from numeric.normalization.goals import BlockGoal, aligned_goals, balls, own_goals
 from numeric.normalization.scales import tune_both_scales, tune_scales
 
@@ -55,8 +57,6 @@ from numeric.normalization.scales import tune_both_scales, tune_scales
 BITS = 160
 # Margin of the shifts beyond the value that keeps a unit active.
 MARGIN = 1 + 1e-6
-# Number of inputs of the forward check.
-CHECKED = 256
 # Operations of a term in a layer besides its sum of products.
 _OPERATIONS = 16
 # Factor that covers the rounding of the bounds, which are sums of products of non-negative doubles.
@@ -169,20 +169,6 @@ class Construction(Result):
                 X = np.maximum(X, 0)
         return X
 
-    picture = "construction"
-
-    def facts(self) -> dict[str, Any]:
-        """Distance from the target, and what is proved of it."""
-        return {
-            "layers": len(self.blocks),
-            "exact": self.is_exact,
-            "error_bound": self.error,
-            "rounding_bound": self.rounding,
-            "measured_error": self.measured,
-            "radius": self.radius,
-            "condition": self.condition,
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each layer."""
         names = ("layer", "width", "needed", "method", "condition", "residual", "error")
@@ -215,34 +201,9 @@ class Construction(Result):
             **rational,
         }  # fmt: skip
 
-    def __str__(self) -> str:
-        if self.is_exact:
-            lines = ["exactly the target, in rationals"]
-        elif np.isfinite(self.rounding):
-            lines = [
-                f"‖f − g‖ ≤ {self.error_in_floating_point:.2e} on ‖x‖ ≤ {self.radius:g}, proved: "
-                f"{self.error:.2e} for the exact function of these numbers and {self.rounding:.2e} "
-                "for rounding, in any order of operations"
-            ]
-        else:
-            lines = [
-                f"‖f − g‖ ≤ {self.error:.2e} on ‖x‖ ≤ {self.radius:g}, proved for the exact "
-                "function of these numbers; rounding is not covered"
-            ]
-        if self.measured is not None:
-            where = "its doubles measured" if self.is_exact else "measured"
-            lines.append(f"  {where}: {self.measured:.2e} at most, at {CHECKED} random inputs")
-        if self.assumed:
-            lines.append(f"  assumed: {self.assumed}")
-        lines += [
-            f"  layer {b.layer}: width {b.width} of {b.needed} needed, {b.method}, condition "
-            f"{b.condition:.1e}, residual {b.residual:.1e}"
-            + f"; the scales that were tuned cannot realize it (proved modulo {b.impossible})"
-            * bool(b.impossible)
-            + f"; {b.note}" * bool(b.note)
-            for b in self.blocks
-        ]
-        return "\n".join(lines)
+    def document(self) -> Document:
+        """Distance from the target, and what is proved of it."""
+        return document_of(self)
 
 
 def construct_exactly(

@@ -24,6 +24,7 @@ change are profiled bound by bound: a trial is counted again under each of the g
 constraint.  If a trial is unmatched at one bound and matched at the next, its τ is in between.
 The same applies to trials of ReLU nets with a continuum of matches in one activation cell.
 
+document    What a profile says
 measures    Costs of a match, enclosed in intervals
 profile     The match probability as a function of a bound; crossings of rankings
 thresholds  The least cost of each trial's matches: from lists of solutions, or bound by bound

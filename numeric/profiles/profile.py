@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document
 from algebra.errors import InputError, shown
 from algebra.problems.problem import Problem
-from algebra.results import Result, done_of, named
+from algebra.results import Result, named
 from numeric.profiles.thresholds import Threshold
 from numeric.statistics.bands import band_at
 from numeric.statistics.intervals import (
@@ -239,12 +240,15 @@ class ProfileResult(Result):
     confidence: float = 0.95
     trouble: str = ""
 
-    picture = "profile"
-
     @property
     def trials(self) -> int:
         """Number of trials finished for every problem."""
         return min(p.trials for p in self.profiles)
+
+    @property
+    def problem(self) -> Problem:
+        """The first problem; all have one network."""
+        return self.profiles[0].problem
 
     @property
     def is_partial(self) -> bool:
@@ -291,18 +295,6 @@ class ProfileResult(Result):
             out.append(1 if interval.low > 0 else -1 if interval.high < 0 else 0)
         return out
 
-    def facts(self) -> dict[str, Any]:
-        """Number of trials, and each profile's value without a bound."""
-        done = done_of(self.trials, self.requested)
-        out: dict[str, Any] = {"by": self.by, "trials": done}
-        for k, profile in enumerate(self.profiles):
-            point = profile.at(math.inf)
-            share = "–" if point.estimate is None else f"{point.estimate:.4f}"
-            out[f"unbounded_{k}" if len(self.profiles) > 1 else "unbounded"] = share
-        out["crossings"] = len(self.crossings) if len(self.profiles) > 1 else None
-        out["seed"] = self.seed
-        return out
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each point of each profile."""
         rows = [
@@ -332,11 +324,8 @@ class ProfileResult(Result):
             ]
         return data
 
-    def __str__(self) -> str:
-        parts = []
-        for profile in self.profiles:
-            point = profile.at(math.inf)
-            name = f"{profile.name}: " if profile.name else ""
-            share = "undecided" if point.estimate is None else f"{point.estimate:.4f}"
-            parts.append(f"{name}MP {share} without a bound, {len(profile.steps)} steps")
-        return f"by {self.by}, {self.trials} trials, seed {self.seed}; " + "; ".join(parts)
+    def document(self) -> Document:
+        """Each curve at some bounds, crossings of rankings, and what matches cost."""
+        from numeric.profiles.document import document_of
+
+        return document_of(self)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document, Explanation, Step, step
 from algebra.errors import InputError
+from algebra.networks.limits import plural
 from algebra.relu.decision import decision_data
 from algebra.relu.equations import ReluSystem
 from algebra.relu.leaves import Leaf
@@ -53,22 +55,10 @@ class ReluDecision(Result):
     seconds: float = 0.0
     teacher: Mapping[str, np.ndarray] | None = field(default=None, compare=False, repr=False)
 
-    picture = "witness"
-
     @property
     def is_certified(self) -> bool:
         """Whether there is a witness or a verified refutation."""
         return self.witness is not None or self.leaves is not None
-
-    def facts(self) -> dict[str, Any]:
-        """The verdict and the size of the tree."""
-        return {
-            "verdict": self.verdict,
-            "certified": self.is_certified,
-            "nodes": self.nodes,
-            "leaves": self.leaf_count,
-            "note": self.note or None,
-        }
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
@@ -96,6 +86,54 @@ class ReluDecision(Result):
         teacher = self.teacher and {n: to_rational(value) for n, value in self.teacher.items()}
         return decision_data(self.system, witness, self.leaves, teacher)
 
-    def __str__(self) -> str:
-        evidence = "certified over Q" if self.witness or self.leaves else "not certified"
-        return f"{self.verdict} ({evidence}; nodes: {self.nodes}, leaves: {self.leaf_count})"
+    def document(self) -> Document:
+        """The verdict, its evidence, and the size of the tree."""
+        evidence = "certified over Q" if self.is_certified else "not certified"
+        facts = {
+            "verdict": self.verdict,
+            "certified": self.is_certified,
+            "nodes": self.nodes,
+            "leaves": self.leaf_count,
+            "note": self.note or None,
+        }
+        return Document(f"{self.verdict} ({evidence})", facts, (), self._why(), tone="strong")
+
+    def _why(self) -> Explanation:
+        """Why there is a match or none, or why that is not known."""
+        leaves = "1 leaf" if self.leaf_count == 1 else f"{self.leaf_count} leaves"
+        one = "Of other instances this says nothing."
+        evidence = Step(
+            "decide", "the evidence, checked by a program that shares nothing with the search",
+            {"out": "decision.json"}, then=step("verify", subject="decision.json"),
+        )  # fmt: skip
+        estimate = step("estimate", "how often instances have a match", trials=1000)
+        if self.verdict == MATCH:
+            known = (
+                "A match exists: rational weights that reproduce every label exactly, put through "
+                "the whole network over Q.",
+                one,
+            )
+            return Explanation(known, steps=(evidence, estimate))
+        if self.verdict == NONE and self.is_certified:
+            known = (
+                f"There is no match: the activation patterns are divided into {leaves}, and in "
+                "each the linear equations and inequalities contradict each other (a Farkas vector "
+                "over Q).",
+                one,
+            )
+            return Explanation(known, steps=(evidence, estimate))
+        if self.verdict == NONE:
+            text = (
+                f"No match was found in any of {leaves}; rounding leaves no doubt, and is no proof."
+            )
+            proof = step("decide", "with a proof, unless floating point is believed")
+            return Explanation((text,), "a proof", "each leaf refuted over Q", (proof,))
+        text = f"Neither a match nor a proof that there is none: {self.note or 'no reason given'}."
+        return Explanation(
+            (text,),
+            f"the instance: after {plural(self.nodes, f'{self.nodes} node')} the search had "
+            "neither a witness that holds over Q nor a refutation of every activation pattern",
+            "fewer learnable weights or samples (the patterns grow exponentially with units times "
+            "samples), or another engine on the same instance",
+            (step("count", "SCIP on trial 0", engine="scip", instances=1), estimate),
+        )

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document
 from algebra.errors import InputError
+from algebra.problems.problem import Problem
 from algebra.results import Result
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import ConfidenceInterval, paired_interval, paired_table
@@ -90,24 +92,15 @@ class Comparison(Result):
             f"[{interval.low:+.4f}, {interval.high:+.4f}]: {verdict}"
         )
 
-    picture = "comparison"
+    @property
+    def problem(self) -> Problem:
+        """The first problem; both have one network."""
+        return self.first.problem
 
     @property
     def is_partial(self) -> bool:
         """Whether one of the two ended before all requested trials."""
         return self.first.is_partial or self.second.is_partial
-
-    def facts(self) -> dict[str, Any]:
-        """The difference, its interval, and both match probabilities."""
-        interval = self.interval()
-        return {
-            "first": self.first.value_text,
-            "second": self.second.value_text,
-            "difference": "undecided" if self.difference is None else f"{self.difference:+.4f}",
-            "interval": f"{self.first.confidence:.0%} [{interval.low:+.4f}, {interval.high:+.4f}]",
-            "common_trials": f"{self.trials}, partial" if self.is_partial else self.trials,
-            "seed": self.first.seed,
-        }
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each common trial."""
@@ -135,5 +128,8 @@ class Comparison(Result):
             "seed": self.first.seed,
         }
 
-    def __str__(self) -> str:
-        return self.summary
+    def document(self) -> Document:
+        """The difference, its interval, and both match probabilities."""
+        from numeric.statistics.document import comparison_document
+
+        return comparison_document(self)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from algebra.documents import Document
 from algebra.problems.problem import Problem
-from algebra.results import Result, done_of, named
+from algebra.results import Result, named
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
 from numeric.statistics.approximate import ApproximateShare
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
@@ -196,38 +197,20 @@ class Estimate(Result):
             **({} if self.approximate is None else {"approximate": self.approximate.to_dict()}),
         }
 
-    picture = "outcomes"
-
     @property
     def is_partial(self) -> bool:
         """Whether the work ended before all requested trials and before the requested precision."""
         return self.trials < self.requested
 
-    def facts(self) -> dict[str, Any]:
-        """The match probability, its interval, and its evidence."""
-        interval = self.interval()
-        done = done_of(self.trials, self.requested)
-        return {
-            "match_probability": self.value_text,
-            "interval": f"{self.confidence:.0%} [{interval.low:.4f}, {interval.high:.4f}]",
-            "method": self.method,
-            "trials": done,
-            **named(self, "matched", "unmatched", "undetermined", "engine", "seed"),
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each trial."""
         return count_columns(self.counts)
 
-    def __str__(self) -> str:
-        if self.certified is not None:
-            return f"MP = {self.value_text}: {self.counts[0].note}"
-        interval = self.interval()
-        return (
-            f"MP {self.value_text}  {self.confidence:.0%} interval [{interval.low:.4f}, "
-            f"{interval.high:.4f}]  ({self.matched} matched, {self.unmatched} unmatched, "
-            f"{self.undetermined} undetermined of {self.trials}; {self.engine}, seed {self.seed})"
-        )
+    def document(self) -> Document:
+        """The match probability, its interval, and its evidence."""
+        from numeric.statistics.document import estimate_document
+
+        return estimate_document(self)
 
 
 def settled(count: InstanceCount) -> bool | None:

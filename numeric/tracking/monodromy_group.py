@@ -30,13 +30,13 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import factorial
 from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document, Paragraph
 from algebra.errors import InputError
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -147,13 +147,15 @@ class MonodromyGroup(Result):
             case _:
                 return []
 
-    def facts(self) -> Mapping[str, Any]:
+    def document(self) -> Document:
         """Order, blocks, solvability."""
         group = self.group
-        return {
+        facts = {
             "degree": group.degree, "group": group.kind, "order": group.order,
             "stages": " · ".join(map(str, group.stages)), "solvable": group.is_solvable,
         }  # fmt: skip
+        lines = tuple(Paragraph(f"  {line}") for line in self.statements())
+        return Document(f"monodromy group of the {self.degree} solutions", facts, lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The object ``monodromy`` of ``count --json``; the order is a text."""
@@ -173,9 +175,6 @@ class MonodromyGroup(Result):
             "evidence": "numerical",
             "statements": self.statements(),
         }
-
-    def __str__(self) -> str:
-        return "\n".join(self.statements())
 
 
 def _short(order: int) -> str:

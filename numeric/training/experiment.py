@@ -24,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document
 from algebra.errors import InputError, whole_number
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.results import Result, done_of, named
+from algebra.results import Result, named
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import RootPool
 from numeric.conditions import conditions
@@ -37,11 +38,9 @@ from numeric.instances import Instance, draw_instance
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 from numeric.training.arrival import Arrival, ChainArrivals, ReluArrivals
 from numeric.training.descent import Descent, find_optimizer
-from numeric.training.losses import check_trainable, loss_of
+from numeric.training.losses import MSE, check_trainable, loss_of
 from numeric.training.students import Students, starts_of
 
-# The first paper's criterion of a match (its Appendix E.1).
-MSE = 1e-2
 # Largest number of entries in the arrays of a batch.
 _MOST_NUMBERS = 1 << 23
 _QUARTERS = 4
@@ -204,8 +203,6 @@ class TrainResult(Result):
     confidence: float = 0.95
     trouble: str = ""
 
-    picture = "training"
-
     @property
     def trials(self) -> int:
         """Number of trained trials."""
@@ -308,19 +305,6 @@ class TrainResult(Result):
         """Among trials with several matches: those in which the nearest was found; all of them."""
         return self._of_several("is_nearest")
 
-    def facts(self) -> dict[str, Any]:
-        """Existing matches, those found, and the result of the papers' criterion."""
-        share = self.found_given_exists
-        done = done_of(self.trials, self.requested)
-        value = "–" if share.estimate is None else f"{share.estimate:.4f}"
-        return {
-            "trials": done,
-            **named(self, "exists", "undetermined", "found"),
-            "found_given_exists": f"{value} {share.interval}",
-            "optimizer": self.settings.optimizer,
-            **named(self, "below_criterion", "false_matches", "seed"),
-        }
-
     def columns(self) -> dict[str, list[Any]]:
         """One row for each trial."""
         names = list(Trained.__dataclass_fields__)
@@ -360,14 +344,11 @@ class TrainResult(Result):
             "runs": [t.to_dict() for t in self.trained],
         }
 
-    def __str__(self) -> str:
-        share = self.found_given_exists
-        value = "–" if share.estimate is None else f"{share.estimate:.4f}"
-        return (
-            f"found {value} {share.interval} of the matches that exist ({self.found} of "
-            f"{self.exists}, {self.undetermined} undetermined of {self.trials}; "
-            f"{self.settings.optimizer}, seed {self.seed})"
-        )
+    def document(self) -> Document:
+        """The share that is found, which matches, and what the papers' criterion says."""
+        from numeric.training.document import document_of
+
+        return document_of(self)
 
 
 class Experiment:

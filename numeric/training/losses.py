@@ -25,6 +25,8 @@ from algebra.networks.base import Network
 from algebra.networks.chain import need_chain
 from numeric.training.students import Students
 
+# The first paper's criterion of a match (its Appendix E.1).
+MSE = 1e-2
 # Derivatives of a linear map of the outputs, by matrix: one array for each, the batch first.
 _Parts = dict[str, np.ndarray]
 

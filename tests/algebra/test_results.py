@@ -3,18 +3,17 @@
 import pytest
 
 from algebra import results
+from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.results import Result
 
 
 class Found(Result):
-    picture = "none"
-
     def __init__(self, **facts):
         self.given = facts
 
-    def facts(self):
-        return self.given
+    def document(self):
+        return Document("found", self.given)
 
 
 def test_repr_is_short_and_html_is_whole():

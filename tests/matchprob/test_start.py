@@ -46,14 +46,14 @@ def test_heavy_libraries_are_not_loaded(code):
 
 @pytest.mark.parametrize("problem", ["row", "diagonal"])
 def test_a_verdict_by_algebra_loads_no_kernels(problem):
-    """Of the heavy ones `certify` needs rich, to print; a small net's needs no SciPy."""
+    """With --json `certify` needs none of the heavy ones; a small net's needs no SciPy."""
     text = (
         "import sys; from matchprob.cli import app; "
         f"app(['certify', 'examples/{problem}.toml', '--json'], standalone_mode=False); "
         f"print([m for m in {(*HEAVY, 'scipy')!r} if m in sys.modules])"
     )
     done = run("-c", text)
-    assert done.stdout.splitlines()[-1] == "['rich']", done.stderr
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
 def test_every_public_name_is_there_and_listed_once():

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, real_root_histogram
+from numeric.count_result import CountResult
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, real_root_histogram
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from algebra.design.goals import goals_text
+from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.results import Result
 from algebra.time_limits import limited, positive_seconds
@@ -110,18 +111,11 @@ class DesignResult(Result):
         costs = {cell: str(self.asked.cost([cell])) for cell in cells}
         return edge_list(self.names, costs)
 
-    picture = "design"
+    def document(self) -> Document:
+        """What it is best at, how sure that is, and its masks."""
+        from matchprob.api.designs.document import design_document
 
-    def facts(self) -> dict[str, Any]:
-        """What it is best at, and how sure that is; no number twice."""
-        out: dict[str, Any] = {"goal": self.goal}
-        if self.value != self.cost:
-            out["value"] = self.value
-        if not self.is_optimal:
-            out["bound"] = self.bound
-        return {
-            **out, "cost": self.cost, "optimal": self.is_optimal, "learnable": self.allocation.size
-        }  # fmt: skip
+        return design_document(self)
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each weight that learns."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.results import Result, named
 from algebra.time_limits import OutOfTime, limited, positive_seconds
@@ -53,16 +54,11 @@ class RepairResult(Result):
         """Of the units, and of the parameters of updates."""
         return common.parameter_names(self.problem)
 
-    picture = "repair"
-
-    def facts(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """How many weights move, and the verdicts before and after."""
-        return {
-            "moves": self.repair.moves if self.repair else 0,
-            "bound": self.repair.bound if self.repair else 0,
-            "before": self.before.verdict,
-            "after": self.after.verdict,
-        }
+        from matchprob.api.designs.document import repair_document
+
+        return repair_document(self)
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each weight that learns before or afterwards."""

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from algebra.documents import Document, Paragraph
 from algebra.errors import InputError, shown
+from algebra.networks.limits import plural
 from algebra.polynomials.rings import RationalField
 from algebra.problems.reduction import lowered
 from algebra.results import Result
@@ -62,11 +64,22 @@ class Export(Result):
         """The program that reads it."""
         return LANGUAGES[self.to].title
 
-    def facts(self) -> Mapping[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         equations, unknowns = len(self.system.equations), len(self.system.unknowns)
         what = {"to": self.to, "form": self.form, "equations": equations, "unknowns": unknowns}
         trial = {"seed": self.seed, "index": self.index}
         return {**what, **({"instance": "own"} if self.is_own else trial)}
+
+    def document(self) -> Document:
+        """What was written, and the name of each unknown."""
+        equations, unknowns = len(self.system.equations), len(self.names)
+        title = (
+            f"{self.form} of {self.source} for {self.program}: "
+            f"{plural(equations, f'{equations} equation')} in "
+            f"{plural(unknowns, f'{unknowns} unknown')}"
+        )
+        names = ", ".join(f"{name} = {what}" for name, what in self.names.items())
+        return Document(title, self._facts(), (Paragraph(f"  {names}"),), tone="strong")
 
     @property
     def source(self) -> str:
@@ -81,7 +94,7 @@ class Export(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The facts, the names and the text."""
-        return {**self.facts(), "names": dict(self.names), "text": self.text}
+        return {**self._facts(), "names": dict(self.names), "text": self.text}
 
     def weights(self, solution: Sequence[complex]) -> np.ndarray:
         """The learnable weights of a solution found elsewhere.

@@ -181,7 +181,6 @@ export function makeActions(host) {
         h("p", {}, isRunning ? h("span", { class: "mp-spin", "aria-hidden": "true" }) : null,
           event.status === "failed" ? "Not done: " : "", words),
         isRunning && share !== null ? progress(share, `${event.trials} of ${event.requested}`) : null,
-        event.why ? event.why.known.filter((/** @type {string} */ t) => t !== words).map((/** @type {string} */ t) => h("p", { class: "mp-soft" }, t)) : null,
         event.html ? table(event.html) : null,
         event.status === "done" || (event.trials && !isRunning)
           ? h("button", { type: "button", class: "mp-small", onclick: () => host.save(current) },

@@ -20,13 +20,18 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
 from algebra.design.robustness import Robustness
 from algebra.errors import InputError, shown
+from algebra.identify.dimension import Dimension
 from algebra.identify.identification import Identification
 from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.names import Names
+from algebra.programs.capacity import Capacity
 from algebra.ranks.parametrized import by_parameters
+from algebra.record.result import Recording
 from algebra.results import Result
+from algebra.surveys.atlas import Atlas
 from algebra.surveys.audit import Audit, AuditResult
+from algebra.systems.inspection import Inspection
 from matchprob.api.construct import DepthConstruction
 from matchprob.api.designs.design import DesignResult
 from matchprob.api.designs.repair import RepairResult
@@ -57,12 +62,14 @@ from matchprob.report.drawing.style import (
 from matchprob.report.identification import groups_of
 from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
-from numeric.counts import CountResult
+from numeric.count_result import CountResult
 from numeric.normalization.construct import Construction
+from numeric.profiles.profile import ProfileResult
 from numeric.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
-from numeric.training.experiment import MSE, TrainResult
+from numeric.training.experiment import TrainResult
+from numeric.training.losses import MSE
 
 Size = tuple[float, float]
 
@@ -167,10 +174,10 @@ def write(
 
 
 def _picture(found: Result) -> Drawing:
-    try:
-        return PICTURES[found.picture]
-    except KeyError:
-        raise InputError(f"there is no picture of a {type(found).__name__}") from None
+    for kind in type(found).__mro__:
+        if kind in PICTURES:
+            return PICTURES[kind]
+    raise InputError(f"there is no picture of a {type(found).__name__}")
 
 
 @dataclass(frozen=True)
@@ -202,7 +209,7 @@ def _certificate(found: Certificate) -> _Masks:
 def _identification(found: Identification) -> _Masks:
     values = found.alternatives.values if found.alternatives else {}
     numbers = {cell: count for cell, count in values.items() if count > 1}
-    problem, title = found.problem, found.lines()[0]
+    problem, title = found.problem, found.document().title
     return _Masks(problem.learning.moving, groups_of(found), title, problem.names, numbers)
 
 
@@ -213,7 +220,7 @@ def _robustness(found: Robustness) -> _Masks:
         Group("fatal together", ROSE, found.fatal),
         Group("fatal alone", VERMILION, found.coloops),
     )
-    return _Masks(found.allocation, groups, str(found))
+    return _Masks(found.allocation, groups, found.document().title)
 
 
 def _design(found: DesignResult) -> _Masks:
@@ -341,7 +348,7 @@ def _witness(axes: Axes, found: ReluDecision) -> None:
         axes.set_yticks(sorted({0.0, *(s * power for s in signs for power in powers)}))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     tidy(axes, "learnable weight, in the allocation's order", "value in the match")
-    heading(axes, str(found))
+    heading(axes, found.document().title)
 
 
 def _construction(axes: Axes, found: Construction) -> None:
@@ -351,7 +358,7 @@ def _construction(axes: Axes, found: Construction) -> None:
     layers = [b.layer for b in found.blocks]
     name_ticks(axes, layers, list(map(str, layers)))
     tidy(axes, "layer", "condition number of its system")
-    heading(axes, str(found).partition("\n")[0].partition(",")[0])
+    heading(axes, found.document().title.partition(",")[0])
 
 
 def _depth(axes: Axes, found: DepthConstruction) -> None:
@@ -364,7 +371,7 @@ def _depth(axes: Axes, found: DepthConstruction) -> None:
     name_ticks(axes, layers, list(map(str, layers)))
     tidy(axes, "layer of the target", "scale")
     handles, _ = axes.get_legend_handles_labels()
-    heading(axes, str(found).partition("\n")[0].partition(",")[0], handles)
+    heading(axes, found.document().title.partition(",")[0], handles)
 
 
 def float_of(value: Any) -> float:
@@ -418,25 +425,27 @@ def _masks(of: Callable[[Any], _Masks]) -> Drawing:
     return Drawing(draw, size, is_cropped=True)
 
 
-PICTURES: dict[str, Drawing] = {
-    "incidence": Drawing(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
-    "certificate": _masks(_certificate),
-    "checks": Drawing(_checks, (5.0, 2.2)),
-    "witness": Drawing(_witness),
-    "real solutions": Drawing(_counts),
-    "outcomes": Drawing(_estimate),
-    "comparison": Drawing(_comparison, (5.5, 2.4)),
-    "capacity": Drawing(draw_capacity, (5.5, 3.6)),
-    "dimension": Drawing(draw_dimension, (5.0, 2.2)),
-    "recording": Drawing(draw_recording, recording_size, is_cropped=True),
-    "identification": _masks(_identification),
-    "robustness": _masks(_robustness),
-    "audit": Drawing(_audit, _audit_size),
-    "atlas": Drawing(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
-    "design": _masks(_design),
-    "repair": _masks(_repair),
-    "construction": Drawing(_construction),
-    "depth": Drawing(_depth),
-    "profile": Drawing(draw_profile),
-    "training": Drawing(_training),
+# How results of a class are drawn.
+PICTURES: dict[type[Result], Drawing] = {
+    Inspection: Drawing(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
+    Certificate: _masks(_certificate),
+    Verification: Drawing(_checks, (5.0, 2.2)),
+    ReluDecision: Drawing(_witness),
+    CountResult: Drawing(_counts),
+    Estimate: Drawing(_estimate),
+    Comparison: Drawing(_comparison, (5.5, 2.4)),
+    Capacity: Drawing(draw_capacity, (5.5, 3.6)),
+    Dimension: Drawing(draw_dimension, (5.0, 2.2)),
+    Recording: Drawing(draw_recording, recording_size, is_cropped=True),
+    Identification: _masks(_identification),
+    Robustness: _masks(_robustness),
+    Audit: Drawing(_audit, _audit_size),
+    AuditResult: Drawing(_audit, _audit_size),
+    Atlas: Drawing(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
+    DesignResult: _masks(_design),
+    RepairResult: _masks(_repair),
+    Construction: Drawing(_construction),
+    DepthConstruction: Drawing(_depth),
+    ProfileResult: Drawing(draw_profile),
+    TrainResult: Drawing(_training),
 }

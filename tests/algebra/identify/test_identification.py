@@ -17,7 +17,7 @@ def test_a_linear_allocation_is_determined():
     """N = 1: every weight has the same value in every match."""
     found = identify(Problem(NET, {"W": [[1, 1], [0, 0]]}))
     assert found.globally_determined == (("W", 0, 0), ("W", 0, 1))
-    assert found.lines() == ["determined: one match, the truth"]
+    assert str(found) == "determined: one match, the truth"
 
 
 def test_without_learnable_weights_there_is_nothing_to_determine():

@@ -38,14 +38,14 @@ def test_data():
 
 def test_text():
     """What is free, what is unique, and a note where the rank is an upper bound."""
-    unique = str(record(PROBLEM, "units"))
-    assert "locally unique: rank 4 = r" in unique
+    unique = record(PROBLEM, "units").explanation[0]
+    assert "in 4 independent directions: the match is locally unique" in unique
     few = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 1], [1, 1]]})
-    text = str(record(few, "outputs"))
-    assert "rank 1 of r = 4" in text
-    assert "free all the same: W[0,0], W[0,1]" in text
+    found = record(few, "outputs")
+    assert (found.facts()["rank"], found.facts()["learnable"]) == (1, 4)
+    assert "free, whatever is recorded: W[0,0], W[0,1]" in str(found)
     erf = Problem(RNN(n=2, T=2, b=1, d=1, m=2, activation="erf"), {"W": [[1, 0], [0, 0]]})
-    assert "upper bound" in str(record(erf, "units"))
+    assert "not proved for this activation" in record(erf, "units").explanation[0]
 
 
 def test_bounds_are_rounded_up():

@@ -30,7 +30,7 @@ def test_the_cheapest_subset_is_named(tmp_path, capsys):
     words = ("--needed", "5", "--plot", str(picture))
     assert call("capacity", str(path), *words) == 0
     out = capsys.readouterr().out
-    assert "5 samples: last layer (15 parameters)" in out
+    assert "fits 5 samples is last layer, with 15 parameters" in " ".join(out.split())
     assert "by counting" in out
     assert picture.stat().st_size > 1000
 

@@ -116,7 +116,7 @@ def test_what_was_chosen_is_named_and_written(circuit, capsys):
     """Text, JSON and an edge list name the chosen synapses; the list can learn in a new problem."""
     (circuit / "free.toml").write_text(TEXT.replace('[learnable]\nW = "plastic.csv"\n', ""))
     line = "design free.toml --matrix W --write chosen.csv"
-    assert "weights      W[PV,PV]" in run(line, capsys)
+    assert "W[PV,PV]" in run(line, capsys)
     table = (circuit / "chosen.csv").read_text()
     assert table.startswith("pre,post,cost\nPV,PV,1\n")
     data = json.loads(run("design free.toml --matrix W --json", capsys))

@@ -49,7 +49,7 @@ def test_text_picture_and_store(diagonal, capsys, tmp_path, monkeypatch):
     assert call(*words, "--plot", out) == 0
     first = capsys.readouterr().out
     assert "found, given that a match exists" in first
-    assert "the papers' criterion" in first
+    assert "The papers' criterion" in first
     assert out.read_bytes().startswith(b"<?xml")
     with Store(store, write=False) as kept:
         [study] = kept.studies()

@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 from algebra.certificates.certificate import VERDICTS
 from matchprob import certify, load_problem
 from matchprob.cli import app
-from matchprob.explain.certificate import explain_certificate
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "lora.toml"
 TIED = """
@@ -74,10 +73,10 @@ def test_others_refuse_in_one_line(tied, kind):
 
 def test_words_follow_the_evidence(tied):
     """Each way to a verdict is told in its own words."""
-    assert "single cells" in str(explain_certificate(certify(load_problem(EXAMPLE))))
-    assert "N is even" in str(explain_certificate(certify(load_problem(tied))))
+    assert "single cells" in str(certify(load_problem(EXAMPLE)).explain())
+    assert "N is even" in str(certify(load_problem(tied)).explain())
     odd = load_problem(tied)
     odd = type(odd)(odd.network, {"W": {"tied": [[1, 1], [2, 2]]}})
-    assert "N is odd" in str(explain_certificate(certify(odd)))
+    assert "N is odd" in str(certify(odd).explain())
     few = type(odd)(odd.network, {"W": {"tied": [[1, 1], [1, 1]]}})
-    assert "1 too few" in str(explain_certificate(certify(few)))
+    assert "1 too few" in str(certify(few).explain())

@@ -12,7 +12,8 @@ from algebra.design.spread import most_spread
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from matchprob import design
-from matchprob.report.design import print_design
+from matchprob.api.designs.design import DesignResult
+from matchprob.report.documents import print_document
 from matchprob.report.drawing.paint import figure_of
 from matchprob.report.drawing.palette import ABSENT, BLUE, SKY
 
@@ -20,8 +21,13 @@ NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 
 
 def text_of(found):
+    """What is printed of a design."""
+    asked = checked_demand(NET)
+    problem = Problem(NET, {}).with_allocation(found.allocation)
     out = io.StringIO()
-    print_design(Console(file=out, width=200), found)
+    print_document(
+        Console(file=out, width=200), DesignResult(found, problem, asked).document(), "n"
+    )
     return out.getvalue()
 
 
@@ -30,11 +36,11 @@ def test_text_says_what_is_proved():
     found = cheapest(checked_demand(NET, caps={"row": 1}))
     text = text_of(found)
     assert "2 weights at cost 2, at most 1 in a row" in text
-    assert "proved: rank 2" in text
-    assert "optimal" in text
+    assert "reach all 2 independent equations, proved" in text
+    assert "Nothing is better" in text
     assert "weights in the fullest row" in text_of(most_spread(checked_demand(NET)))
     open_bound = type(found)(**{**vars(found), "bound": found.value - 1})
-    assert "at least 1 for any" in text_of(open_bound)
+    assert "only below 1 is nothing possible" in text_of(open_bound)
 
 
 def test_pictures_show_the_matrices_that_matter():

@@ -7,9 +7,9 @@ import pytest
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from matchprob.report.estimate import percent
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.statistics.comparison import Comparison
+from numeric.statistics.document import interval_text
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import ConfidenceInterval
 
@@ -102,7 +102,7 @@ def test_a_verdict_is_no_estimate(real):
     assert (data["low"], data["high"], data["certified"]) == (real, real, True)
     assert data["wilson"] == {"low": real, "high": real}
     assert str(found).startswith(f"MP = {real}, certified")
-    assert "[" not in percent(found)
+    assert "[" not in interval_text(found)
     # What a sample of so many would say is there for who asks for it.
     assert found.interval("clopper-pearson").half_width > 0.01
 

@@ -1,13 +1,12 @@
 """The design with the highest match probability against long runs of all of them."""
 
-import io
 import json
 from itertools import combinations
 
 import pytest
-from rich.console import Console
 
 from algebra.design.demand import checked_demand
+from algebra.documents import Table
 from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
@@ -17,7 +16,6 @@ from algebra.ranks.jacobian import all_cells
 from matchprob import design, estimate
 from matchprob.api.designs.probable import gather
 from matchprob.cli import app, run
-from matchprob.report.design import print_design
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [c for c in all_cells(NET) if c[0] == "W"]
@@ -31,10 +29,9 @@ def test_a_certified_maximal_design_needs_no_race():
     assert found.design.race is None
     assert found.problem.allocation == found.allocation
     assert found.to_dict()["certified"] is True
-    out = io.StringIO()
-    print_design(Console(file=out, width=200), found.design)
-    assert "MP = 1, certified: N = 1" in out.getvalue()
-    assert "interval" not in out.getvalue()
+    document = found.document()
+    assert "MP = 1, by a certificate (N = 1" in document.why.known[-1]
+    assert not any(isinstance(part, Table) for part in document.parts)
 
 
 def test_under_constraints_even_maximal_designs_are_raced():

@@ -1,4 +1,4 @@
-"""Every verb says in plain words what is known, what is open, and which command to try."""
+"""Every verb says what is known, what is open, and which command to try."""
 
 import json
 import shlex
@@ -9,26 +9,19 @@ import pytest
 
 import matchprob as mp
 from algebra.certificates.checks import FAILED, UNFINISHED, Check, Verification
+from algebra.documents import Document, Explanation
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.reconstruct import TooNarrow
 from algebra.normalization.scales import Unreachable
-from algebra.results import Explanation, Result
+from algebra.results import Result
 from matchprob.cli import app
-from matchprob.cli.options import console
-from matchprob.explain import explain
-from matchprob.explain.construction import (
-    explain_narrow,
-    explain_not_realized,
-    explain_unreachable,
-)
-from matchprob.explain.decision import explain_decision
-from matchprob.explain.structure import explain_structure
-from matchprob.explain.trials import explain_comparison
-from matchprob.report.estimate import print_estimate
-from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, Reason
+from matchprob.report.impossible import explain_narrow, explain_not_realized, explain_unreachable
+from numeric.count_result import CountResult
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
+from tests.matchprob.explained import Explained, explained
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -48,22 +41,22 @@ def estimate_of(*counts, problem=DIAGONAL, requested=None, engine="homotopy"):
     return Estimate(problem, engine, 0, counts, requested or len(counts))
 
 
-def test_no_match_is_claimed_where_none_was_found(capsys):
-    """0 matched and some open: the report says what is open, and of no matches that were found."""
+def test_no_match_is_claimed_where_none_was_found():
+    """0 matched and some open: it says what is open, and of no matches that were found."""
     searched = [open_count(k, Reason.SEARCHED) for k in range(2)]
-    print_estimate(console(None), estimate_of(*searched, engine="fsolve"))
-    text = capsys.readouterr().out
-    assert "matches were found" not in text
-    assert "2 trials are open, where neither a match was found nor the lack of one shown" in text
+    why = explained(estimate_of(*searched, engine="fsolve"))
+    assert not any("a match" in text for text in why.known)
+    assert "2 of 2 trials: a search found no real solution" in why.open
+    assert "bounded from below only" in why.open
 
 
-def verbs(why: Explanation) -> list[str]:
+def verbs(why: Explained) -> list[str]:
     return [shlex.split(command)[1] for command, _ in why.commands]
 
 
 def test_an_estimate_without_open_trials_leaves_chance_only():
     """Complete trials: an interval, and how many trials make it finer."""
-    why = estimate_of(*(counted(i, 2 * (i % 2)) for i in range(100))).explain("net.toml")
+    why = explained(estimate_of(*(counted(i, 2 * (i % 2)) for i in range(100))), "net.toml")
     assert any("50 have a match" in text for text in why.known)
     assert any("none is real" in text for text in why.known)
     assert "chance" in why.open
@@ -73,7 +66,7 @@ def test_an_estimate_without_open_trials_leaves_chance_only():
 
 def test_trials_that_all_match_prove_nothing():
     """Many matches are no verdict: certify is what to try."""
-    why = estimate_of(*(counted(i) for i in range(10))).explain()
+    why = explained(estimate_of(*(counted(i) for i in range(10))))
     assert any("does not show that MP = 1" in text for text in why.known)
     assert "certify" in verbs(why)
 
@@ -81,10 +74,10 @@ def test_trials_that_all_match_prove_nothing():
 def test_open_trials_name_the_reason_and_an_engine():
     """A search that found nothing: another engine; a failure: more time."""
     found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), engine="fsolve")
-    why = found.explain("a b.toml")
+    why = explained(found, shlex.quote("a b.toml"))
     assert "does not show that there is none" in why.open
     assert any("--engine homotopy" in c and "'a b.toml'" in c for c, _ in why.commands)
-    failed = estimate_of(counted(0), open_count(1, Reason.FAILED)).explain()
+    failed = explained(estimate_of(counted(0), open_count(1, Reason.FAILED)))
     assert any("--trial-timeout" in c for c, _ in failed.commands)
     assert "complete count" in failed.decided_by
 
@@ -95,7 +88,7 @@ def test_analytic_networks_are_sent_to_no_engine():
     found = mp.count(mp.Problem(net, {"W1": [[1]]}), instances=4)
     assert any(c.status == UNDETERMINED for c in found.instances)
     for result in (found, mp.estimate(found.problem, 4)):
-        why = result.explain()
+        why = explained(result)
         assert "no finite number" in why.decided_by
         assert not any("--engine" in command for command, _ in why.commands)
 
@@ -103,25 +96,25 @@ def test_analytic_networks_are_sent_to_no_engine():
 def test_more_weights_than_labels_are_never_ruled_out():
     """Solutions in families: the lack of a match is never shown."""
     found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), problem=MORE)
-    why = found.explain()
+    why = explained(found)
     assert "families" in why.open
     assert verbs(why)[0] == "certify"
 
 
 def test_partial_and_empty_estimates_say_so():
     """An interrupt: the same command with all trials."""
-    why = estimate_of(counted(0), counted(1, 0), requested=50).explain()
+    why = explained(estimate_of(counted(0), counted(1, 0), requested=50))
     assert any("--trials 50" in c for c, _ in why.commands)
-    empty = Estimate(DIAGONAL, "homotopy", 3, (), 7).explain()
+    empty = explained(Estimate(DIAGONAL, "homotopy", 3, (), 7))
     assert "no trial" in empty.open
     assert "--seed 3" in empty.commands[0][0]
 
 
 def test_certified_estimates_give_the_verdict():
     """MP = 1 and MP = 0 without a trial, each with its reason."""
-    one = mp.estimate(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), 5).explain()
+    one = explained(mp.estimate(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), 5))
     assert "every generic instance has a real solution" in one.known[0]
-    zero = mp.estimate(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), 5).explain()
+    zero = explained(mp.estimate(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), 5))
     assert "too few directions" in zero.known[0]
     assert verbs(zero) == ["certify", "repair"]
 
@@ -132,38 +125,39 @@ def test_counts_say_what_n_says():
         "exact", 0, 2, (counted(0), counted(1, 0), open_count(2, Reason.LOST)), requested=4,
         problem=DIAGONAL,
     )  # fmt: skip
-    why = found.explain("net.toml")
+    why = explained(found, "net.toml")
     assert "even" in why.known[0]
     assert any("1 of them has no real solution" in text for text in why.known)
     assert "1 of 3" in why.open
     assert any("--engine homotopy" in c for c, _ in why.commands)
     minimal = CountResult("exact", 0, 0, (counted(0, 0),), requested=1)
-    assert "minimal" in minimal.explain().known[0]
+    assert "minimal" in explained(minimal).known[0]
 
 
 def test_comparisons_name_what_is_open():
     """An interval around 0, one that excludes 0, and a bound without consequence."""
     a = estimate_of(*(counted(i, 2 * (i % 2)) for i in range(40)))
     b = estimate_of(*(counted(i, 2 * (i % 3 > 0)) for i in range(40)))
-    why = explain_comparison(Comparison(a, b), "a.toml b.toml")
+    why = explained(Comparison(a, b), "a.toml b.toml")
     assert "contains 0" in why.open
     assert why.commands[0][0] == "matchprob compare a.toml b.toml --trials 160"
     none = estimate_of(*(counted(i, 0) for i in range(40)))
-    assert "first matches more often" in Comparison(a, none).explain().known[-1]
+    assert "first matches more often" in explained(Comparison(a, none)).known[-1]
     bound = estimate_of(counted(0), open_count(1, Reason.SEARCHED), engine="fsolve")
-    assert "second a lower bound" in Comparison(a, bound).explain().open
+    assert "second a lower bound" in explained(Comparison(a, bound)).open
 
 
 def test_decisions_of_relu_instances():
     """A witness, a refutation, floating point, and nothing."""
     found = mp.decide(RELU, 0)
-    why = explain_decision(found, "r.toml", "--index 0")
+    why = explained(found, "r.toml", {"decide": {"index": 0}})
     assert ("reproduce every label" in why.known[0]) == (found.verdict == "match")
-    assert any("--out decision.json" in c for c, _ in why.commands)
-    quick = ReluDecision("no match", leaf_count=3).explain("r.toml")
+    evidence = "matchprob decide r.toml --index 0 --out decision.json"
+    assert why.commands[0][0] == f"{evidence} && matchprob verify decision.json"
+    quick = explained(ReluDecision("no match", leaf_count=3), "r.toml")
     assert "no proof" in quick.known[0]
     assert quick.open
-    given_up = ReluDecision("undetermined", nodes=7, note="given up after 7 nodes").explain()
+    given_up = explained(ReluDecision("undetermined", nodes=7, note="given up after 7 nodes"))
     assert "7 nodes" in given_up.open
     assert given_up.decided_by
 
@@ -171,13 +165,13 @@ def test_decisions_of_relu_instances():
 def test_designs_repairs_and_losses():
     """Optimal ones say why; MP = 1 is another question."""
     found = mp.design(NET and mp.Problem(NET, {"W": [[1, 1], [1, 1]]}))
-    why = found.explain("free.toml")
+    why = explained(found, "free.toml")
     assert any("Nothing is better" in text for text in why.known)
     assert "MP = 1" in why.open
-    assert "matchprob certify best.toml" in why.commands[0][0]
-    done = mp.repair(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), goal="positive").explain()
+    assert why.commands[0][0] == "matchprob certify best.toml"
+    done = explained(mp.repair(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), goal="positive"))
     assert "minimal" in done.known[0]
-    lost = mp.robust(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})).explain()
+    lost = explained(mp.robust(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})))
     assert any("MP > 0, proved" in text for text in lost.known)
 
 
@@ -190,14 +184,14 @@ def test_activations_get_no_advice_that_is_refused():
     """tanh has no number N: neither the goal maximal nor more time is suggested."""
     with pytest.raises(mp.InputError):
         mp.design(TANH, goal="maximal")
-    why = mp.design(TANH).explain("t.toml")
+    why = explained(mp.design(TANH), "t.toml")
     assert [command for command, _ in why.commands] == ["matchprob certify best.toml"]
     assert "complex solutions" not in why.decided_by
-    assert any("--goal maximal" in c for c, _ in mp.design(MORE).explain("m.toml").commands)
-    why = mp.identify(TANH).explain("t.toml")
+    assert any("--goal maximal" in c for c, _ in explained(mp.design(MORE), "m.toml").commands)
+    why = explained(mp.identify(TANH), "t.toml")
     assert not why.commands
     assert "complex" not in why.decided_by
-    assert "complex" not in mp.record(TANH).explain("t.toml").decided_by
+    assert "complex" not in explained(mp.record(TANH), "t.toml").decided_by
 
 
 def test_more_time_is_advised_where_time_was_short():
@@ -207,38 +201,38 @@ def test_more_time_is_advised_where_time_was_short():
     found = mp.identify(large)
     assert "in whatever time" in found.unknown
     assert not found.out_of_time
-    assert not found.explain("l.toml").commands
+    assert not explained(found, "l.toml").commands
     short = replace(mp.identify(DIAGONAL), alternatives=None, out_of_time=True)
-    assert any("--timeout 600" in c for c, _ in short.explain("d.toml").commands)
+    assert any("--timeout 600" in c for c, _ in explained(short, "d.toml").commands)
     net = mp.LinearRNN(n=3, T=2, b=1, d=1, m=2)
     spare = mp.Problem(net, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})
     tried = mp.certify(spare)
     assert (tried.verdict, tried.out_of_time) == ("undecided", False)
-    assert not any("--timeout" in c for c, _ in tried.explain("s.toml").commands)
+    assert not any("--timeout" in c for c, _ in explained(tried, "s.toml").commands)
     cut = replace(tried, out_of_time=True)
-    assert any("--timeout 600" in c for c, _ in cut.explain("s.toml").commands)
+    assert any("--timeout 600" in c for c, _ in explained(cut, "s.toml").commands)
 
 
 def test_identification_and_structure():
     """Locally, globally, and what the counting of equations does not say."""
-    why = mp.identify(DIAGONAL).explain("d.toml")
+    why = explained(mp.identify(DIAGONAL), "d.toml")
     assert any("2 complex matches" in text for text in why.known)
-    free = mp.identify(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})).explain()
+    free = explained(mp.identify(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})))
     assert "dimension 2" in free.known[0]
     assert "fewer learnable weights (at most 2)" in free.decided_by
-    assert "Bézout" in mp.inspect(DIAGONAL).explain().known[0]
+    assert "Bézout" in explained(mp.inspect(DIAGONAL)).known[0]
     minimal = mp.inspect(mp.Problem(NET, {"W": [[1, 0], [0, 0]], "D": [[1, 1]]}))
-    assert minimal.explain().commands
+    assert explained(minimal).commands
 
 
 def test_a_result_without_a_verdict_has_nothing_to_explain():
     """A result of another kind is not explained, and that is no error."""
 
     class Other(Result):
-        def facts(self):
-            return {}
+        def document(self):
+            return Document("nothing")
 
-    assert explain(Other()) == Explanation()
+    assert Other().explain() == Explanation()
     assert Other().explanation == ()
 
 
@@ -280,45 +274,23 @@ def test_json_holds_the_sentences(line, tmp_path, monkeypatch, capsys):
     assert not tries or any(line.split()[1] in text for text in tries)
 
 
-def test_audits_tell_where_a_theorem_is_wrong():
-    """Theorem 4.1 as stated; of an audit without a fault the rest of the allocations is open."""
-    wrong = mp.audit(mp.LinearFeedForward(q=3, widths=(3,), d=2, m=2)).explain("e.toml")
-    assert any("called maximal and are minimal" in text for text in wrong.known)
-    assert wrong.commands[-1][0] == "matchprob audit e.toml --corrected"
-    assert not wrong.open
-    part = mp.audit(NET, matrices=["W"], count=2).explain()
-    assert any("No theorem is wrong of the 2 allocations" in text for text in part.known)
-    assert "the other 4 allocations" in part.open
-
-
-def test_an_atlas_counts_verdicts_in_words():
-    """Of six allocations four are maximal; an undecided one names a longer search."""
-    found = mp.atlas(NET, 2, search=0.0)
-    assert found.explain().known[0] == "4 of 6 allocations are maximal: MP = 1."
-    cut = replace(found, entries=found.entries[:1])
-    assert "3 orbits of 4 that were not begun" in cut.explain().open
-    vague = replace(found, entries=(replace(found.entries[0], verdict="undecided"),) * 4)
-    assert "atlas" in verbs(vague.explain())
-    assert "--search 60" in vague.explain().commands[0][0]
-
-
 def test_proofs_that_fail_and_proofs_cut_short():
     """A fault is named with its place; at a limit nothing follows."""
     held = mp.verify(mp.certify(DIAGONAL))
-    assert "checked anew" in held.explain().known[0]
+    assert "checked anew" in explained(held).known[0]
     bad = Verification("minimal", (Check("rank", FAILED, "it is 3"),))
-    assert "rank: it is 3" in bad.explain().known[0]
-    assert "certify" in verbs(bad.explain())
+    assert "rank: it is 3" in explained(bad).known[0]
+    assert "certify" in verbs(explained(bad))
     cut = Verification("minimal", (Check("rank", UNFINISHED, "the time limit is over"),))
-    assert "nothing follows" in cut.explain("c.json").open
-    assert cut.explain("c.json").commands[0][0] == "matchprob verify c.json --timeout 3600"
+    assert "nothing follows" in explained(cut, "c.json").open
+    assert explained(cut, "c.json").commands[0][0] == "matchprob verify c.json --timeout 3600"
 
 
 def test_constructions():
     """Exactly, within a bound, or impossible with a proof."""
     target = [[[1, 2], [3, 4]]]
-    assert "for every input" in mp.construct(target, exact=True).explain().known[0]
-    near = mp.construct(target).explain("t.npz")
+    assert "for every input" in explained(mp.construct(target, exact=True)).known[0]
+    near = explained(mp.construct(target), "t.npz")
     assert "proved" in near.known[0]
     assert near.commands[0][0] == "matchprob construct t.npz --exact"
     with pytest.raises(Unreachable) as met:
@@ -326,7 +298,7 @@ def test_constructions():
     why = explain_unreachable(met.value.obstruction)
     assert "do not realize the target with this frozen network" in why.known[0]
     deep = [[[1, 2], [3, 4]], [[1, 2], [3, 5]]]
-    near = mp.construct(deep, width=[3, 1]).explain()
+    near = explained(mp.construct(deep, width=[3, 1]))
     assert "second_scales" in near.known[-1]
     assert "other scales" in near.open
     with pytest.raises(TooNarrow) as narrow:
@@ -346,13 +318,13 @@ def test_constructions():
 
 def test_profiles_and_training():
     """What matches cost, which are found; chance is what is left open where all is counted."""
-    profile = mp.profile(DIAGONAL, trials=20).explain("d.toml")
+    profile = explained(mp.profile(DIAGONAL, trials=20), "d.toml")
     assert any("at most" in text and "half have a match" in text for text in profile.known)
     assert "chance" in profile.open
-    two = mp.profile(DIAGONAL, DIAGONAL, trials=8).explain("d.toml d.toml")
+    two = explained(mp.profile(DIAGONAL, DIAGONAL, trials=8), "d.toml d.toml")
     assert any("not shown" in text for text in two.known)
     trained = mp.train(DIAGONAL, 8, steps=2)
-    why = trained.explain("d.toml")
+    why = explained(trained, "d.toml")
     assert "counted, not trained" in why.known[0]
     assert any("--restarts" in command for command, _ in why.commands)
 
@@ -362,29 +334,29 @@ def test_a_surplus_is_no_proof():
     net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     over = mp.inspect(mp.Problem(net, {"W": "all"}))
     assert over.violations
-    text = " ".join(explain_structure(over).lines())
+    text = " ".join(over.explanation)
     assert "MP = 0" not in text
     assert "at most 2 independent directions" in text
     assert mp.certify(mp.Problem(net, {"W": "all"})).verdict == "maximal"
     wide = mp.LinearEstimator(q=3, d=2, m=2)
     short = mp.inspect(mp.Problem(wide, {"W": [[0, 0, 1], [1, 1, 1]]}))
-    assert "at most 3 independent directions" in " ".join(explain_structure(short).lines())
+    assert "at most 3 independent directions" in " ".join(short.explanation)
 
 
 def test_recordings():
     """Unique, free for every recording, and stopped early."""
     net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
     problem = mp.Problem(net, {"W": [[1, 0, 1], [0, 1, 1], [0, 1, 0]]})
-    why = mp.record(problem, "units").explain("p.toml")
-    assert "no other match lies near the truth" in why.known[0]
+    why = explained(mp.record(problem, "units"), "p.toml")
+    assert "the match is locally unique" in why.known[0]
     assert "Nothing cheaper does" in why.known[-1]
-    few = mp.record(problem).explain("p.toml")
+    few = explained(mp.record(problem), "p.toml")
     assert "5 weights stay free" in few.known[0]
     assert [command for command, _ in few.commands] == [
         "matchprob record p.toml --what outputs --what units",
         "matchprob record p.toml --what outputs --what times",
     ]
-    stopped = replace(mp.record(problem, "units"), bound=0).explain("p.toml")
+    stopped = explained(replace(mp.record(problem, "units"), bound=0), "p.toml")
     assert "between 0 and" in stopped.open
     assert stopped.commands[0][0].endswith("--what units --seconds 600")
 
@@ -392,7 +364,7 @@ def test_recordings():
 def test_who_sees_the_core_is_not_told_how_to_see_it():
     """`inspect` suggests `inspect --core`, unless it was given."""
     found = mp.inspect(DIAGONAL)
-    assert any("--core" in command for command, _ in explain_structure(found).commands)
-    shown = explain_structure(found, core_shown=True)
+    assert any("--core" in command for command, _ in explained(found).commands)
+    shown = explained(found, own={"inspect": {"core": True}})
     assert not any("--core" in command for command, _ in shown.commands)
-    assert shown.known == explain_structure(found).known
+    assert shown.known == explained(found).known

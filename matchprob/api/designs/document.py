@@ -1,0 +1,223 @@
+"""What chosen allocations and repairs say: how good they are, and how far that is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
+from algebra.linalg.rational import float_text
+from algebra.networks.limits import plural
+from algebra.problems.allocation import cells_text, mask_pictures
+from algebra.ranks.parametrized import by_parameters
+from matchprob.api.designs.probable import ProbableDesign
+
+if TYPE_CHECKING:
+    from matchprob.api.designs.design import DesignResult
+    from matchprob.api.designs.repair import RepairResult
+
+# Designs of a race, and reasons of a verdict, that are listed.
+_MOST_RACED, _MOST_REASONS = 12, 3
+
+
+def design_document(found: DesignResult) -> Document:
+    """The document of a design."""
+    made = found.design
+    size, what = made.allocation.size, made.measure or "cost"
+    caps = "".join(f", at most {number} in a {line}" for line, number in made.caps)
+    title = f"{plural(size, f'{size} weight')} at cost {made.cost}{caps}"
+    if isinstance(made, ProbableDesign):
+        title = f"{title}, for the highest match probability"
+    elif made.measure:
+        title = f"{made.value} {made.measure}: {title}"
+    facts: dict[str, Any] = {"goal": made.goal}
+    if made.value != made.cost:
+        facts["value"] = made.value
+    if not made.is_optimal:
+        facts["bound"] = made.bound
+    facts |= {"cost": made.cost, "optimal": made.is_optimal, "learnable": size}
+    facts["weights"] = cells_text(made.allocation.cells)
+    parts: tuple[Part, ...] = mask_pictures(made.allocation, found.names)
+    if isinstance(made, ProbableDesign):
+        parts += _race(made)
+        why = _why_probable(found, made)
+    elif made.goal == "rank" and made.rank.rank < found.network_rank:
+        why = _why_of_lower_rank(found)
+    else:
+        why = _why(found, what)
+    document = Document(title, facts, parts, why, tone="strong")
+    return document.mapped(found.names.annotate) if found.names else document
+
+
+def _not_minimal(found: DesignResult) -> str:
+    made = found.design
+    return (
+        f"Not minimal: the {made.allocation.size} weights reach all {made.rank.rank} independent "
+        f"equations, proved modulo {made.rank.p}. So MP > 0."
+    )
+
+
+def _why(found: DesignResult, what: str) -> Explanation:
+    """What a design promises."""
+    made, known = found.design, [_not_minimal(found)]
+    steps: list[Step] = []
+    open_, decided_by = [], ""
+    if made.goal == "rank":
+        known.append(f"Nothing that is not minimal costs less than {made.cost_bound}.")
+    elif made.certificate:
+        known.append(f"MP = 1: {made.certificate}.")
+    if made.is_optimal and made.goal != "rank":
+        known.append(
+            f"Nothing is better: no allocation that keeps the caps has {what} below {made.bound} "
+            f"({made.proof}); that is wrong with probability at most {float_text(made.error)}."
+        )
+    elif not made.is_optimal:
+        open_.append(
+            f"whether it is the best: {what} {made.value} was found, and only below {made.bound} "
+            f"is nothing possible ({made.proof}; wrong with probability at most "
+            f"{float_text(made.error)})"
+        )
+        decided_by = "a design of the lower value, or a search that goes to its end"
+        steps.append(step("design", "a longer search", goal=made.goal, seconds=600))
+    if not made.certificate:
+        open_.append("whether MP = 1: a design of this goal is sure of MP > 0 only")
+        is_counted = found.problem.network.equations_are != "analytic"
+        decided_by = decided_by or (
+            "the number N of complex solutions, which `certify` finds"
+            if is_counted
+            else "an output of which nothing learns (then MP < 1), a read-out that learns alone "
+            "(then MP = 1); otherwise trials"
+        )
+        steps.append(_certify_written("the verdict on the design, once it is written to that file"))
+        if is_counted and made.goal != "maximal":
+            purpose = "a design with MP = 1, with the same options"
+            steps.append(step("design", purpose, goal="maximal"))
+    return Explanation(tuple(known), "; and ".join(open_), decided_by, tuple(steps))
+
+
+def _certify_written(purpose: str) -> Step:
+    return step("certify", purpose, subject="best.toml")
+
+
+def _why_of_lower_rank(found: DesignResult) -> Explanation:
+    made, whole = found.design, found.network_rank
+    known = [
+        f"The {plural(made.allocation.size, f'{made.allocation.size} weight')} reach "
+        f"{made.rank.rank} of the {whole} independent equations, proved modulo {made.rank.p}: "
+        "minimal, MP = 0."
+    ]
+    open_ = ""
+    if made.is_optimal:
+        known.append(
+            f"No allocation within the cost budget reaches more ({made.proof}), and none of this "
+            f"rank costs less than {made.cost}; that is wrong with probability at most "
+            f"{float_text(made.error)}."
+        )
+    else:
+        open_ = (
+            f"whether a rank above {made.rank.rank} is within the budget; above {made.bound} none "
+            "is"
+        )
+    least = step("design", "what MP > 0 costs at least")
+    return Explanation(tuple(known), open_, "a longer search" if open_ else "", (least,))
+
+
+def _race(made: ProbableDesign) -> tuple[Part, ...]:
+    """The results of the designs that were raced."""
+    race = made.race
+    if race is None:
+        return ()
+    entrants = [race.entrants[k] for k in race.ranking()[:_MOST_RACED]]
+    columns: dict[str, Sequence[Any]] = {
+        "trials": [e.estimate.trials for e in entrants],
+        "share": [f"{e.estimate.matched / max(1, e.estimate.trials):.3f}" for e in entrants],
+        f"{race.confidence:.0%} interval": [
+            f"[{e.interval.low:.3f}, {e.interval.high:.3f}]" for e in entrants
+        ],
+        "weights": [str(e.problem.allocation) for e in entrants],
+        "": ["beaten" if e.is_beaten else "" for e in entrants],
+    }
+    return (Table(columns, made.proof),)
+
+
+def _why_probable(found: DesignResult, made: ProbableDesign) -> Explanation:
+    race, known = made.race, [_not_minimal(found)]
+    if race is None:
+        known.append(f"MP = 1, by a certificate ({made.proof}): nothing can match more often.")
+        steps = (
+            Step(
+                "design", "the certificate, for verify", {"goal": made.goal, "write": "best.toml"},
+                then=step("certify", subject="best.toml", out="cert.json"),
+            ),
+        )  # fmt: skip
+        return Explanation(tuple(known), steps=steps)
+    known.append(
+        f"It matched most often among {plural(made.pool, f'{made.pool} allocation')} on common "
+        "instances."
+    )
+    if made.is_optimal:
+        known.append(f"Every other was beaten, at the level of {race.confidence:.0%}.")
+        return Explanation(tuple(known))
+    if race.is_settled:
+        return Explanation(
+            tuple(known),
+            "whether one of the allocations that were not raced matches more often",
+            "all of them raced, or a certified maximal one",
+            (step("design", "more of them", goal=made.goal, candidates=2 * made.pool),),
+        )
+    return Explanation(
+        tuple(known),
+        "whether it is the best: the intervals of some others overlap its own",
+        "more common trials",
+        (step("design", "more trials of each", goal=made.goal, trials=8192),),
+    )
+
+
+def repair_document(found: RepairResult) -> Document:
+    """The document of a repair."""
+    done, before, after = found.repair, found.before, found.after
+    facts: dict[str, Any] = {
+        "moves": done.moves if done else 0,
+        "bound": done.bound if done else 0,
+        "before": before.verdict,
+        "after": after.verdict,
+    }
+    if done is None or not (done.moves or done.removed):
+        known = (f"Nothing has to move: the allocation is {before.verdict} ({before.rule}).",)
+        why = Explanation(known, steps=(step("certify", "its verdict"),))
+        return Document("nothing has to move", facts, (), why, tone="strong")
+    facts["out"] = cells_text(done.removed)
+    facts["in"] = cells_text(done.added)
+    problem = by_parameters(found.problem)
+    known_ = [
+        f"{plural(done.moves, f'{done.moves} move')} turn{'s' * (done.moves == 1)} the allocation "
+        f"from {before.verdict} ({before.rule}) to {after.verdict} ({after.rule})."
+    ]
+    mended = Step(
+        "repair", "the new file, and its verdict", {"write": "mended.toml"},
+        then=step("certify", subject="mended.toml"),
+    )  # fmt: skip
+    steps = [mended]
+    open_ = decided_by = ""
+    if done.is_optimal:
+        known_.append(
+            f"No repair has fewer moves ({done.proof}); fewer would do with probability at most "
+            f"{float_text(done.error)}."
+        )
+    else:
+        open_ = (
+            f"whether fewer than {done.moves} moves do: at least {done.bound} are needed "
+            f"({done.proof})"
+        )
+        decided_by = "a search that goes to its end"
+        steps.insert(0, step("repair", "a longer search", seconds=600))
+    reasons = tuple(Paragraph(f"  {text}") for text in before.reasons[:_MOST_REASONS])
+    title = f"{plural(done.moves, f'{done.moves} move')}: {done.reason}"
+    document = Document(
+        title,
+        facts,
+        (*reasons, *mask_pictures(done.after, problem.names)),
+        Explanation(tuple(known_), open_, decided_by, tuple(steps)),
+        tone="strong",
+    )
+    return document.mapped(problem.names.annotate) if problem.names else document

@@ -1,0 +1,74 @@
+"""Targets that normalization layers do not realize: why, and what to try."""
+
+from __future__ import annotations
+
+from algebra.documents import Explanation, step
+from algebra.normalization.hidden_orders import NotRealized
+from algebra.normalization.hidden_scales import IRRATIONAL, NOT_FOUND
+from algebra.normalization.reconstruct import NarrowLayer
+from algebra.normalization.scales import Obstruction
+
+
+def explain_unreachable(proof: Obstruction) -> Explanation:
+    """Why no scales realize a target.
+
+    Parameters
+    ----------
+    proof : Obstruction
+    """
+    where = "the target" + ("" if proof.output is None else f"'s output {proof.output}")
+    known = (
+        f"The scales that were tuned do not realize {where} with this frozen network: the proof is "
+        "a vector of rationals that is orthogonal to all that its matrices can make, and not to "
+        "the target.",
+    )
+    return Explanation(
+        known,
+        steps=(
+            step("construct", "a random frozen network, as wide as is needed"),
+            step("construct", "the even layers' scales too", second_scales=True),
+        ),
+    )
+
+
+def explain_narrow(proof: NarrowLayer) -> Explanation:
+    """Why no scales and shifts realize a target.
+
+    Parameters
+    ----------
+    proof : NarrowLayer
+    """
+    known = (
+        "No scales and shifts make this frozen network the target: at a point of the ball the "
+        f"target's Jacobian has rank {proof.rank}, and block {proof.layer} has fewer hidden units.",
+    )
+    wide = step("construct", "a random frozen network, as wide as is needed")
+    return Explanation(known, steps=(wide,))
+
+
+def explain_not_realized(failure: NotRealized) -> Explanation:
+    """What is known of a deep target that was not realized layer by layer.
+
+    Parameters
+    ----------
+    failure : NotRealized
+    """
+    doubles = step("construct", "in doubles, with a proved bound", second_scales=True)
+    if failure.status == IRRATIONAL:
+        known = (
+            "Scales that realize the target exist: real solutions of polynomial equations, in "
+            "intervals that are proved to hold them. They are not rational.",
+        )
+        return Explanation(known, steps=(doubles,))
+    wide = step("construct", "a random frozen network, as wide as is needed")
+    if failure.status == NOT_FOUND:
+        known = ("No scales were found; that none exist is not proved.",)
+        decided = "even layers' scales tuned too, a wider network, or a proof that none exist"
+        words = "whether this frozen network can be the target"
+        return Explanation(known, words, decided, (doubles, wide))
+    known = (
+        f"Layer {failure.layer}: no order and no positive scales of the target's hidden units make "
+        f"the blocks equal to its layers ({failure.status}; proved).",
+    )
+    words = "whether the network can be the target without being so layer by layer"
+    return Explanation(known, words, "a wider network", (wide,))

@@ -1,0 +1,319 @@
+"""The counts of many instances: how many real solutions, which instances are open, and why.
+
+Why an instance is open is its `Reason`, never read from its note.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from algebra.documents import Document, Explanation, Part, Step, Table, step
+from algebra.errors import InputError
+from algebra.networks.base import Network
+from algebra.networks.limits import plural
+from algebra.problems.problem import Problem
+from algebra.ranks.root_count_error import CountCertainty
+from algebra.results import Result, done_of
+from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
+from numeric.instances import GivenInstance, Instance, draw_instance
+
+# Instances up to which each has a row.
+_MOST_ROWS = 40
+# Why a count says nothing of an instance, as a clause about the engine.
+_WHY = {
+    Reason.SEARCHED: "a search found no real solution, which does not show that there is none",
+    Reason.FAILED: "the solutions found are fewer than there are, or the method did not end",
+    Reason.LOST: "the time was up or a process died, and nothing is known of them",
+    Reason.FOUND_ONE: "some real solutions are certain, and others may be missing",
+}
+NO_COUNT = "no count: analytic equations have no finite number of complex solutions"
+
+
+@dataclass(frozen=True, repr=False)
+class CountResult(Result):
+    """Counts of many instances of one problem.
+
+    Attributes
+    ----------
+    engine : str
+    seed : int
+    generic_root_count : int or None
+    instances : tuple of InstanceCount
+    root_count_source : str
+        Where the generic root count comes from.
+    root_count_certainty : CountCertainty or None
+        How sure it is: proved, a bound on the probability that it is wrong, or numerical.
+    seconds : float
+        Wall time of the whole call.
+    requested : int
+        Instances requested; more than counted if the work was interrupted.
+    problem : Problem or None
+    given : GivenInstance or None
+        The instance that was counted, if the user gave it.
+    trouble : str
+        Why the work ended early, other than by an interrupt.
+    """
+
+    engine: str
+    seed: int
+    generic_root_count: int | None
+    instances: tuple[InstanceCount, ...]
+    root_count_source: str = ""
+    root_count_certainty: CountCertainty | None = None
+    seconds: float = 0.0
+    requested: int = 0
+    problem: Problem | None = field(default=None, repr=False, compare=False)
+    given: GivenInstance | None = field(default=None, repr=False, compare=False)
+    trouble: str = ""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the work ended before all requested instances were counted."""
+        return len(self.instances) < self.requested
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each instance."""
+        return count_columns(self.instances)
+
+    def __iter__(self) -> Iterator[InstanceCount]:
+        return iter(self.instances)
+
+    def __len__(self) -> int:
+        return len(self.instances)
+
+    @property
+    def histogram(self) -> dict[int, int]:
+        """Number of complete instances by number of real solutions."""
+        return real_root_histogram(self.instances)
+
+    @property
+    def undetermined(self) -> int:
+        """Number of instances without a complete count."""
+        return sum(c.status != COMPLETE for c in self.instances)
+
+    def instance(self, count: InstanceCount) -> Instance:
+        """The instance of a count: the given one, or the one drawn again.
+
+        Raises
+        ------
+        InputError
+            If the result does not hold its problem.
+        """
+        if self.given is not None:
+            return self.given
+        if self.problem is None:
+            raise InputError("this result does not say of which problem it is: use `count`'s")
+        return draw_instance(self.problem, self.seed, count.index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob count``."""
+        own = {}
+        if self.given is not None:
+            own["labels"] = "the teacher's" if self.given.numbers.has_teacher else "given"
+        return {
+            **own,
+            "generic_root_count": self.generic_root_count,
+            "generic_root_count_source": self.root_count_source,
+            "generic_root_count_certainty": self.root_count_certainty
+            and self.root_count_certainty.to_dict(),
+            "engine": self.engine,
+            "seed": self.seed,
+            "instances": [c.to_dict() for c in self.instances],
+        }
+
+    def document(self) -> Document:
+        """Number of instances for each number of real solutions, and how sure it is."""
+        return _document(self)
+
+
+@dataclass(frozen=True)
+class AnotherEngine:
+    """The option ``engine`` of a step: another engine that can account for every solution.
+
+    It is named by the registry of engines, `numeric.engines.base`.
+
+    Attributes
+    ----------
+    network : Network
+    used : str
+        The engine that was used.
+    """
+
+    network: Network
+    used: str
+
+    def __str__(self) -> str:
+        return f"other than {self.used}"
+
+
+def open_reasons(counts: Sequence[InstanceCount]) -> str:
+    """Why instances are open, most frequent first."""
+    tally = Counter(count.reason for count in counts if count.reason is not None)
+    if len(tally) == 1:
+        return _WHY.get(next(iter(tally)), "nothing is known of them")
+    return "; ".join(
+        f"of {number} {_WHY.get(reason, 'nothing is known')}"
+        for reason, number in tally.most_common()
+    )
+
+
+def surplus_of(problem: Problem | None) -> int:
+    """How many more weights than labels; 0 where there are not more, or it differs by trial."""
+    if problem is None or problem.is_random or not problem.network.is_linear:
+        return 0
+    return max(problem.allocation.size - problem.network.outputs, 0)
+
+
+def complete_counts(
+    verb: str, problem: Problem, counts: Sequence[InstanceCount], used: str, **again: Any
+) -> tuple[str, list[Step]]:
+    """What would decide open instances, and the steps to it.
+
+    Parameters
+    ----------
+    verb : str
+    problem : Problem
+    counts : sequence of InstanceCount
+        The open ones.
+    used : str
+        The engine.
+    **again
+        Options of the verb.
+    """
+    if problem.network.equations_are == "analytic":
+        return NO_COUNT, []
+    reasons = {count.reason for count in counts}
+    other = AnotherEngine(problem.network, used)
+    steps = [step(verb, "an engine that can account for every solution", engine=other, **again)]
+    if reasons & {Reason.FAILED, Reason.LOST}:
+        steps.append(step(verb, "more time for each", trial_timeout=3600, **again))
+    return "a complete count of each: all N complex solutions", steps
+
+
+def _document(found: CountResult) -> Document:
+    """The document of counts."""
+    total = len(found)
+    roots = "unknown" if found.generic_root_count is None else str(found.generic_root_count)
+    source = f" ({found.root_count_source})" if found.root_count_source else ""
+    tally = ", ".join(f"{k}: {v}" for k, v in found.histogram.items())
+    sure = found.root_count_certainty
+    facts = {
+        "instances": done_of(total, found.requested),
+        "real_solutions": f"{{{tally}}}",
+        "complete": total - found.undetermined,
+        "undetermined": found.undetermined,
+        "generic_root_count": f"{roots}{source}",
+        "certainty": None if sure is None else sure.text,
+        "paths": sum(c.paths for c in found) or None,
+        "retried": sum(c.retried for c in found) or None,
+        "certified": sum(c.certified for c in found) or None,
+        "engine": found.engine,
+        "seed": found.seed,
+    }
+    title = (
+        f"{plural(total, f'{total} instance')} counted by {found.engine}, seed {found.seed}, "
+        f"{found.seconds:.2f} s"
+        if found.given is None
+        else f"one's own instance counted by {found.engine}, {found.seconds:.2f} s"
+    )
+    parts: tuple[Part, ...] = ()
+    if total <= _MOST_ROWS:
+        columns: dict[str, Sequence[Any]] = {
+            "instance": [c.index for c in found],
+            "real": [c.real for c in found],
+            "complex": [c.complex for c in found],
+            "status": [c.status for c in found],
+            "note": [c.note for c in found],
+        }
+        parts = (Table(columns),)
+    why = _why(found) if found.given is None else _one_of_ones_own(found)
+    return Document(title, facts, parts, why, tone="strong")
+
+
+def _why(found: CountResult) -> Explanation:
+    """What counted instances show."""
+    known = []
+    roots, total = found.generic_root_count, len(found)
+    complete = total - found.undetermined
+    if roots == 0:
+        known.append("The allocation is minimal: a generic instance has no solution (MP = 0).")
+    elif roots is not None:
+        parity = "odd, so at least one of them is real" if roots % 2 else "even: all may be complex"
+        known.append(
+            f"Almost every instance has N = {roots} complex "
+            f"{'solution' if roots == 1 else 'solutions'}; N is {parity}."
+        )
+    if complete:
+        known.append(
+            f"{complete} of {total}: every complex solution is accounted for, so the number of "
+            "real ones is exact."
+        )
+        if found.histogram.get(0) and roots != 0:
+            known.append(
+                f"{found.histogram[0]} of them {'has' if found.histogram[0] == 1 else 'have'} no "
+                "real solution: no value of the learnable weights reproduces their labels."
+            )
+    open_ = [c for c in found.instances if c.status != COMPLETE]
+    words, decided_by, steps = "", "", list[Step]()
+    again: dict[str, Any] = {"instances": found.requested or total, "seed": found.seed}
+    surplus = surplus_of(found.problem)
+    if open_:
+        words = f"{len(open_)} of {total}: {open_reasons(open_)}"
+        if surplus:
+            words += (
+                f"; with {surplus} more weights than equations solutions come in families, which "
+                "cannot be counted: one real solution is a match, the lack of one is not shown"
+            )
+            steps.append(step("certify", "the verdict, from parts that can"))
+        elif found.problem is not None:
+            decided_by, steps = complete_counts(
+                "count", found.problem, open_, found.engine, **again
+            )
+    elif found.is_partial:
+        words = f"{found.requested - total} of {found.requested} instances, which were not begun"
+        steps.append(step("count", "all of them; trial i of a seed is always the same", **again))
+    if (
+        found.problem is not None
+        and found.problem.network.is_linear
+        and any(c.solutions for c in found.instances)
+    ):
+        purpose = "the real solutions themselves, enclosed"
+        steps.append(step("count", purpose, **again, solutions=True))
+    purpose = "the match probability"
+    steps.append(step("estimate", purpose, trials=1000, seed=found.seed))
+    return Explanation(tuple(known), words, decided_by, tuple(steps))
+
+
+def _one_of_ones_own(found: CountResult) -> Explanation:
+    """What the count of an instance that was given says."""
+    assert found.given is not None
+    (count,) = found.instances
+    known = []
+    if count.status == COMPLETE:
+        number = count.complex
+        known.append(
+            "The system has no solution, not even complex."
+            if number == 0
+            else f"Counted over Q: {plural(count.real or 0, f'{count.real} real solution')}"
+            + ("." if number is None else f" among {number} complex ones.")
+        )
+        if not count.real:
+            known.append("No value of the learnable weights reproduces these labels.")
+    elif count.real:
+        known.append("There are real solutions; how many is not known.")
+    known.append(
+        "The labels are a teacher's, so this is one trial of those that MP is the probability of."
+        if found.given.numbers.has_teacher
+        else "The labels are given as they are. MP is about labels that a teacher of the "
+        "architecture gives: this count is that of the system, and says nothing of MP."
+    )
+    words = decided_by = ""
+    if count.status != COMPLETE:
+        words = f"how many there are: {_WHY.get(count.reason or Reason.FAILED, count.note)}"
+        words += f" ({count.note})" if count.note else ""
+        decided_by = "more time, or an instance without families of solutions"
+    steps = (step("certify", "what holds for almost every instance"),)
+    return Explanation(tuple(known), words, decided_by, steps)

@@ -1,0 +1,287 @@
+"""What estimates and comparisons say: what the trials show, what is open and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
+from algebra.networks.limits import plural
+from algebra.results import done_of
+from numeric.count_result import AnotherEngine, complete_counts, open_reasons, surplus_of
+
+if TYPE_CHECKING:
+    from numeric.statistics.comparison import Comparison
+    from numeric.statistics.estimate import Estimate
+
+# A half-width that suffices for most questions, and trials that one call should not exceed.
+_FINE, _MOST_TRIALS = 0.02, 1_000_000
+# Notes of trials that are listed, and characters of the longest bar of a histogram.
+_MOST_NOTES, _BAR = 3, 40
+
+
+def _trials(number: int) -> str:
+    return plural(number, f"{number} trial")
+
+
+def _round_up(number: int) -> int:
+    """To two digits.
+
+    >>> _round_up(4321)
+    4400
+    """
+    unit = 10 ** max(len(str(number)) - 2, 0)
+    return -(-number // unit) * unit
+
+
+def interval_text(found: Estimate) -> str:
+    """The match probability and its interval, on one line."""
+    if found.certified is not None:
+        return found.value_text
+    interval = found.interval()
+    return f"{found.value_text} [{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def estimate_document(found: Estimate) -> Document:
+    """The document of an estimate."""
+    exact = found.interval()
+    facts: dict[str, Any] = {
+        "match_probability": found.value_text,
+        "interval": f"{found.confidence:.0%} [{exact.low:.4f}, {exact.high:.4f}]",
+        "method": found.method,
+        "trials": done_of(found.trials, found.requested),
+        "matched": found.matched,
+        "unmatched": found.unmatched,
+        "undetermined": found.undetermined,
+        "by_trace_test": found.by_trace_test or None,
+        "engine": found.engine,
+        "seed": found.seed,
+    }
+    if not found.trials:
+        return Document("no trial was finished", facts, (), _why(found))
+    parts: list[Part] = []
+    if found.certified is not None:
+        title = f"MP = {found.value_text}: {found.counts[0].note}"
+    else:
+        title = f"MP {interval_text(found)}"
+        if found.running is None:
+            wilson = found.interval("wilson")
+            facts["wilson"] = f"[{wilson.low:.4f}, {wilson.high:.4f}]"
+        notes = Counter(c.note for c in found.counts if c.status != "complete" or c.is_settled)
+        parts += [
+            Paragraph(f"  {number:6d}  {note}", "quiet")
+            for note, number in notes.most_common(_MOST_NOTES)
+            if note
+        ]
+        if found.histogram:
+            parts.append(_histogram(found.histogram))
+    if found.approximate is not None:
+        parts.append(Paragraph(str(found.approximate)))
+    return Document(title, facts, tuple(parts), _why(found), tone="strong")
+
+
+def _histogram(tally: dict[int, int]) -> Table:
+    largest = max(tally.values())
+    return Table(
+        {
+            "real solutions": list(tally),
+            "trials": list(tally.values()),
+            "": ["█" * max(1, round(_BAR * number / largest)) for number in tally.values()],
+        }
+    )
+
+
+def _why(found: Estimate) -> Explanation:
+    """What an estimate rests on, and what would make it better."""
+    again: dict[str, Any] = {"seed": found.seed, "trials": found.requested}
+    if not found.trials:
+        same = step("estimate", "the same again, with more time", **again)
+        return Explanation((), "everything: no trial was finished", "", (same,))
+    near = _approximate(found)
+    if found.certified is not None:
+        return _why_certified(found, near)
+    interval = found.interval()
+    known = [*_outcomes(found)]
+    sequence = ""
+    if found.running is not None:
+        sequence = " (a confidence sequence: the number of trials followed the outcomes)"
+    known.append(
+        f"With {found.confidence:.0%} confidence MP lies between {interval.low:.4f} and "
+        f"{interval.high:.4f}{sequence}."
+    )
+    if found.by_trace_test:
+        known.append(
+            f"{found.by_trace_test} of the unmatched rest on a root count by a trace test "
+            "(numerical, no proof)."
+        )
+    known += near
+    if not found.undetermined and found.trials in (found.matched, found.unmatched):
+        side = "1" if found.matched else "0"
+        known.append(f"That every trial came out alike does not show that MP = {side}.")
+    decided_by, steps = "", list[Step]()
+    open_ = [c for c in found.counts if c.outcome == "undetermined"]
+    if open_:
+        number, surplus = len(open_), surplus_of(found.problem)
+        bound = ""
+        if found.is_lower_bound:
+            bound = "MP is bounded from below only; "
+        words = (
+            f"{number} of {_trials(found.trials)}: {open_reasons(open_)}; {bound}they count as "
+            "unmatched in the lower end of the interval and as matched in the upper"
+        )
+        if surplus:
+            words += (
+                f". With {surplus} more weights than labels solutions come in families: the lack "
+                "of a match is never shown"
+            )
+            decided_by = "a verdict on the allocation, from a part of it with as many weights"
+            steps.append(step("certify", "such a verdict", timeout=600))
+        else:
+            decided_by, steps = complete_counts(
+                "estimate", found.problem, open_, found.engine, **again
+            )
+    else:
+        words = "the value within that interval: the rest is chance"
+    if found.is_partial:
+        steps.append(step("estimate", "all the trials asked for", **again))
+    elif not open_ and interval.half_width > 0.005:
+        # The half-width of a share falls as one over the root of the number of trials.
+        half = interval.half_width
+        wanted = min(_FINE, half / 2)
+        most = min(int(found.trials * (half / wanted) ** 2) + 1, _MOST_TRIALS)
+        purpose = f"an interval of about ± {wanted:.2g}"
+        steps.append(step("estimate", purpose, trials=_round_up(most), seed=found.seed))
+    if not found.problem.is_random:
+        steps.append(step("certify", "whether MP is 0, 1 or strictly between"))
+    return Explanation(tuple(known), words, decided_by, tuple(steps))
+
+
+def _why_certified(found: Estimate, near: list[str]) -> Explanation:
+    why = (
+        "every generic instance has a real solution"
+        if found.certified
+        else "the learnable weights change the labels in too few directions for any teacher but "
+        "those of a set of probability 0"
+    )
+    text = f"MP = {found.certified:.0f} by a verdict on the allocation, not by trials: {why}."
+    steps = [step("certify", "the evidence, for verify", out="cert.json")]
+    if not found.certified:
+        steps.append(step("repair", "the fewest moves that make MP > 0"))
+    return Explanation((text, *near), steps=tuple(steps))
+
+
+def _outcomes(found: Estimate) -> list[str]:
+    """How many trials have a match, and how many have none."""
+    out = []
+    if found.problem.is_random:
+        out.append("Each trial has an allocation of its own: MP is the mean over allocations.")
+    parts = []
+    if found.matched:
+        has = "has" if found.matched == 1 else "have"
+        parts.append(f"{found.matched} {has} a match, a real solution that is certain")
+    if found.unmatched:
+        how = (
+            "every solution is accounted for, and none is real"
+            if found.problem.network.is_linear
+            else "that is shown, case by case"
+        )
+        has = "has" if found.unmatched == 1 else "have"
+        parts.append(f"{found.unmatched} {has} none: {how}")
+    if parts:
+        out.append(f"Of {_trials(found.trials)} " + "; ".join(parts) + ".")
+    return out
+
+
+def _approximate(found: Estimate) -> list[str]:
+    """What is known of matches up to a loss, if they were requested."""
+    share = found.approximate
+    if share is None or not share.trials:
+        return []
+    interval = share.interval
+    text = (
+        f"{share.reached} of {_trials(share.trials)} reach a mean squared error below "
+        f"{share.epsilon:g}, {share.exact} of them by an exact match: with {found.confidence:.0%} "
+        f"confidence the share is between {interval.low:.4f} and {interval.high:.4f}."
+    )
+    if share.open:
+        text += (
+            f" Of {share.open} the search did not get there, which does not show that nothing "
+            "does: they count as not reaching it in the lower end and as reaching it in the upper."
+        )
+    return [text]
+
+
+def comparison_document(found: Comparison) -> Document:
+    """The document of a comparison."""
+    interval, table = found.interval(), found.table
+    both = (("first", found.first), ("second", found.second))
+    facts = {
+        "first": found.first.value_text,
+        "second": found.second.value_text,
+        "difference": "undecided" if found.difference is None else f"{found.difference:+.4f}",
+        "interval": f"{found.first.confidence:.0%} [{interval.low:+.4f}, {interval.high:+.4f}]",
+        "common_trials": f"{found.trials}, partial" if found.is_partial else found.trials,
+        "matched_by_both": int(table[0, 0]),
+        "by_the_first_only": int(table[0, 1]),
+        "by_the_second_only": int(table[1, 0]),
+        "by_neither": int(table[1, 1]),
+        "undecided": found.trials - int(table[:2, :2].sum()),
+        "seed": found.first.seed,
+    }
+    columns = {
+        "": [name for name, _ in both],
+        "MP": [interval_text(e) for _, e in both],
+        "learnable": [e.problem.learns for _, e in both],
+    }
+    return Document(found.summary, facts, (Table(columns),), _why_compared(found), tone="strong")
+
+
+def _why_compared(found: Comparison) -> Explanation:
+    """What a comparison shows."""
+    interval = found.interval()
+    again: dict[str, Any] = {"seed": found.first.seed}
+    both = (("first", found.first), ("second", found.second))
+    known = [
+        f"The {name}: MP = {e.certified:.0f}, by a verdict on the allocation."
+        for name, e in both
+        if e.certified is not None
+    ]
+    if len(known) == 2:
+        return Explanation((*known, "So the difference is exact."))
+    if not known:
+        table = found.table
+        known.append(
+            f"Both saw the same {_trials(found.trials)}; only those on which they differ tell them "
+            f"apart: {table[0, 1]} matched by the first alone, {table[1, 0]} by the second alone."
+        )
+    steps: list[Step] = []
+    words = decided_by = ""
+    if found.difference is None:
+        names = " and ".join(name for name, e in both if e.estimate is None)
+        words = (
+            f"the difference: of the {names} a lower bound is known only, because trials are open, "
+            "and a difference of bounds bounds nothing"
+        )
+        decided_by = "complete counts of the open trials"
+        other = AnotherEngine(found.first.problem.network, found.first.engine)
+        purpose = "an engine that can account for every solution"
+        trials = found.first.requested
+        steps.append(step("compare", purpose, trials=trials, engine=other, **again))
+    elif interval.low <= 0 <= interval.high:
+        words = (
+            f"which of the two matches more often: the interval [{interval.low:+.4f}, "
+            f"{interval.high:+.4f}] of the difference contains 0"
+        )
+        decided_by = "more common trials: the interval narrows as one over the root of their number"
+        trials = _round_up(4 * found.trials)
+        steps.append(step("compare", "half the width", trials=trials, **again))
+    else:
+        better = "first" if interval.low > 0 else "second"
+        known.append(
+            f"The {better} matches more often: at the level of {found.first.confidence:.0%} the "
+            f"difference lies between {interval.low:+.4f} and {interval.high:+.4f}, without 0."
+        )
+    if found.is_partial:
+        trials = max(found.first.requested, found.second.requested)
+        steps.append(step("compare", "all the trials asked for", trials=trials, **again))
+    return Explanation(tuple(known), words, decided_by, tuple(steps))
