@@ -9,9 +9,9 @@ distance to it; further away it is far too short.  So a pair is *followed*: smal
 each corrected by Newton's method for these two solutions alone, until little is left of their
 distance.  An instance beyond the meeting point is then solved for all N solutions, by paths from a
 generic complex instance: on straight lines between real instances solutions meet, and paths get
-lost.  Besides such instances random ones in the neighbourhood are solved.  The search continues
-from the one with the fewest real solutions, also if there are as many as before: solutions that
-stand in the way move aside.
+lost.  Besides such instances some at the end of one straight step are solved, and random ones.  The
+search continues from the one with the fewest real solutions, also if there are as many as before:
+solutions that stand in the way move aside.
 
 At two solutions that meet the signs of det J are opposite.  So the sum of the signs changes only if
 solutions come from infinity or diverge, and instances in which it is 0 are preferred.
@@ -53,20 +53,22 @@ _FIRST_PATHS = 400
 # Entries of the instances are multiples of this: exact as doubles, short as rationals.
 _GRID = 2.0**-20
 # Largest number of pairs that are followed, of steps of each, and of a step relative to θ.
-_PAIRS, _STEPS, _STRIDE = 4, 40, 0.05
+_PAIRS, _STEPS, _STRIDE = 3, 40, 0.05
 # A step is this share of the distance to the meeting point, and less if solutions jump.
 _SHARE, _LEAST_SHARE = 0.3, 0.01
 # A pair has nearly met at this share of its first distance; instances are as far beyond.
 _NEARLY, _BEYOND, _LONGEST = 0.1, (1.2, 3.0), 0.3
 # Largest number of Newton steps, and the size of the last one.
 _CORRECTIONS, _CORRECTED = 8, 1e-9
-# Instances solved at a time, and logarithms of the random steps among them relative to θ.
-_AT_A_TIME, _LEAST_RANDOM, _RANDOM = 8, 4, (-4.5, -1.0)
+# Straight steps towards the meeting point: logarithms of their lengths relative to the distance.
+_STRAIGHT, _FURTHEST = (-1.5, 1.5), 0.5
+# Random steps, and logarithms of their lengths relative to θ.
+_RANDOM_STEPS, _RANDOM = 4, (-4.5, -0.7)
 # Weight of the sum of signs, relative to one real solution.
 _DEGREE = 3
-# Steps without fewer real solutions: before a step with two more is taken, before another random
-# instance is drawn.
-_UPHILL, _PATIENCE = 4, 40
+# Steps without fewer real solutions: before a step with two more is taken, and before other random
+# instances are drawn, the first time, so many more the second time, and so on.
+_UPHILL, _PATIENCE = 4, 10
 
 
 def rootless_instances(
@@ -99,13 +101,14 @@ def rootless_instances(
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xDE5C,)))
     law = Distribution(signs=problem.distribution.signs)
     plain = Problem(problem.network, problem.learnable, problem.support, law)
-    for first in count(0, batch):
+    for number, first in enumerate(count(0, batch), 1):
+        patience = _PATIENCE * number
         if has_passed(end):
             return
         draws = [_rounded(draw_instance(plain, seed, first + k)) for k in range(batch)]
         state = _fewest(engine, draws)
         stalled = step = 0
-        while state is not None and state.level and stalled < _PATIENCE and not has_passed(end):
+        while state is not None and state.level and stalled < patience and not has_passed(end):
             found = _fewest(engine, _neighbours(engine.chain, state, step, rng))
             stalled, step = stalled + 1, step + 1
             if found is None or found.level > state.level + 2 * (stalled % _UPHILL == 0):
@@ -178,14 +181,16 @@ def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator
     for a, b in state.pairs:
         move = space.towards(state.real[a], state.real[b])
         if move is not None:
-            moves.append((move[1], a, b))
-    moves.sort()
+            moves.append((move[1], move[0], a, b))
+    moves.sort(key=lambda move: move[0])
     found = []
     for k in range(min(_PAIRS, len(moves))):
-        _, a, b = moves[(step * _PAIRS + k) % len(moves)]
+        distance, direction, a, b = moves[(step * _PAIRS + k) % len(moves)]
         beyond = _beyond(space, state.real[a], state.real[b], rng.uniform(*_BEYOND))
         found += [] if beyond is None else [beyond]
-    lengths = np.exp(rng.uniform(*_RANDOM, max(_LEAST_RANDOM, _AT_A_TIME - len(found))))
+        length = min(distance * np.exp(rng.uniform(*_STRAIGHT)), _FURTHEST)
+        found.append(space.moved(direction, length))
+    lengths = np.exp(rng.uniform(*_RANDOM, _RANDOM_STEPS))
     return found + [space.moved(space.random(rng), length) for length in lengths]
 
 
