@@ -24,7 +24,8 @@ be compensated by the others of its group; no other group changes.
 ρ_A (a proved lower bound that equals its upper bound), is free: deleting it preserves the rank.
 That a cell is *not* free may be due to an unlucky point, with probability at most that of a rank
 deficit (`algebra.ranks.generic_rank.deficit_error`), so points are repeated; if r = ρ_A there is no
-kernel at all, and every cell is determined, proved.
+kernel at all, and every cell is determined, proved; if all cells are free and in one
+group, one point proves it.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from algebra.ranks.generic_rank import (
     prime_bits,
 )
 from algebra.ranks.jacobian import columns_at, random_point
+from algebra.time_limits import OutOfTime
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,11 @@ def fibre_of_moves(
         It determines the random points.
     bits : int, optional
         Bits of the primes: `algebra.ranks.generic_rank.prime_bits`.
+
+    Raises
+    ------
+    OutOfTime
+        Before one point is done; later the error is that of the points so far.
     """
     if own.rank == size:
         return Fibre(own, size, cells, (), Fraction(0))
@@ -193,7 +200,15 @@ def fibre_of_moves(
         )
     points = random_points(stream, bits)
     while error >= TARGET_ERROR:
-        found, moves = moves_at(*next(points))
+        try:
+            found, moves = moves_at(*next(points))
+        except OutOfTime as over:
+            if error < 1:
+                break
+            raise OutOfTime(
+                f"{over}; the rank is {own.rank}: matches form a family of dimension "
+                f"{size - own.rank}, and which weights are free was not found by then"
+            ) from None
         if found < own.rank:
             continue
         before = part.copy(), moved.copy()
@@ -204,6 +219,9 @@ def fibre_of_moves(
         # A new dependence shows that the points so far were unlucky: they do not count.
         grown = (before[0] != part).any() or (before[1] != moved).any()
         error = missed if grown else error * missed
+        if moved.all() and not part.any():
+            # All are free, in one group: no further point can change that.
+            error = Fraction(0)
     groups: dict[int, list[Cell]] = {}
     for k in np.flatnonzero(moved):
         groups.setdefault(int(part[k]), []).append(cells[k])

@@ -1,16 +1,20 @@
 """Local identifiability against SymPy: Jacobians of the polynomials, kernels over Q."""
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy
 
-from algebra.identify.fibre import fibre
+from algebra.identify.fibre import fibre, fibre_of_moves
+from algebra.linalg.modular import kernel
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import TARGET_ERROR, prime_bits
+from algebra.ranks.jacobian import columns_at, random_point
+from algebra.time_limits import OutOfTime
 from tests.samples import many
 
 
@@ -105,4 +109,31 @@ def test_many_weights_take_larger_primes():
     found = fibre(Allocation.from_masks(net, W=mask))
     assert (found.dimension, found.determined) == (580, ())
     assert prime_bits(net, 20) == 31
-    assert 0 < found.error < TARGET_ERROR
+    # All are free and in one group, which one point proves.
+    assert len(found.groups) == 1
+    assert found.error == 0
+
+
+def test_out_of_time_is_honest():
+    """Before the first point only rank and dimension are known; later the error is larger."""
+    net = LinearFeedForward(q=3, widths=(2,), d=2, m=2)
+    allocation = Allocation.from_masks(net, W1=[[1, 1, 1], [1, 0, 0]], W2=[[1, 0], [0, 0]])
+    full, done = fibre(allocation), []
+
+    def stopped_after(count):
+        def moves_at(p, number):
+            if len(done) == count:
+                raise OutOfTime("the time limit is over")
+            done.append(p)
+            moves = kernel(columns_at(net, random_point(net, p, number), allocation.cells), p)
+            return allocation.size - len(moves), moves
+
+        done.clear()
+        missed, size = Fraction(1, 1 << 20), allocation.size
+        return fibre_of_moves(allocation.cells, full.rank, size, moves_at, missed, "test")
+
+    with pytest.raises(OutOfTime, match="the rank is 4: matches form a family of dimension 1"):
+        stopped_after(0)
+    found = stopped_after(1)
+    assert (found.groups, found.determined) == (full.groups, full.determined)
+    assert full.error < TARGET_ERROR < found.error < Fraction(1, 1 << 17)
