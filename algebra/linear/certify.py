@@ -85,8 +85,6 @@ from algebra.time_limits import OutOfTime, end_of_part, has_passed, is_over
 
 # Largest number of weights among which a dependent set is searched.
 _LARGEST_CIRCUIT = 1_000
-# Seconds for the count of a part whose N may be found quickly.
-_QUICK = 1.0
 # Number of instances solved exactly, one second each, before the search by descent.
 _FIRST = 8
 
@@ -249,7 +247,7 @@ class _Case(OnRanks):
         )
         # First what is quickly counted; then what needs no count of a part.
         quick = _Parts()
-        found = self._by_parts(parts, quick, _QUICK, None, end_of_part(limits.basis / 4))
+        found = self._by_parts(parts, quick, limits.basis / 8, None, end_of_part(limits.basis / 4))
         if found is not None:
             return found
         texts = []
