@@ -22,11 +22,10 @@ from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells
 from tests.samples import many
 
-# Started in the background, a shell makes us and our children deaf to interrupts, which some
-# tests send.
+# A shell that runs in the background makes its children ignore interrupts, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Printed tables are as wide as COLUMNS says; xdist sets it, a plain run does not.
+# The width of printed tables is COLUMNS; xdist sets it, a plain run does not.
 os.environ["COLUMNS"] = "110"
 
 settings.register_profile("local", deadline=None, max_examples=many(50))
@@ -78,7 +77,7 @@ def small_network(rng: random.Random) -> Network:
 
 
 def small_case(rng: random.Random, cells: int) -> Allocation | None:
-    """A small network with so many learnable cells, of one matrix or of any; None if it has
+    """A small network with this number of learnable cells, of one matrix or of any; None if it has
     too few.
     """
     network = small_network(rng)

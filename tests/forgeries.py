@@ -1,10 +1,10 @@
-"""Forged proof files: pieces of genuine ones put together so that each looks right by itself.
+"""Forged proof files: parts of genuine files combined so that each part is valid alone.
 
-`tests.tampering` changes a file at single places, where a shallow check often finds it.  Here the
-forger knows the format: the problem, verdict, ranks, N and evidence of several genuine files are
-recombined, false evidence of every kind is written out, and the envelope is made to fit (how many
-weights learn, the prime of the ranks, N here and there).  What is accepted all the same is decided
-anew by `tests.tampering.truth`, which looks at no evidence.
+`tests.tampering` changes a file at single places, which a shallow check often finds.  Here the
+problem, verdict, ranks, N and evidence of several genuine files are recombined, false evidence of
+every kind is written, and the envelope is made consistent (the number of learnable weights, the
+prime of the ranks, sometimes N).  An accepted forgery is decided independently by
+`tests.tampering.truth`, which reads no evidence.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _random_laws(rng: random.Random, network: Network) -> tuple[mp.Distribution,
 
 
 def genuine(number: int) -> Data:
-    """The certificate of a random problem; some are left undecided by giving them no time."""
+    """The certificate of a random problem; some are undecided because they get no time."""
     rng = random.Random(f"forgeries/{number}")
     while True:
         with suppress(InputError, OutOfTime):
@@ -122,7 +122,7 @@ def _size(problem: Data) -> int | None:
 
 
 def _fit(claim: Data) -> None:
-    """Make the envelope fit what stands in it."""
+    """Make the envelope consistent with its content."""
     size = _size(claim["problem"])
     if size is not None:
         claim["learnable"] = size
@@ -167,7 +167,7 @@ def _count(rng: random.Random, claim: Data, other: Data) -> None:
 
 
 def _borrowed(rng: random.Random, claim: Data, other: Data) -> None:
-    """Evidence of another file beside one's own, or in its place."""
+    """Evidence of another file in addition to the file's own, or in its place."""
     names = [name for name in other["evidence"] if name not in ("network_rank", "allocation_rank")]
     for name in rng.sample(names, min(len(names), rng.randint(1, 2))):
         claim["evidence"][name] = copy.deepcopy(other["evidence"][name])
@@ -208,7 +208,7 @@ def _another_mask(rng: random.Random, claim: Data, other: Data) -> None:
 
 
 def _invented(rng: random.Random, claim: Data, other: Data) -> None:
-    """Evidence that nobody has."""
+    """Evidence that does not belong to any file."""
     evidence = claim["evidence"]
     name = rng.choice(
         ("stuck_output", "everything_learns", "teacher_reached", "sub_allocation", "labels_vanish",
@@ -275,7 +275,7 @@ def _numbers(rng: random.Random, claim: Data, other: Data) -> None:
 
 
 def _bounds(rng: random.Random, claim: Data, other: Data) -> None:
-    """A rank that is said to meet a bound that it does not have."""
+    """A rank that is claimed to equal a bound without doing so."""
     for name in ("network_rank", "allocation_rank"):
         found = claim["evidence"].get(name)
         if isinstance(found, dict):
@@ -295,10 +295,10 @@ _FORGERS: tuple[Forger, ...] = (
 
 
 def forged(rng: random.Random, data: Data, other: Data) -> Data:
-    """A certificate forged by one to three people who know the format."""
+    """A certificate forged in one to three steps."""
     claim: Data = copy.deepcopy(data)
     for forger in rng.sample(_FORGERS, rng.choice((1, 1, 2, 3))):
-        # A file that was forged before may lack what the next one changes.
+        # A file that was forged before may lack the field that the next forgery changes.
         with suppress(KeyError, TypeError, IndexError):
             forger(rng, claim, other)
     if rng.random() < 0.85:
@@ -313,7 +313,7 @@ def forged(rng: random.Random, data: Data, other: Data) -> Data:
 
 
 def forged_design(rng: random.Random, data: Data, other: Data) -> Data:
-    """Another design, price, cap or list of what is cheaper, its cost computed anew."""
+    """Another design, price, cap or list of cheaper designs, its cost computed again."""
     claim: Data = copy.deepcopy(data)
     cells = [list(cell) for cell in problem_from_dict(data["problem"]).allocation.cells]
     way = rng.randrange(8)
@@ -350,7 +350,7 @@ def forged_design(rng: random.Random, data: Data, other: Data) -> Data:
 
 
 def forged_recording(rng: random.Random, data: Data, other: Data) -> Data:
-    """Other things, prices or bounds, the cost computed anew."""
+    """Other elements, prices or bounds, the cost computed again."""
     claim: Data = copy.deepcopy(data)
     problem = problem_from_dict(data["problem"])
     things = range(len(things_of(problem.network, data["what"])[0]))
@@ -375,7 +375,7 @@ def forged_recording(rng: random.Random, data: Data, other: Data) -> Data:
 
 
 def forgeries(files: list[Data], each: int, stream: str) -> Iterator[tuple[tuple[int, int], Data]]:
-    """So many forgeries of each file, of which a fourth has single changes besides.
+    """This number of forgeries of each file, of which a fourth has single changes too.
 
     Yields
     ------

@@ -232,7 +232,7 @@ def atlas(
     Raises
     ------
     InputError
-        For bad arguments, or a store that holds something else.
+        If an argument is invalid, or the store has another content.
     """
     names = tuple(matrices or (("W",) if "W" in network.shapes else network.shapes))
     for name in names:

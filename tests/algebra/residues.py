@@ -1,4 +1,4 @@
-"""Matrices of random residues, for tests of what holds over every field."""
+"""Matrices of random residues, for tests of statements over every field."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_a_program_ends_with_the_call() -> None:
 
 
 def test_a_program_that_is_stopped_ends_with_what_it_started(tmp_path: Path) -> None:
-    """A request, made by another thread, ends the waiting, the program and its own child."""
+    """A request, made by another thread, ends the wait, the program and its own child."""
     note, request = tmp_path / "pid", StopRequest()
 
     def stop() -> None:
@@ -100,7 +100,7 @@ def test_what_a_child_starts_ends_with_it(tmp_path: Path) -> None:
 
 
 def test_a_long_call_is_made_in_a_child_where_it_can_be_ended() -> None:
-    """The same value; it ends with the limit, in which nothing here can ask the time."""
+    """The same value; it ends with the limit, even in code that cannot check the time."""
     assert call_apart(os.getpid) == os.getpid()
     with within(60.0):
         assert call_apart(os.getpid) != os.getpid()
@@ -110,7 +110,7 @@ def test_a_long_call_is_made_in_a_child_where_it_can_be_ended() -> None:
 
 
 def test_a_child_without_a_value_is_an_error() -> None:
-    """What it said last is in the message; a lack of memory stays one."""
+    """Its last output is in the message; a lack of memory is reported as such."""
     with pytest.raises(RuntimeError, match="ZeroDivisionError"), within(60.0):
         call_apart(Fraction, 1, 0)
     with pytest.raises(MemoryError), within(60.0):

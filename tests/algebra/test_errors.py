@@ -26,7 +26,7 @@ def test_plain_text_is_not_changed(text):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_an_integer_too_long_to_print_is_named(sign):
-    """Python refuses to print 10^5000; a message still can be made."""
+    """Python refuses to print 10^5000; a message is still possible."""
     assert shown(sign * 10**5000) == "<int too large to print>"
     assert "too large" in shown([sign * 10**5000])
 
@@ -55,7 +55,7 @@ def test_other_things_are_not_whole(value):
 
 
 def test_the_range_is_inclusive():
-    """Both ends of the range are allowed, what lies outside is named with the end."""
+    """Both ends of the range are valid; a number outside is named with the end."""
     assert [whole_number(k, "n", 1, 3) for k in (1, 3)] == [1, 3]
     with pytest.raises(InputError, match=r"`n` \(0\) must be at least 1"):
         whole_number(0, "n", 1, 3)

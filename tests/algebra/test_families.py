@@ -1,4 +1,4 @@
-"""Every network belongs to one family; what belongs to none is told."""
+"""Every network belongs to one family; a network of none is reported."""
 
 from typing import ClassVar
 

@@ -27,14 +27,14 @@ def test_repr_is_short_and_html_is_whole():
 
 
 def test_frame_has_a_row_of_the_facts():
-    """Where a result has no table of its own, its facts are one row."""
+    """If a result has no table of its own, its facts are one row."""
     pytest.importorskip("pandas")
     frame = Found(verdict="maximal", rank=3).to_frame()
     assert frame.to_dict("records") == [{"verdict": "maximal", "rank": 3}]
 
 
 def test_plot_needs_a_painter(monkeypatch):
-    """Without the front door there is nobody to draw; with it the result is handed over."""
+    """Without the package matchprob no picture is drawn; with it the result is passed to it."""
     monkeypatch.setattr(results, "_painters", [])
     with pytest.raises(InputError, match="import matchprob"):
         Found().plot()

@@ -1,4 +1,4 @@
-"""One limit for a call: it is seen everywhere below, and only ever brought forward."""
+"""One limit for a call: it applies to all inner calls, and is only ever shortened."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_limits_are_checked_and_half_the_time_is_for_one_basis() -> None:
 
 
 def test_no_handler_of_errors_swallows_the_end_of_the_time() -> None:
-    """`OutOfTime` and `Interrupted` pass ``except Exception``, again and again where need be."""
+    """`OutOfTime` and `Interrupted` pass ``except Exception``, repeatedly if need be."""
     assert not issubclass(OutOfTime, Exception)
     assert not issubclass(Interrupted, Exception)
 
@@ -140,7 +140,7 @@ def test_who_set_no_limit_gets_an_ordinary_error() -> None:
 
 
 def test_a_request_stops_the_work_once_and_only_here() -> None:
-    """`check_time` raises once a request; what must be finished is, and other threads go on."""
+    """`check_time` raises once a request; protected blocks end, and other threads continue."""
     request = StopRequest()
     with stoppable(request):
         check_time()
@@ -159,7 +159,7 @@ def test_a_request_stops_the_work_once_and_only_here() -> None:
 
 
 def test_items_are_given_as_long_as_there_is_time() -> None:
-    """All of them without a limit, none more once it is over."""
+    """All of them without a limit, no more after it has passed."""
     assert list(checked("abc")) == ["a", "b", "c"]
     seen: list[int] = []
     with pytest.raises(OutOfTime), within(0.05):
@@ -179,7 +179,7 @@ def test_whether_anything_can_end_the_work() -> None:
 
 
 def test_a_limit_touches_no_signal_no_trace_and_no_collector() -> None:
-    """What the process does with alarms, interrupts, traces and garbage is its own affair."""
+    """The settings of the process for alarms, interrupts, traces and garbage do not change."""
     rung: list[int] = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
     mine = signal.getsignal(signal.SIGALRM)
@@ -204,7 +204,7 @@ def test_a_limit_touches_no_signal_no_trace_and_no_collector() -> None:
 
 
 def test_a_part_ends_before_the_call() -> None:
-    """Its own limit counts where it is the shorter one; else nine tenths of what is left."""
+    """Its own limit counts if it is the shorter one; otherwise nine tenths of the rest."""
     assert math.isinf(end_of_part(math.inf))
     assert 4.0 < seconds_until(end_of_part(5.0)) <= 5.0
     with within(100.0):
@@ -218,7 +218,7 @@ def test_a_part_ends_before_the_call() -> None:
 
 
 def test_time_that_later_calls_are_spared_is_told() -> None:
-    """What went into compiling stands in the message, of this call alone."""
+    """The time for compilation is in the message, for this call alone."""
 
     def over(compiled: float) -> str:
         with within(0.01):

@@ -8,7 +8,7 @@ from tests.samples import many
 
 @pytest.mark.parametrize("seed", range(many(12)))
 def test_ranks_are_those_of_sixty_digits(seed):
-    """Both ranks of 100 neurons are those of eigenvalues; upper bounds where they are not exact."""
+    """Both ranks of 100 neurons agree with eigenvalues, or are upper bounds if not exact."""
     exact, _, here, there = compare(seed)
     if exact:
         assert here == there

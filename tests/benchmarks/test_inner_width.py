@@ -1,4 +1,4 @@
-"""The benchmark of inner widths: its numbers add up, and orders of units can only help."""
+"""The benchmark of inner widths: its numbers add up, and orders of units only help."""
 
 import random
 

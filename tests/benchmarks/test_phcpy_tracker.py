@@ -1,4 +1,4 @@
-"""phcpy's tracker as an engine: lifted systems, start cores, and honest counts."""
+"""phcpy's tracker as an engine: lifted systems, start cores, and correct counts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_lines_of_lifted_coefficients_stay_in_the_family(chain):
 @pytest.mark.parametrize("form", ["phcpy-track", "phcpy-core"])
 @pytest.mark.parametrize("problem", [pytest.param(WIDE, marks=pytest.mark.long), LAYERS])
 def test_complete_counts_agree_with_the_path_tracker(problem, form):
-    """What is complete equals the homotopy engine's; lifted nearly all are."""
+    """Complete counts equal the homotopy engine's; nearly all lifted ones are complete."""
     need_phcpy()
     instances = [draw_instance(problem, 1, k) for k in range(10)]
     with InstanceCounter(problem, form) as one, InstanceCounter(problem, "homotopy") as other:
@@ -87,7 +87,7 @@ def test_bad_arguments_are_named():
 
 
 def test_the_chain_decides_what_can_be_tracked():
-    """Minimal allocations have nothing to track."""
+    """Minimal allocations have no path to track."""
     minimal = Problem(WIDE.network, {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 0]]})
     with pytest.raises(InputError):
         make_chain(minimal.allocation)

@@ -1,4 +1,4 @@
-"""Published dimensions: a sample of the table is found again, all defects among it."""
+"""Published dimensions: a sample of the table, with all defects, is computed again."""
 
 import pytest
 
@@ -17,12 +17,12 @@ def test_there_are_enough():
 @pytest.mark.parametrize("row", ROWS[::13] + [r for r in ROWS if r.source in ("KTB", "O")],
                          ids=lambda row: f"{row.source}: {row.what}")  # fmt: skip
 def test_sample(row):
-    """The dimension found is the published one."""
+    """The computed dimension is the published one."""
     assert row.find() == row.published
 
 
 def test_defects_of_sums_of_powers():
-    """The four exceptions of Alexander and Hirschowitz beyond squares are among the rows."""
+    """The four exceptions of Alexander and Hirschowitz above squares are among the rows."""
     found = [row for row in ROWS if row.what in
              ("x^4, widths (3, 5, 1)", "x^4, widths (4, 9, 1)", "x^4, widths (5, 14, 1)",
               "x^3, widths (5, 7, 1)")]  # fmt: skip

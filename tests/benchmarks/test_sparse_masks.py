@@ -1,4 +1,4 @@
-"""Random masks: matching against ranks."""
+"""Random masks: matchings compared with ranks."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ SIZES = [(2, 2, 4, 0.6), (3, 3, 9, 0.5), (3, 3, 12, 0.4), (2, 4, 9, 0.5)]
 
 
 def test_no_disagreement():
-    """Matching and generic rank agree on 8000 masks, both outcomes being frequent."""
+    """Matching and generic rank agree on 8000 masks; both cases are frequent."""
     found = compare_ranks(SIZES, 2000)
     assert found.masks == 8000
     assert min(found.full, found.deficient) > 500
@@ -17,7 +17,7 @@ def test_no_disagreement():
 
 
 def test_a_disagreement_is_stored(monkeypatch):
-    """A rank that stays too small is kept as an example with its masks and primes."""
+    """A rank that remains too small is stored as an example with its masks and primes."""
 
     def zero(left, right, p, rng):
         return np.zeros(len(left), np.int64)

@@ -1,12 +1,13 @@
 """Makes gate.json.gz: verdicts, complete counts, designs and proof files of random problems.
 
 Run from the top folder: ``python tests/data/make_gate.py PART FIRST LAST``, with PART one of
-"verdicts", "counts", "designs"; problems number FIRST to LAST − 1 are asked, and what is found is
-written to ``/tmp/gate/PART-FIRST.jsonl``; ``python tests/data/make_gate.py pack`` puts these files
-together.  The records were made before networks were programs; `tests/matchprob/test_gate.py`
-holds the present code against them.
+"verdicts", "counts", "designs"; the results of problems number FIRST to LAST − 1 are written to
+``/tmp/gate/PART-FIRST.jsonl``; ``python tests/data/make_gate.py pack`` combines these files.  The
+records were made before networks were programs; `tests/matchprob/test_gate.py` compares the present
+code with them.
 
-The problem of each number follows from the number alone.  What a limit of time cut off is not kept.
+The problem of each number is derived from the number alone.  Results that a time limit stopped are
+not stored.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from algebra.problems.problem import Problem
 FOLDER = Path("/tmp/gate")
 FILE = Path(__file__).with_name("gate.json.gz")
 ACTIVATIONS = ("tanh", "sigmoid", "softplus", {"polynomial": [0, 1, 1]}, {"polynomial": [1, 0, 2]})
-# Larger proof files are not kept.
+# Larger proof files are not stored.
 _LONGEST = 6_000
 
 
@@ -99,7 +100,7 @@ def problem(number: int) -> Problem:
 
 
 def verdicts(number: int) -> dict[str, Any] | None:
-    """A verdict, and the whole certificate where it is short."""
+    """A verdict, and the whole certificate if it is short."""
     found = mp.certify(problem(number), timeout=4, search=0.3)
     if found.verdict == "undecided":
         return None
@@ -121,7 +122,7 @@ def counts(number: int) -> dict[str, Any] | None:
 
 
 def designs(number: int) -> dict[str, Any] | None:
-    """A design with its value, and its proof where there is one."""
+    """A design with its value, and its proof if there is one."""
     asked, rng = problem(number), random.Random(f"gate design/{number}")
     goal = rng.choice(("cheapest", "cheapest", "spread", "neurons"))
     costs = {
@@ -159,7 +160,7 @@ PARTS = {"verdicts": verdicts, "counts": counts, "designs": designs}
 
 
 def records(part: str, first: int, last: int) -> Iterator[dict[str, Any]]:
-    """What is found, one record a number; refusals are records, too."""
+    """The results, one record for each number; refusals are records, too."""
     for number in range(first, last):
         try:
             found = PARTS[part](number)

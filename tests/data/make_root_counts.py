@@ -1,7 +1,7 @@
 """Makes root_counts.json: generic root counts by elimination and msolve over GF(p).
 
-Run from the top folder: ``python tests/data/make_root_counts.py``.  The tests of path
-tracking read the file, so that they compare with numbers found another way.
+Run from the top folder: ``python tests/data/make_root_counts.py``.  The tests of path tracking read
+the file, so that they compare with counts by another method.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def _problem(net, cells, **more):
 
 
 def test_tanh_verdicts():
-    """Minimal for want of weights, in between for a fixed read-out, maximal for a learning one."""
+    """Minimal with too few weights, intermediate with a fixed read-out, else maximal."""
     net = RNN(3, 2, 1, 1, 3, activation="tanh")
     assert _both(_problem(net, [("W", 0, 0), ("W", 0, 1)])).verdict == MINIMAL
     found = _both(_problem(net, [("W", 0, 0), ("W", 1, 1), ("W", 2, 0)]))
@@ -60,7 +60,7 @@ def test_tanh_verdicts():
 
 
 def test_minimal_by_place_not_by_number():
-    """Four weights of one unit move two samples in two directions: enough weights, MP = 0."""
+    """Four weights of one unit change two samples in two directions: enough weights, MP = 0."""
     net = FeedForward(4, (2,), 2, 2, activation="tanh")
     found = _both(_problem(net, [("W1", 0, j) for j in range(4)]))
     assert (found.verdict, found.rank, found.equations) == (MINIMAL, 2, 4)
@@ -68,9 +68,9 @@ def test_minimal_by_place_not_by_number():
 
 
 def test_biases_only():
-    """Biases are weights: three of them meet three labels; they cannot leave tanh's range.
+    """Biases are weights: three of them satisfy three equations; they cannot leave tanh's range.
 
-    Nor does the output's bias help, which moves all labels alike.
+    The output's bias does not help either: it changes all labels alike.
     """
     net = FeedForward(2, (3,), 1, 3, activation="tanh", biases=True)
     found = _both(_problem(net, [("c1", i, 0) for i in range(3)]))
@@ -140,14 +140,14 @@ def _counts(seeds):
 
 @pytest.mark.usefixtures("msolve")
 def test_root_counts_agree_with_the_equations_as_they_stand():
-    """Lifted and eliminated, against the labels written out: 25 small nets."""
+    """Lifted and eliminated systems agree with the labels, for 25 small nets."""
     _counts(range(25))
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("msolve")
 def test_more_root_counts_agree_with_the_equations_as_they_stand():
-    """175 more."""
+    """The same for 175 more."""
     _counts(range(25, 200))
 
 
@@ -171,19 +171,19 @@ def _linear_pairs(seeds):
 
 @pytest.mark.usefixtures("msolve")
 def test_linear_activations_have_the_linear_verdicts():
-    """lrnn and lffn by another name: 60 allocations."""
+    """Kinds lrnn and lffn under another name: 60 allocations."""
     _linear_pairs(range(60))
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("msolve")
 def test_all_linear_activations_have_the_linear_verdicts():
-    """1,000 more."""
+    """The same for 1,000 more."""
     _linear_pairs(range(1000, 2000))
 
 
 def test_silent_outputs_match_always():
-    """No path, no bias, φ(0) = 0: every label is 0.  With the sigmoid it is not."""
+    """Without a path or bias and with φ(0) = 0 every label is 0; with the sigmoid it is not."""
     zeros = {"W1": np.zeros((2, 2), int)}
     for activation, verdict in (("tanh", MAXIMAL), ("sigmoid", MINIMAL)):
         net = FeedForward(2, (2,), 1, 2, activation=activation)
@@ -192,7 +192,7 @@ def test_silent_outputs_match_always():
 
 
 def test_a_deep_polynomial_is_ranked():
-    """A full rank needs no bound on the degree, which is 2^30 here."""
+    """A full rank is proved without a bound on the degree, which is 2^30 here."""
     net = RNN(2, 30, 1, 1, 2, activation=_SQUARE)
     found = certify(_problem(net, [("W", 0, 0), ("W", 0, 1)]))
     assert (found.verdict, found.rank, found.equations) == ("intermediate", 2, 2)

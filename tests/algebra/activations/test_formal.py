@@ -1,4 +1,4 @@
-"""Formal ranks are generic ranks: against singular values in 60 digits, against SymPy."""
+"""Formal ranks are generic ranks: compared with singular values in 60 digits and with SymPy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _network(rng: random.Random, activation) -> ActivatedNetwork:
 
 
 def _support(net, rng):
-    """Structural zeros of some matrices: undriven units, silent ones, dead outputs."""
+    """Structural zeros of some matrices: units without input, without effect, without outputs."""
     masks = {}
     for name, shape in net.shapes.items():
         if rng.random() < 0.4:
@@ -44,7 +44,7 @@ def _support(net, rng):
 
 
 def _singular_values(net, support, cells, rng):
-    """Those of the Jacobian at a random point, in 60 digits and more."""
+    """Singular values of the Jacobian at a random point, in 60 digits and more."""
     before, ctx.prec = ctx.prec, _BITS
 
     def drawn(shape):
@@ -94,7 +94,7 @@ def test_ranks_agree_with_singular_values():
 
 @pytest.mark.long
 def test_many_ranks_agree_with_singular_values():
-    """1,000 more."""
+    """The same for 1,000 more."""
     _agreement(range(1000, 2000), ANALYTIC)
 
 
@@ -148,7 +148,7 @@ def test_large_networks_are_ranked_at_once():
 
 
 def test_which_ranks_rest_on_the_theorem():
-    """Polynomials need none; for erf formal ranks are upper bounds."""
+    """Polynomials need no theorem on values; for erf formal ranks are upper bounds."""
     assert why_exact(Activation.read("tanh")) == AX
     assert why_exact(Activation.read("erf")) == ""
     assert why_exact(Activation.read({"polynomial": [0, 0, 1]})) not in ("", AX)
@@ -208,16 +208,16 @@ def test_structured_nets_agree_with_singular_values():
 
 @pytest.mark.long
 def test_many_structured_nets_agree_with_singular_values():
-    """2,000 of them."""
+    """The same for 2,000."""
     assert _structured_agreement(range(1000, 3000)) > 1000
 
 
 @pytest.mark.parametrize("activation", ["tanh", "sigmoid", "softplus"])
 def test_a_unit_may_stay_the_same_and_change_again(activation):
-    """A ring of three with one bias: its unit hears of itself every third stage.
+    """A ring of three with one bias: its unit depends on itself at every third stage.
 
-    With tanh the sums are c, c, c, then another; with φ(0) ≠ 0 they change until every
-    unit has heard of a stage 0.
+    With tanh the sums are c, c, c, then another; with φ(0) ≠ 0 they change until every unit depends
+    on a stage 0.
     """
     net = RNN(3, 7, 1, 1, 1, activation=activation, biases=True)
     p, rng = 2147483629, random.Random(0)
@@ -248,7 +248,7 @@ def test_no_sum_is_opposite_to_another():
 
 
 def test_sums_meet_no_more_often_than_the_bound_says():
-    """Modulo a small prime, where it happens: how often different sums of a unit are equal or 0."""
+    """The frequency with which different sums of a unit are equal or 0, modulo a small prime."""
     net, p, met, runs = RNN(2, 2, 1, 1, 2, activation="tanh"), 499, 0, 3000
     rng = np.random.default_rng(0)
     for seed in range(runs):

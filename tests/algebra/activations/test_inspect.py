@@ -1,4 +1,4 @@
-"""What is said of the equations of networks with activations."""
+"""Reports on the equations of networks with activations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_polynomial_systems_are_counted_and_written():
     (form,) = found.forms
     assert (form.form, form.equations, form.unknowns, form.weights) == ("sums", 6, 6, 2)
     assert form.by_degree == {1: 4, 2: 2}
-    # F1[0, :] goes, two quadrics in the two weights are left.
+    # F1[0, :] is eliminated, two quadrics in the two weights remain.
     assert (form.core_equations, form.core_unknowns, form.bezout) == (2, 2, 4)
     title, equations = written_equations(found)
     assert "sums" in title
@@ -46,7 +46,7 @@ def test_polynomial_systems_are_counted_and_written():
 
 
 def test_analytic_networks_have_no_polynomial_system():
-    """Said so; budgets that still hold are given."""
+    """The report states this; it contains the budgets that still apply."""
     net = RNN(3, 2, 1, 1, 2, activation="tanh")
     found = inspect_allocation(Allocation.from_cells(net, [("W", 0, j) for j in range(3)]))
     assert "no polynomial" in found.skipped[0]
@@ -55,7 +55,7 @@ def test_analytic_networks_have_no_polynomial_system():
 
 
 def test_linear_activations_are_inspected_as_linear_networks():
-    """With the papers' forms."""
+    """The report contains the papers' forms."""
     net = RNN(3, 2, 1, 1, 2, activation="linear")
     found = inspect_allocation(Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 1)]))
     assert found.forms[0].form in ("B", "D")
@@ -77,7 +77,7 @@ def _square_nets(count):
 
 
 def test_structure_is_that_of_the_equations_in_sympy():
-    """Degrees, who occurs where, and who in products, read off SymPy's expansions."""
+    """Degrees, unknowns of each equation and unknowns in products agree with SymPy's expansions."""
     for allocation in _square_nets(12):
         form = inspect_allocation(allocation).forms[0]
         written = symbolic_system(allocation, form.form)
@@ -114,7 +114,7 @@ def test_one_structure_of_both_kinds_of_system():
 
 
 def test_the_core_keeps_the_known_solution():
-    """The student's own weights solve the core where it is its own teacher, and come back."""
+    """If the student is its own teacher, its weights solve the core and are restored from it."""
     solved = 0
     for allocation in _square_nets(16):
         network = allocation.network

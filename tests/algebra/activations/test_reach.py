@@ -1,4 +1,4 @@
-"""Matches that always exist, and outputs that cannot follow: against sampling in doubles."""
+"""Matches that always exist, and outputs of bounded range: compared with sampling in doubles."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _stuck(network, cells, **more):
 
 
 def test_stuck_outputs():
-    """The first row of which neither D nor e learns, and that reads something."""
+    """The first row of which neither D nor e learns, and that has an input."""
     net = FeedForward(2, (2,), 2, 1, activation="tanh", biases=True)
     assert _stuck(net, HIDDEN) == 0
     assert _stuck(net, [*HIDDEN, ("e", 0, 0)]) == 1
@@ -65,10 +65,10 @@ def test_stuck_outputs():
 
 
 def test_rows_that_follow_in_few_directions():
-    """More label columns than weights that learn in the row: its fixed units span too little."""
+    """The row has more label columns than learnable weights: its fixed units span too little."""
     net = FeedForward(2, (2,), 1, 2, activation="tanh", biases=True)
     assert _stuck(net, [*HIDDEN, ("e", 0, 0)]) == 0
-    # Unit 1 depends on nothing that learns, unit 0 does.
+    # Unit 1 depends on no learnable weight, unit 0 does.
     assert _stuck(net, [*HIDDEN, ("W2", 0, 1)]) == 0
     assert _stuck(net, [*HIDDEN, ("W2", 0, 0)]) is None
     assert _stuck(net, [*HIDDEN, ("W2", 0, 1), ("e", 0, 0)]) is None
@@ -80,18 +80,18 @@ def test_rows_that_follow_in_few_directions():
 
 
 def test_units_that_may_move():
-    """All that weights which learn lead to, along weights that exist."""
+    """All units that learnable weights reach along weights that exist."""
     net = RNN(n=3, T=2, b=1, d=1, m=1, activation="tanh")
     ring = {"W": np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])}
     cell = Allocation.from_cells(net, [("B", 0, 0)])
     assert moved_units(net, cell, {}) == {0, 1, 2}
-    # W sends what comes in at unit 0 to unit 1 in the first step, to unit 2 in the second.
+    # W connects unit 0 to unit 1 in the first step, and to unit 2 in the second.
     assert moved_units(net, cell, ring) == {1, 2}
     assert moved_units(net, Allocation.from_cells(net, [("D", 0, 0)]), {}) == set()
 
 
 def test_signs_and_measured_weights_of_the_read_out():
-    """Where φ is bounded on one side only, the argument needs a read-out of either sign."""
+    """If φ is bounded on one side only, the argument needs read-out weights of both signs."""
     for name, found in (("softplus", None), ("tanh", 0)):
         net = FeedForward(2, (2,), 1, 2, activation=name)
         law = Distribution(signs={"W2": [[1, 0]]})
@@ -102,7 +102,7 @@ def test_signs_and_measured_weights_of_the_read_out():
 
 
 def test_labels_of_few_directions_are_missed():
-    """What of the teacher's labels lies beside the fixed units exceeds what is left, at times."""
+    """The teacher's labels minus the part of the fixed units sometimes exceed the bound."""
     rng = np.random.default_rng(1)
     missed = 0
     for _ in range(300):
@@ -118,7 +118,7 @@ def test_labels_of_few_directions_are_missed():
 
 @pytest.mark.parametrize("name", ANALYTIC)
 def test_labels_that_no_student_reaches_are_met(name):
-    """Drawn teachers do leave the interval that a drawn student's output is confined to."""
+    """Drawn teachers sometimes leave the interval of a drawn student's output."""
     rng = np.random.default_rng(0)
     φ = Activation.read(name)
     low, high = φ.bounds

@@ -42,7 +42,7 @@ def files():
 
 
 def test_genuine_files_hold(files):
-    """Each with the verdict it was made for."""
+    """Each file verifies with the verdict it was made for."""
     verdicts = {name: verify(data).verdict for name, data in files.items()}
     assert all(verify(data).holds for data in files.values())
     assert verdicts["intermediate"] == verdicts["erf"] == "intermediate"
@@ -105,7 +105,7 @@ def _drop(*path):
     ],
 )
 def test_a_tampered_file_fails(files, name, change):
-    """Whatever is changed is noticed, and named."""
+    """Every change is found, and its place is named."""
     data = copy.deepcopy(files[name])
     change(data)
     found = verify(data)

@@ -99,7 +99,7 @@ def test_one_weight_short_is_proved_minimal():
 
 
 def test_maximal_through_a_part():
-    """With more weights than equations a maximal sub-allocation decides."""
+    """With more weights than equations a maximal part decides."""
     found = certify(Problem(B11, {"W": [[1, 1], [1, 1]]}))
     assert found.verdict == "maximal"
     assert len(found.evidence["sub_allocation"]) == 2
@@ -118,7 +118,7 @@ def test_odd_count_beyond_theorem_35():
 
 
 def test_undecided_says_what_was_tried():
-    """Without time to search, an even count is undecided and says so."""
+    """Without time to search, an even count is undecided, and the reason says so."""
     found = certify(problem(B11, "W", [(0, 0), (1, 1)]), search=0.0)
     assert found.verdict == "undecided"
     assert "0 rational instances" in found.tried[0]
@@ -137,7 +137,7 @@ def test_guesses_are_proved_or_refused():
 
 
 def test_relu_is_never_minimal():
-    """A ReLU allocation short of equations is in between: both nets can be silent."""
+    """A ReLU allocation short of equations is intermediate: all units can be inactive."""
     found = certify(Problem(ShallowReLU(q=2, n=3, d=2, m=3), {"W1": [[1, 1], [1, 0], [0, 0]]}))
     assert found.verdict == "intermediate"
     assert found.rank == 3
@@ -170,7 +170,7 @@ def test_random_allocation_is_refused():
     ],
 )
 def test_degenerate_nets(network, learnable):
-    """T = 1, n = 1, more samples than inputs, narrow layers, nothing learnable: a verdict."""
+    """T = 1, n = 1, more samples than inputs, narrow layers, nothing learnable: all decided."""
     found = certify(Problem(network, learnable))
     assert found.verdict in ("maximal", "minimal", "intermediate")
     assert json.loads(found.to_json())["learnable"] == sum(
@@ -179,7 +179,7 @@ def test_degenerate_nets(network, learnable):
 
 
 def test_json_keys():
-    """The keys that other programs rely on are there."""
+    """The keys that other programs rely on exist."""
     data = certify(problem(B11, "W", [(0, 0), (0, 1)])).to_dict()
     assert {
         "verdict", "rule", "equations", "rank", "learnable", "prime", "error_bound",

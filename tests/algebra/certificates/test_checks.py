@@ -25,8 +25,8 @@ GOOD = (
 
 
 def test_it_holds_unless_something_failed():
-    """Proved and probable statements hold; one failure is enough against, one that is unfinished
-    too, of which nothing is known.
+    """Proved and probable statements hold; one failed check refutes the file, and an unfinished one
+    leaves it undecided.
     """
     assert Verification("maximal", GOOD).holds
     assert not Verification("maximal", (*GOOD, Check("rank", FAILED, "5, not 4"))).holds

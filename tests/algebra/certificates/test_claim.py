@@ -1,4 +1,4 @@
-"""The envelope of a certificate: read as it was written, or refused at a place."""
+"""The envelope of a certificate: read as written, or refused with a place."""
 
 import json
 

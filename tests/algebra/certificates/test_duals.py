@@ -1,4 +1,4 @@
-"""Duals and leaves through a file and back; checks over points; refusals with their place."""
+"""Duals and leaves are read from files as written; checks over points; refusals with a place."""
 
 import json
 from dataclasses import dataclass, field
@@ -82,7 +82,7 @@ def test_as_many_points_as_the_error_asks_for():
 
 
 def test_refusals_inside_get_the_place():
-    """Bad input and duals that prove nothing become failed checks; other errors pass."""
+    """Bad input and duals that prove nothing become failed checks; other errors are not caught."""
     for error in (InputError("no"), DualError("no")):
         with pytest.raises(CheckFailed, match="no") as failed, refused_at("here"):
             raise error

@@ -1,4 +1,4 @@
-"""Every kind of network belongs to one family, and families do what the protocol says."""
+"""Every kind of network belongs to one family, and families follow the protocol."""
 
 import inspect
 
@@ -38,7 +38,7 @@ NETWORKS = [
 
 
 def test_no_kind_is_forgotten():
-    """The networks of this file are of all kinds there are."""
+    """The networks of this file are of all kinds."""
     assert {network.kind for network in NETWORKS} == set(KINDS)
 
 
@@ -57,7 +57,7 @@ def test_a_family_answers(family):
 
 
 def test_limits_are_durations():
-    """What is no time limit is refused, with the argument's name."""
+    """An invalid time limit is refused, with the argument's name."""
     assert Effort().tools == Tools(None, None, None)
     for bad in ({"seconds": 0.0}, {"seconds": float("nan")}, {"search": -1.0}):
         with pytest.raises(InputError, match="seconds"):

@@ -46,7 +46,7 @@ def test_any_data_is_read_or_refused(value):
 
 @given(st.integers(), st.integers(min_value=1))
 def test_fractions_as_text(numerator, denominator):
-    """What FLINT writes is read back."""
+    """FLINT's text is read back."""
     value = fmpq(numerator, denominator)
     assert rational_text(str(value), "x", 1000) == value
     assert whole_text(str(numerator), "x") == numerator
@@ -54,7 +54,7 @@ def test_fractions_as_text(numerator, denominator):
 
 @pytest.mark.parametrize("text", ["1/0", "1e9", "", " 1", "+1", "0.5", "1/-2", "٣", "1_0", None, 1])
 def test_other_texts_are_no_fractions(text):
-    """Nor are they whole numbers."""
+    """They are not integers either."""
     with pytest.raises(CheckFailed):
         rational_text(text, "x", 100)
     with pytest.raises(CheckFailed):

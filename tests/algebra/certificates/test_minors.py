@@ -1,4 +1,4 @@
-"""Regular minors in certificates: what is refused of one that somebody else wrote."""
+"""Regular minors in certificates: which ones are refused."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def checked(data):
 
 
 def test_a_minor_that_is_regular_passes(found):
-    """It has as many rows as there are equations, and columns that learn."""
+    """It has as many rows as there are equations, and learnable columns."""
     claim, minor = checked(found)
     assert len(minor.rows) == claim.equations == 2
     assert set(minor.columns) <= set(PROBLEM.allocation.cells)
@@ -50,14 +50,14 @@ def test_a_minor_that_is_regular_passes(found):
     ],
 )
 def test_others_are_refused(found, change, words):
-    """Each with its place."""
+    """Each is refused with its place."""
     minor = {**found["evidence"]["regular_minor"], **change}
     with pytest.raises(CheckFailed, match=words):
         checked({**found, "evidence": {**found["evidence"], "regular_minor": minor}})
 
 
 def test_a_singular_minor_is_not_shown_regular(found):
-    """Of a network in which these weights move nothing."""
+    """A network in which these weights have no effect."""
     claim, minor = checked(found)
     silent = {"D": [[0, 0, 0]]}
     with pytest.raises(CheckFailed, match="balls do not show"):

@@ -12,7 +12,7 @@ FILES = sorted((Path(__file__).parents[2] / "data" / "certificates").glob("*.jso
 
 
 def test_there_are_files_of_every_kind():
-    """Every verdict and every family is among them."""
+    """The files include every verdict and every family."""
     assert {f.stem for f in FILES} >= {"diagonal", "mixed", "missed", "lowered", "silent"}
 
 
@@ -27,7 +27,7 @@ def test_genuine_old_files_hold(file, msolve):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_the_sparse_form_is_checked_alike(file, msolve, monkeypatch):
-    """The same checks where masks are sparse; one entry changed is found as it is among rows."""
+    """The checks are the same with sparse masks; one changed entry is found in both forms."""
     monkeypatch.setattr(sparse, "MOST_ENTRIES", 0)
     data = json.loads(file.read_text(encoding="utf-8"))
     assert outcome(data) == outcome({**data, "problem": sparse.compact(data["problem"])})

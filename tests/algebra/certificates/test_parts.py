@@ -1,4 +1,4 @@
-"""Parts of proof files: read where they are of their form, refused with their place."""
+"""Parts of proof files: read if they have the required form, otherwise refused with a place."""
 
 from fractions import Fraction
 
@@ -43,7 +43,7 @@ def test_what_is_well_formed():
     ],
 )
 def test_what_is_not(read, place):
-    """The place of what is wrong."""
+    """The message names the place of the error."""
     with pytest.raises(CheckFailed) as found:
         read()
     assert found.value.place == place

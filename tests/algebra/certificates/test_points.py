@@ -1,4 +1,4 @@
-"""Ranks given with a prime and a point: what is right passes, what is not fails at its place."""
+"""Ranks given with a prime and a point: correct ones pass, others fail with a place."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Verdicts with signs and measured weights: certified, verified, forged, and against sampling."""
+"""Verdicts with signs and measured weights: certified, verified, forged, compared with sampling."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_is_refused_and_what_is_beyond():
 
 
 def test_a_witness_has_the_signs():
-    """Of teacher and fixed weights; the same file is refused where one of them is another's."""
+    """Of teacher and fixed weights; a file with those of another problem is refused."""
     law = mp.Distribution(signs={"neurons": [1, -1], "inputs": [1]})
     problem = Problem(NET, DIAGONAL, distribution=law)
     found = _both(problem)
@@ -62,7 +62,7 @@ def test_a_witness_has_the_signs():
 
 
 def test_a_certificate_without_signs_is_none_with_signs():
-    """It rests on a witness that the signed law does not draw."""
+    """It uses a witness that the signed law does not draw."""
     refused = 0
     data = json.loads(certify(Problem(NET, DIAGONAL)).to_json())
     assert data["evidence"]["no_real_root"]
@@ -101,7 +101,7 @@ def test_numbers_at_which_the_count_drops():
 
 
 def test_numbers_at_which_the_rank_drops():
-    """D = (1, 0), B = (1, 0) and W = 0 elsewhere: unit 1 is silent, so its weight cannot help."""
+    """D = (1, 0), B = (1, 0) and W = 0 elsewhere: unit 1 has no effect, its weight neither."""
     values = {"B": [[1], [0]], "D": [[1, 0]], "W": [[None, 0], [0, None]]}
     problem = Problem(NET, DIAGONAL, values=values)
     found = _both(problem)
@@ -114,7 +114,7 @@ def test_numbers_at_which_the_rank_drops():
 
 
 def test_a_certificate_of_other_numbers_is_refused():
-    """Ranks, N and witnesses are found again at the numbers that the file names."""
+    """Ranks, N and witnesses are recomputed at the numbers in the file."""
     data = json.loads(certify(Problem(NET, DIAGONAL, values={"B": [[1], [2]]})).to_json())
     assert data["verdict"] == "intermediate"
     assert verify(data).holds
@@ -152,7 +152,7 @@ def test_a_measured_zero_with_a_sign():
 
 
 def test_more_weights_than_equations_at_numbers():
-    """A part of the weights is counted at the numbers of what does not learn at all."""
+    """A part of the weights is counted at the numbers of the other weights, which do not learn."""
     problem = Problem(NET, {"W": [[1, 1], [0, 1]]}, values={"B": [[1], [2]], "D": [[3, "1/5"]]})
     assert _both(problem).verdict in ("maximal", "undecided")
     support = problem.student()
@@ -162,7 +162,7 @@ def test_more_weights_than_equations_at_numbers():
 
 
 def test_tanh_at_numbers():
-    """A read-out of full rank is shown by balls at the numbers; where units are equal it is not."""
+    """Balls prove a read-out of full rank at the numbers; equal units have no such proof."""
     measured = [[1, 2, 3], [4, 5, 6], [7, 8, 10]]
     learn, B = {"D": [[1, 1, 1]]}, [[1], [1], [1]]
     found = _both(Problem(TANH, learn, values={"W": measured, "B": B}))

@@ -1,4 +1,4 @@
-"""Reading proof files: what is read, what is refused, and which limit was met."""
+"""Reading proof files: what is accepted, what is refused, and with which limit."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_plain_data_comes_back():
     ["", "{", '{"a": 1, "a": 2}', "[NaN]", "[Infinity]", "[-Infinity]", '{"a": 01}', "[1,]"],
 )
 def test_what_is_not_json_is_bad_input(text):
-    """Also a key given twice, of which every reader would see another value."""
+    """A key given twice is refused too: readers differ in the value they take."""
     with pytest.raises(InputError):
         read_json(text)
 
@@ -45,7 +45,7 @@ def test_what_is_not_json_is_bad_input(text):
     ],
 )
 def test_limits_are_named(text, limit):
-    """What is beyond a limit says nothing of the proof, and is not converted."""
+    """Files beyond a limit are not converted, and prove nothing."""
     with pytest.raises(TooLarge, match=limit):
         read_json(text)
 
@@ -71,7 +71,7 @@ def test_data_without_a_json_form_is_refused():
     ],
 )
 def test_small_files_do_not_speak_of_large_networks(network, limit):
-    """A file of 486 characters may not ask for work that a genuine file of it never does."""
+    """A file of 486 characters may not require more work than a genuine file of this size."""
     with pytest.raises(TooLarge, match=limit):
         network_size_within(network, 486)
 
@@ -87,5 +87,5 @@ def test_small_files_do_not_speak_of_large_networks(network, limit):
     ],
 )
 def test_genuine_sizes_are_read(network, characters):
-    """Networks with the files that `certify` writes of them; what is no table is left alone."""
+    """Networks and the files that `certify` writes of them; other entries are not changed."""
     network_size_within(network, characters)

@@ -1,4 +1,4 @@
-"""Large matrices in sparse form: what is read is what was written, and a liar is refused."""
+"""Large matrices in sparse form: they are read as written, and false ones are refused."""
 
 import json
 
@@ -31,7 +31,7 @@ def matrices(draw):
 @settings(max_examples=many(200))
 @given(matrices())
 def test_what_is_read_is_what_was_written(rows):
-    """For every matrix, in both forms, through JSON; the sparse form is taken where it is less."""
+    """For every matrix, in both forms, through JSON; the sparse form is chosen if it is shorter."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sparse, "MOST_ENTRIES", 0)
         written = compact({"of": {"W": rows}})["of"]["W"]
@@ -43,7 +43,7 @@ def test_what_is_read_is_what_was_written(rows):
 
 
 def test_only_large_matrices_are_sparse():
-    """10,000 entries stand as rows, 10,100 do not; lists of other things stay as they are."""
+    """10,000 entries are written as rows, 10,100 are not; other lists are not changed."""
     small, large = np.eye(100, dtype=int).tolist(), np.eye(101, 100, dtype=int).tolist()
     assert compact(small) == small
     assert compact(large)["columns"][:3] == [[0], [1], [2]]
@@ -79,7 +79,7 @@ def bit(value, place):
     ],
 )
 def test_what_is_not_of_the_form_is_refused(change, place):
-    """With its place; nothing is guessed, and a truth value is no number."""
+    """They are refused with their place; a truth value is not a number."""
     assert entries(GOOD, "W", (2, 3), bit).tolist() == [[1, 0, 1], [0, 0, 0]]
     with pytest.raises(CheckFailed) as refused:
         entries({**GOOD, **change}, "W", (2, 3), bit)

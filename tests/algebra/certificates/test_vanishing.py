@@ -14,7 +14,7 @@ from algebra.problems.problem import Problem
 
 
 def cut(kind, first, second):
-    """A two-layer problem with these structural zeros, all that exists learning."""
+    """A two-layer problem with these structural zeros, in which all weights that exist learn."""
     if kind == "relu":
         net = ShallowReLU(q=2, n=2, d=1, m=2)
     else:
@@ -25,7 +25,7 @@ def cut(kind, first, second):
 
 @pytest.mark.parametrize("kind", ["linear", "relu"])
 def test_exactly_the_disconnected_ones(kind):
-    """Over all supports: the check passes where the product of the masks is 0, and only there."""
+    """Over all supports: the check passes if and only if the product of the masks is 0."""
     for bits in itertools.product((0, 1), repeat=6):
         first, second = np.array(bits[:4]).reshape(2, 2), np.array([bits[4:]])
         problem = cut(kind, first, second)
@@ -44,7 +44,7 @@ def test_exactly_the_disconnected_ones(kind):
 
 @pytest.mark.parametrize("kind", ["linear", "relu"])
 def test_the_certificate_verifies(kind):
-    """What `certify` says of such a problem is this certificate, and it holds."""
+    """`certify` gives this certificate for such a problem, and it holds."""
     problem = cut(kind, np.array([[1, 1], [0, 0]]), np.array([[0, 1]]))
     found = certify(problem)
     made = vanishing_certificate(problem, found.theorems, (), 0, 0.0)
@@ -53,7 +53,7 @@ def test_the_certificate_verifies(kind):
 
 
 def test_another_claim_is_refused():
-    """Labels that are 0 make nothing minimal, and take part in no equation."""
+    """Labels that are 0 do not make an allocation minimal, and take part in no equation."""
     problem = cut("linear", np.zeros((2, 2), int), np.array([[1, 1]]))
     for claim in (("minimal", 0, 0), ("maximal", 1, 0), ("maximal", 0, 1)):
         with pytest.raises(CheckFailed):

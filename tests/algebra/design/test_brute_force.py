@@ -1,8 +1,8 @@
 """Every goal against brute force on small random demands, and every proof verified.
 
 Nets, allowed weights, weights that must learn, caps of all kinds, budgets; costs with ties, zero,
-negative, fractional, and beyond 64 bits.  Brute force goes through all sets of the size demand for;
-which of them are not minimal it takes from ranks at a random point modulo a prime of its own.
+negative, fractional, and beyond 64 bits.  Brute force enumerates all sets of the demanded size; the
+sets that are not minimal are those of full rank at a random point modulo another prime.
 """
 
 import json
@@ -49,7 +49,7 @@ NETS = [
     LinearFeedForward(q=2, widths=(2, 2), d=1, m=2),
 ]
 LINES = ("row", "column", "matrix")
-# Sets that brute force goes through, and weights that may learn, at most.
+# Largest numbers of sets for brute force, and of weights that may learn.
 _SETS, _CELLS = 500, 10
 
 
@@ -73,7 +73,7 @@ def line_key(cell, line):
 
 
 def price(rng, kind):
-    """Of one of the kinds of costs."""
+    """Costs of one of the kinds."""
     small = rng.randrange(12)
     return {
         "ties": Fraction(rng.randrange(3)),
@@ -158,7 +158,7 @@ class Parities:
 
 
 def rated(demand, goal, line, sets):
-    """What each set that meets the demand is worth, the best first; None where there is none."""
+    """The value of each set that meets the demand, the best first; None if there is none."""
     values = []
     for cells in sets:
         cost = demand.cost(cells)
@@ -174,7 +174,7 @@ def rated(demand, goal, line, sets):
 
 
 def check(seed):
-    """One random demand, every goal; how many designs there were."""
+    """Check one random demand with every goal; return the number of designs."""
     rng = random.Random(f"brute force/{seed}")
     network, options = random_demand(rng)
     try:
@@ -227,11 +227,11 @@ def test_every_goal_on_random_demands():
 
 
 def test_branches_of_equal_bound_and_depth():
-    """Demand 7943: two branches tied in everything but their states, which have no order."""
+    """Demand 7943: two branches are equal in everything but their states, which have no order."""
     assert check(7943) > 0
 
 
 @pytest.mark.long
 def test_every_goal_on_many_random_demands():
-    """20,850 more."""
+    """The same for 20,850 more."""
     assert sum(check(seed) for seed in range(150, 21_000)) > 12_500

@@ -64,7 +64,7 @@ def test_cheapest_is_the_brute_force_optimum(network):
 
 
 def test_allowed_must_and_budget():
-    """Only allowed weights, all that must, as many as demand, the cheapest of the rest."""
+    """Only allowed weights, all required ones, in the demanded number, the cheapest of the rest."""
     network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     allowed = [("W", i, j) for i in range(3) for j in range(3)]
     costs = {cell: Fraction(k) for k, cell in enumerate(allowed)}
@@ -77,7 +77,7 @@ def test_allowed_must_and_budget():
 
 
 def test_impossible_demands():
-    """Every impossible demand is refused with what is wrong."""
+    """Every impossible demand is refused with its reason."""
     network = LinearEstimator(q=3, d=2, m=2)
     with pytest.raises(InputError, match=r"`budget` \(3\) is too small"):
         cheapest(checked_demand(network, budget=3))
@@ -102,7 +102,7 @@ def test_bounds_are_rounded_up():
 
 
 def test_prices_are_exact_and_of_bounded_length():
-    """What a price may be; an exponent is refused before it is written out."""
+    """Valid prices; an exponent is refused before it is expanded."""
     for value, price in (("3", 3), ("-1.50", Fraction(-3, 2)), (".5", Fraction(1, 2)),
                          ("2e3", 2000), ("1E-2", Fraction(1, 100)), (" 7/21 ", Fraction(1, 3)),
                          (0.1, Fraction(0.1)), (Fraction(2, 3), Fraction(2, 3))):  # fmt: skip

@@ -1,4 +1,4 @@
-"""Demands: what is refused, and what contraction and elongation do to the matroid."""
+"""Demands: which are refused, and the matroid after contraction and elongation."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -21,7 +21,7 @@ NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 
 @pytest.mark.parametrize("budget", [2, 3, 4])
 def test_independent_columns_are_the_allocations_that_are_not_minimal(budget):
-    """Free columns are independent exactly where, with those that must learn, MP > 0."""
+    """Free columns are independent if and only if, together with the required weights, MP > 0."""
     allowed = [cell for cell in all_cells(NET) if cell[0] == "W"]
     must = [("W", 0, 0)]
     demand = checked_demand(NET, allowed=allowed, must=must, budget=budget)
@@ -56,7 +56,7 @@ def test_larger_budgets_under_caps():
 
 
 def test_contradictions_are_refused():
-    """Each impossible demand names what is wrong."""
+    """Each impossible demand is refused with its reason."""
     net = LinearEstimator(q=3, d=2, m=2)
     row = [("W", 0, j) for j in range(3)]
     with pytest.raises(InputError, match="both must and must not"):
@@ -88,7 +88,7 @@ def test_forbidden_weights_do_not_learn():
 
 
 def test_caps_that_cross_are_refused_with_a_count():
-    """Each cap alone can be kept, both cannot: the lines, the need and what is left are named."""
+    """Each cap alone can be kept, both cannot: the message names lines, need and rest."""
     net = LinearRNN(n=3, T=3, b=1, d=1, m=3)
     cells = [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 2)]
     for line in ("row", "column"):

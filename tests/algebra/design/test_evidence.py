@@ -32,7 +32,7 @@ def test_through_a_file_and_back(goal, caps):
 
 
 def leaves(data, path=()):
-    """Every place of plain data that holds no table and no list."""
+    """Every place of plain data that is neither a table nor a list."""
     if isinstance(data, (dict, list)):
         items = data.items() if isinstance(data, dict) else enumerate(data)
         for key, value in items:
@@ -43,7 +43,7 @@ def leaves(data, path=()):
 
 @pytest.mark.parametrize(("goal", "caps"), CASES, ids=str)
 def test_damaged_fields_are_refused(goal, caps):
-    """A word, half a number or a table in any place: CheckFailed, never a traceback."""
+    """A word, half a number or a table in any place: CheckFailed, and no other exception."""
     data = evidence(goal, caps).to_dict()
     data = json.loads(json.dumps(data))
     for path in list(leaves(data))[:12]:

@@ -1,4 +1,4 @@
-"""A goal is one entry: its search, its evidence and its check are there."""
+"""Each goal is one entry with its search, its evidence and its check."""
 
 from importlib import import_module
 
@@ -14,7 +14,7 @@ NET = LinearEstimator(q=3, d=2, m=2)
 
 @pytest.mark.parametrize("name", GOALS)
 def test_an_entry_is_complete(name):
-    """A search, and a class of evidence where there is a proof."""
+    """Each has a search, and a class of evidence if it has a proof."""
     goal = GOALS[name]
     assert callable(import_module(goal.module).search)
     assert hasattr(evidence, goal.evidence)
@@ -24,7 +24,7 @@ def test_an_entry_is_complete(name):
 
 @pytest.mark.parametrize("name", GOALS)
 def test_searches_and_evidence_go_together(name):
-    """What the search finds carries this goal's name and evidence, which a file keeps."""
+    """A found design has this goal's name and evidence, which a file stores."""
     goal = GOALS[name]
     budget = 4 if goal.needs_cost_budget else None
     found = goal.search(checked_demand(NET, cost_budget=budget), SearchOptions(line="row"))

@@ -29,7 +29,7 @@ NETS = [
 
 
 def told(odd):
-    """A parity that is given, not counted."""
+    """A parity that is given and not counted."""
     return lambda a: Parity(odd, "as told", CountedRoots(a.cells, ((a.cells, 2 - bool(odd)),)))
 
 
@@ -63,7 +63,7 @@ def test_brute_force(network):
 
 
 def test_no_maximal_allocation_is_a_definite_answer():
-    """Where every basis has an even root count, that is what is said."""
+    """If every basis has an even root count, the message says so."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     diagonal = [("W", 0, 0), ("W", 1, 1)]
     with pytest.raises(InputError, match="are even"):
@@ -71,7 +71,7 @@ def test_no_maximal_allocation_is_a_definite_answer():
 
 
 def test_a_large_net_in_the_form_of_theorem_3_5():
-    """Full rows are found at once; without time for all cheaper ones the bound is honest."""
+    """Full rows are found at once; without time for all cheaper ones the bound still holds."""
     network = LinearRNN(n=16, T=4, b=1, d=4, m=4)
     rng = np.random.default_rng(0)
     cells = [c for c in all_cells(network) if c[0] == "W"]
@@ -83,7 +83,7 @@ def test_a_large_net_in_the_form_of_theorem_3_5():
 
 
 def test_designs_that_cannot_be_counted_keep_the_bound_low():
-    """A cheaper design of unknown root count is told; if all are unknown, nothing is found."""
+    """A cheaper design of unknown root count is named; if all are unknown, none is found."""
     network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     cells = [c for c in all_cells(network) if c[0] == "W"]
     costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
@@ -101,7 +101,7 @@ def test_designs_that_cannot_be_counted_keep_the_bound_low():
 
 
 def test_exchange_moves_lower_the_cost():
-    """From a dear design, one weight for a cheaper one until none is left that stays certified."""
+    """From an expensive design, weights are replaced by cheaper ones while it stays certified."""
     network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     cells = [c for c in all_cells(network) if c[0] == "W"]
     costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
@@ -116,7 +116,7 @@ def test_exchange_moves_lower_the_cost():
 
 
 def test_nothing_left_to_choose():
-    """Everything must learn, with a cap: one design, which is counted or refused, no crash."""
+    """All weights must learn, with a cap: one design, which is counted or refused."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     row, diagonal = [("W", 0, 0), ("W", 0, 1)], [("W", 0, 0), ("W", 1, 1)]
     demand = checked_demand(network, allowed=row, must=row, caps={"column": 1, "row": 2})

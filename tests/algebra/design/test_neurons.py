@@ -68,7 +68,7 @@ def test_brute_force(network, line):
 
 
 def test_a_search_cut_short_is_honest():
-    """Without time the first allocation is given with a bound that holds."""
+    """Without time the first allocation is given with a valid bound."""
     network = LinearRNN(n=6, T=2, b=1, d=2, m=2)
     rng = np.random.default_rng(0)
     costs = {cell: Fraction(int(rng.integers(1, 50))) for cell in all_cells(network)}
@@ -104,7 +104,7 @@ def test_rows_of_W_and_B_are_the_same_neurons():
 
 
 def test_caps_on_the_counted_line():
-    """Chosen columns full, others needed: what they add is not what they add to the whole span."""
+    """Chosen columns full, others needed: their gains differ from those over the whole span."""
     network = LinearEstimator(q=4, d=3, m=1)
     prices = {(0, 1): 14, (0, 2): 1, (1, 1): 6, (2, 0): 25, (2, 1): 68, (2, 2): 80, (2, 3): 27}
     costs = {("W", *place): price for place, price in prices.items()}

@@ -1,4 +1,4 @@
-"""Parities agree with certificates, are found once an orbit, and admit what is unknown."""
+"""Parities agree with certificates, are counted once for each orbit, and may be unknown."""
 
 from itertools import combinations
 
@@ -27,7 +27,7 @@ def test_parities_agree_with_certificates():
 
 
 def test_more_weights_than_equations_rest_on_a_part():
-    """Where more learn than needed, some of them have the odd root count."""
+    """If more weights learn than needed, some of them have the odd root count."""
     parity = ParityCounter(checked_demand(NET, allowed=CELLS, budget=4), 10.0)
     found = parity(Allocation.from_cells(NET, CELLS[:4]))
     assert found.odd
@@ -35,7 +35,7 @@ def test_more_weights_than_equations_rest_on_a_part():
 
 
 def test_what_takes_too_long_is_unknown():
-    """A root count that is out of reach is neither odd nor even."""
+    """A root count that is too expensive is neither odd nor even."""
     net = LinearRNN(n=8, T=4, b=1, d=4, m=4)
     diagonal = [("W", i, (i + k) % 8) for i in range(8) for k in (0, 3)]
     parity = ParityCounter(checked_demand(net), 0.01)

@@ -1,4 +1,4 @@
-"""A proof file says the whole demand again; what cannot be proved is not written."""
+"""A proof file contains the whole demand; a design without a proof is not written."""
 
 import json
 from dataclasses import replace
@@ -29,7 +29,7 @@ def written():
 
 
 def test_the_demand_is_read_back():
-    """Cells, prices, caps, what must learn: a reader asks the same question."""
+    """Cells, prices, caps, required weights: a reader gets the same demand."""
     proof = read_proof(written())
     again = proof.demand(seed=9)
     assert (again.network, again.size, again.must) == (ASKED.network, ASKED.size, ASKED.must)
@@ -40,7 +40,7 @@ def test_the_demand_is_read_back():
 
 
 def test_only_what_is_proved_is_written():
-    """A design without evidence, or one that may be beaten, has no proof file."""
+    """A design without evidence, or one that may not be optimal, has no proof file."""
     found = cheapest(ASKED)
     with pytest.raises(InputError, match="has no proof"):
         proof_of(ASKED, replace(found, evidence=None))
@@ -63,6 +63,6 @@ def test_only_what_is_proved_is_written():
     ],
 )
 def test_damaged_files_are_refused(key, value):
-    """Each field is read with its type; what is wrong is named."""
+    """Each field is read with its type; errors name the field."""
     with pytest.raises((CheckFailed, InputError)):
         read_proof({**written(), key: value})

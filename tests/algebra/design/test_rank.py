@@ -40,7 +40,7 @@ def asked_of(seed):
 
 
 def by_listing(demand):
-    """The largest rank of all sets within the budget, and what it costs at least."""
+    """The largest rank of all sets within the budget, and its least cost."""
     best = None
     for size in range(len(demand.must), demand.equations + 1):
         for cells in combinations(demand.cells, size):
@@ -82,7 +82,7 @@ def test_nothing_in_the_budget_has_a_larger_rank(seed):
 
 
 def test_all_that_is_needed_is_the_cheapest():
-    """A budget that pays for it gives the cheapest allocation that is not minimal."""
+    """A sufficient budget gives the cheapest allocation that is not minimal."""
     costs = {cell: 1 + k for k, cell in enumerate(CELLS)}
     plain = checked_demand(NET, allowed=CELLS, costs=costs)
     least = cheapest(plain).cost
@@ -93,7 +93,7 @@ def test_all_that_is_needed_is_the_cheapest():
 
 
 def test_forgeries_fail():
-    """A smaller rank, a larger budget or evidence of something else does not verify."""
+    """A smaller rank, a larger budget or evidence of another goal does not verify."""
     costs = {cell: 1 + k for k, cell in enumerate(CELLS)}
     demand = checked_demand(NET, allowed=CELLS, costs=costs, cost_budget=2)
     found = largest_rank(demand)
@@ -114,7 +114,7 @@ def test_forgeries_fail():
 
 
 def test_a_budget_below_what_must_learn():
-    """What must learn alone costs too much; nothing at all is affordable: said so."""
+    """The required weights alone cost too much, or no weight is affordable: the message says so."""
     costs = dict.fromkeys(CELLS, 5)
     with pytest.raises(NoDesign, match="must learn costs 5"):
         largest_rank(checked_demand(NET, allowed=CELLS, costs=costs, must=CELLS[:1], cost_budget=4))

@@ -40,7 +40,7 @@ def test_all_bases_in_order(caps, budget):
 
 
 def test_the_first_few_of_very_many():
-    """Bases are made as they are demand for, those that must learn left out of them."""
+    """Bases are made on demand, without the required weights."""
     network = LinearEstimator(q=12, d=3, m=4)
     demand = checked_demand(network, must=[("W", 0, 0)])
     p, number = next(demand.points())

@@ -1,4 +1,4 @@
-"""Reasons why nothing meets a demand: their numbers are those of brute force."""
+"""Reasons why no allocation meets a demand: their numbers agree with brute force."""
 
 import itertools
 import re
@@ -26,21 +26,21 @@ def reason(**options):
 
 
 def test_too_few_cells_by_their_rank():
-    """Without caps: the rank of everything that may learn, as an elimination finds it."""
+    """Without caps: the rank of all weights that may learn, as by elimination."""
     allowed = [*CELLS[:3], CELLS[3]]
     text = reason(allowed=allowed)
     assert f"only {rank(allowed)} of 4" in text
 
 
 def test_a_cap_leaves_too_few():
-    """Edmonds' sum is what the cells outside and the rank inside give, and falls short."""
+    """Edmonds' sum of the cells outside and the rank inside is too small."""
     text = reason(caps={"row": 1})
     numbers = re.search(r"leave (\d+) of the 6", text) or re.search(r"= (\d+) of 4", text)
     assert int(numbers[1]) < 4
 
 
 def test_every_refusal_is_right():
-    """Whatever is allowed under a cap of rows: refused exactly where no subset would do."""
+    """With any allowed weights under a cap of rows: refused if and only if no subset suffices."""
     for size in (4, 5):
         for allowed in itertools.combinations(CELLS, size):
             for cap in (1, 2, 3):
@@ -58,7 +58,7 @@ def test_every_refusal_is_right():
 
 
 def test_two_caps_that_cross():
-    """Each cap alone could be kept: the lines that together leave too little are named."""
+    """Each cap alone could be kept: the message names the lines that together leave too little."""
     text = reason(caps={"row": 2, "column": 1})
     assert "at most 2 weights in a row and at most 1 weight in a column" in text or "column" in text
     assert re.search(r"leave \d+|only \d+", text)

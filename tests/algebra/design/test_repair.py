@@ -60,11 +60,11 @@ def test_the_nearest_certified_maximal_allocation():
 
 
 def test_what_was_not_counted_is_not_claimed(monkeypatch):
-    """Without time the reason says that nearer allocations were not counted, not that none is."""
+    """Without time the reason says that nearer allocations were not counted."""
     net = LinearRNN(n=3, T=3, b=1, d=1, m=3)
     cells = [c for c in all_cells(net) if c[0] == "W"]
     diagonal = Allocation.from_cells(net, [("W", i, i) for i in range(3)])
-    # The full row is found at once; nothing is counted in the order of moves.
+    # The full row is found at once; no count is made in the order of moves.
     monkeypatch.setattr(maximal, "_late", lambda parity, ends: ends == began[0])
     began = [None]
     real = maximal._in_order
@@ -86,7 +86,7 @@ def test_what_was_not_counted_is_not_claimed(monkeypatch):
 
 
 def test_too_few_weights_get_more():
-    """Fewer weights than equations: the missing ones are added, none is taken away."""
+    """Fewer weights than equations: the missing ones are added, none is removed."""
     found = repair(
         Allocation.from_cells(RNN, CELLS[:1]), checked_demand(RNN, allowed=CELLS), NOT_MINIMAL
     )
@@ -95,7 +95,7 @@ def test_too_few_weights_get_more():
 
 
 def test_caps_may_ask_for_more_moves():
-    """A cap that the allocation breaks moves more than its rank asks for, and is told."""
+    """An allocation that exceeds a cap needs more moves than its rank alone; a reason says so."""
     net = LinearRNN(n=4, T=4, b=1, d=1, m=4)
     cells = [c for c in all_cells(net) if c[0] == "W"]
     before = Allocation.rows(net, "W", [0])

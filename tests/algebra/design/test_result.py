@@ -1,4 +1,4 @@
-"""What a design says of itself: its cost, its rank, its fullest lines, its error rounded up."""
+"""Texts of a design: its cost, its rank, its fullest lines, its error rounded up."""
 
 import random
 from fractions import Fraction
@@ -18,7 +18,7 @@ NET = LinearEstimator(q=3, d=2, m=2)
 
 @given(st.fractions(min_value=Fraction(1, 10**30), max_value=1).filter(lambda x: x < 1))
 def test_bounds_are_rounded_up_to_two_digits(value):
-    """The text is no smaller than the bound, and at most a tenth of its leading digit above."""
+    """The text is no smaller than the bound, and larger by at most a tenth of its leading digit."""
     written = Fraction(float_text(value))
     assert value <= written <= value * Fraction(11, 10)
 
@@ -38,7 +38,7 @@ def test_fullest_lines_by_counting():
 
 
 def test_cost_and_rank():
-    """Value, bound and cost are the cost unless something else is said."""
+    """Value, bound and cost are the cost by default."""
     demand = checked_demand(NET, costs={("W", 0, 0): Fraction(5, 2)}, must=[("W", 0, 0)])
     others = [k for k, cell in enumerate(demand.free) if cell in (("W", 0, 1), ("W", 1, 0))]
     others.append(demand.free.index(("W", 1, 1)))
@@ -53,7 +53,7 @@ def test_cost_and_rank():
 
 
 def test_a_minimal_design_is_a_bug():
-    """A design whose rank falls short is never handed on."""
+    """A design with too small a rank is never returned."""
     minimal = Allocation.from_masks(NET, W=[[1, 1, 1], [1, 0, 0]])
     with pytest.raises(ArithmeticError):
         design_of(checked_demand(NET), minimal, "cheapest", Fraction(0), ())

@@ -1,4 +1,4 @@
-"""Losses that are survived, against trying all of them."""
+"""Tolerated losses, compared with all possible losses."""
 
 from itertools import combinations
 
@@ -67,7 +67,7 @@ def test_exactly_enough_weights_are_all_coloops():
 
 
 def test_without_time_the_bounds_hold():
-    """No time for the search: what is survived and what is fatal are still right."""
+    """Without time for the search, the tolerated and the fatal numbers are still correct."""
     network = LinearRNN(n=8, T=3, b=2, d=3, m=4)
     rng = np.random.default_rng(1)
     cells = [c for c in all_cells(network) if c[0] == "W"]
@@ -81,7 +81,7 @@ def test_without_time_the_bounds_hold():
 
 
 def test_refusals():
-    """Minimal allocations and ReLU nets have nothing to lose."""
+    """Minimal allocations and ReLU nets tolerate no loss."""
     network = LinearEstimator(q=3, d=2, m=2)
     with pytest.raises(InputError, match="is minimal"):
         robustness(Allocation.from_cells(network, [("W", 0, 0)]))
@@ -91,7 +91,7 @@ def test_refusals():
 
 
 def test_many_spare_weights():
-    """Disjoint bases prove more than the surplus alone would; bounds and sets are right."""
+    """Disjoint bases prove more than the surplus alone; bounds and sets are correct."""
     network = LinearRNN(n=4, T=2, b=1, d=2, m=2)
     cells = [c for c in all_cells(network) if c[0] == "W"]
     found = robustness(Allocation.from_cells(network, cells))

@@ -1,4 +1,4 @@
-"""Proofs of designs hold, survive a file, and fail where anything that matters is changed."""
+"""Proofs of designs hold, are read from files, and fail after any relevant change."""
 
 import copy
 import json
@@ -112,7 +112,7 @@ def test_lines(goal, line):
 
 
 def test_a_dearer_design_of_as_few_neurons_is_noticed():
-    """The same neurons, a dearer weight in them: the leaves do not bound the cost so high."""
+    """The same neurons with a more expensive weight: the leaves do not prove this bound."""
     question = demand()
     data = proof(question, "neurons")
     rows = {row for _, row, _ in data["design"]}
@@ -125,7 +125,7 @@ def test_a_dearer_design_of_as_few_neurons_is_noticed():
 
 
 def test_leaves_of_neurons():
-    """Leaves left out, or that ban what must learn, or of neurons that do not exist."""
+    """Leaves are missing, or ban a required weight, or name neurons that do not exist."""
     data = proof(demand(must=[("W", 2, 2)]), "neurons")
     leaves = data["evidence"]["leaves"]
     assert len(leaves) > 1
@@ -138,7 +138,7 @@ def test_leaves_of_neurons():
 
 
 def test_maximal():
-    """The design's odd count and the even ones of all that is cheaper; neither can be dropped."""
+    """The design's odd count and the even ones of all cheaper designs; none can be dropped."""
     data = proof(small(), "maximal")
     found = verify_design(data)
     assert found.holds
@@ -164,7 +164,7 @@ def test_maximal():
 
 
 def test_maximal_with_more_weights_than_equations():
-    """A part has the odd count; of what is cheaper every part is counted."""
+    """A part has the odd count; of cheaper designs every part is counted."""
     data = proof(small(budget=3), "maximal")
     found = verify_design(data)
     assert found.holds
@@ -173,7 +173,8 @@ def test_maximal_with_more_weights_than_equations():
 
 def test_all_parts_of_what_is_cheaper_are_counted():
     """A design that costs nothing has an odd part; a file that lists only its even ones fails, and
-    so does one that lists what is no cheaper design, or a weight that must and may not learn.
+    so does one that lists a design that is not cheaper, or a weight that both must and may not
+    learn.
     """
     free = [("W", 0, 0), ("W", 0, 1), ("W", 1, 1)]
     cells = [cell for cell in all_cells(SMALL) if cell[0] == "W"]
@@ -196,7 +197,7 @@ def test_all_parts_of_what_is_cheaper_are_counted():
 
 
 def test_no_time_is_said(monkeypatch):
-    """Where a root count is not made again nothing is known, and that is said."""
+    """If a root count is not repeated, the check is unfinished and says so."""
 
     def silent(allocation, support, seed):
         raise RootCountError("no trace test")
@@ -216,7 +217,7 @@ def _no_time(*given, **options):
 
 
 def test_each_goal_claims_something_else():
-    """A proof of one goal is none of another."""
+    """A proof of one goal does not prove another goal."""
     for goal, what in GOALS.items():
         data = proof(small(cost_budget=30 if what.needs_cost_budget else None), goal)
         assert verify_design(data).holds
@@ -228,7 +229,7 @@ def test_each_goal_claims_something_else():
 
 
 def test_forged_numbers():
-    """Numbers that wrap, round or divide by nothing prove nothing."""
+    """Numbers that overflow, are rounded or divide by zero prove nothing."""
     data = proof(demand(caps={"row": 1}), "cheapest")
     first = data["evidence"]["cost"]["first"]
 
@@ -260,7 +261,7 @@ def test_forged_numbers():
 
 
 def test_forms_that_are_refused():
-    """Versions, fields, masks and prices of other types; prices too long to write out."""
+    """Versions, fields, masks and prices of other types; prices too long to expand."""
     data = proof(small(), "cheapest")
     for version in (1.0, True, 2.0, 3, "2", None):
         with pytest.raises(InputError, match="version"):
@@ -296,7 +297,7 @@ def test_forms_that_are_refused():
 
 
 def test_caps_and_must_are_checked():
-    """A design that breaks a cap, or lacks what must learn, is none of the demand."""
+    """A design that exceeds a cap, or lacks a required weight, does not meet the demand."""
     data = proof(demand(), "cheapest")
     refused({**data, "caps": {"matrix": 3}}, "caps")
     lacking = next(c for c in CELLS if list(c) not in data["design"])
@@ -305,7 +306,7 @@ def test_caps_and_must_are_checked():
 
 @pytest.mark.parametrize("name", OLD)
 def test_files_of_version_1(name):
-    """Written before the goal and its line were fields: they verify, caps in their own order."""
+    """Files from before the goal and its line were fields verify, with caps in their own order."""
     data = OLD[name]
     assert data["version"] == 1
     assert verify_design(data).holds
@@ -322,7 +323,7 @@ def test_files_of_version_1(name):
 
 
 def test_a_spread_that_is_none():
-    """With one less there is a design after all: no evidence shows the contrary."""
+    """With one neuron less a design exists: no evidence shows the contrary."""
     question = demand()
     tight = written(question, most_spread(question))
     wide = cheapest(demand(caps={"row": 3}))
@@ -338,7 +339,7 @@ def test_a_spread_that_is_none():
 
 
 def test_what_has_no_proof():
-    """A design of another goal, or one that is not proved to be the best, is not written."""
+    """A design of another goal, or one that is not proved optimal, is not written."""
     question = checked_demand(LinearEstimator(q=3, d=2, m=2))
     found = cheapest(question)
     with pytest.raises(InputError, match="has no proof; the goals that have one: cheapest"):

@@ -61,7 +61,7 @@ def test_values_equal_the_eliminants(square_allocations, msolve):
 
 
 def test_data_of_a_minimal_allocation_determine_it(msolve):
-    """Fewer weights than equations: data that the network made have one explanation."""
+    """Fewer weights than equations: labels of the network itself have one explanation."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     one = Allocation.from_masks(net, W=[[1, 0], [0, 0]])
     found = alternatives(one, square=False)

@@ -14,7 +14,7 @@ SIZES = {"n": 3, "T": 2, "b": 1, "d": 1, "m": 3}
 
 
 def question(activation, learnable, **more):
-    """A small circuit with structural zeros, read by unit 0 alone."""
+    """A small circuit with structural zeros, of which only unit 0 is read."""
     support = {"D": [[1, 0, 0]], "W": [[1, 1, 0], [1, 1, 0], [1, 1, 1]]}
     return Problem(mp.RNN(**SIZES, activation=activation, **more), learnable, support)
 
@@ -26,7 +26,7 @@ def question(activation, learnable, **more):
     [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
 ])  # fmt: skip
 def test_erf_is_decided_as_tanh_is(mask):
-    """What is determined and the free groups of erf, proved, are those of tanh."""
+    """The determined weights and the free groups of erf, proved, are those of tanh."""
     erf, tanh = (mp.identify(question(name, {"W": mask})) for name in ("erf", "tanh"))
     assert erf.fibre.groups == tanh.fibre.groups
     assert erf.fibre.determined == tanh.fibre.determined
@@ -47,7 +47,7 @@ def test_updates_and_leaks_are_decided():
 
 
 def test_what_balls_do_not_show_is_refused():
-    """A rank, or a group, that is not there: a forged fibre is not called attained."""
+    """A false rank, or a false group: the fibre is not called attained."""
     problem = question("erf", {"W": [[1, 1, 0], [1, 1, 0], [1, 0, 1]]})
     allocation = problem.allocation
     found = fibre(allocation, problem.support)

@@ -1,4 +1,4 @@
-"""Dimensions of sets of functions: published ones, closed forms, proofs that are checked."""
+"""Dimensions of sets of functions: published ones, closed forms, verified proofs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_other_kinds():
     ],
 )  # fmt: skip
 def test_forged_proofs_fail(key, value, place):
-    """Another dimension, other counts, or too few samples for it are found out."""
+    """Another dimension, other counts, or too few samples for it are found."""
     proof = dimension_of(power((5, 5, 3, 1), 2)).proof_file()
     proof[key] = value
     if key == "network":

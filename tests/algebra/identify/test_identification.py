@@ -1,4 +1,4 @@
-"""The answer of identify: words and data agree with the parts."""
+"""The result of identify: text and data agree with the parts."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_a_linear_allocation_is_determined():
 
 
 def test_without_learnable_weights_there_is_nothing_to_determine():
-    """r = 0 is answered, not refused."""
+    """r = 0 has a result."""
     found = identify(Problem(NET, {"W": [[0, 0], [0, 0]]}))
     data = found.to_dict()
     assert (data["fibre_dimension"], data["determined"], data["free"]) == (0, [], [])
@@ -41,7 +41,7 @@ def test_every_cell_is_determined_or_free(bits):
 
 
 def test_time_that_is_not_there_is_told(msolve):
-    """A basis out of reach leaves the local answer, and says why the global one is missing."""
+    """A basis that is too expensive leaves the local result, with the reason."""
     net = LinearRNN(n=8, T=4, b=1, d=2, m=4)
     found = identify(
         Problem(net, {"W": [[int(i == j) for j in range(8)] for i in range(8)]}), timeout=0.01

@@ -1,4 +1,4 @@
-"""Which weights are determined where matrices learn by updates."""
+"""Which weights are determined if matrices learn by updates."""
 
 import random
 
@@ -30,7 +30,7 @@ def test_cells_are_a_special_case(seed):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_against_null_spaces_in_doubles(seed):
-    """The weights that the null space of the Jacobian moves are the free ones."""
+    """The free weights are those that the null space of the Jacobian changes."""
     rng = random.Random(seed)
     net = LinearRNN(n=rng.randint(1, 3), T=2, b=rng.randint(1, 2), d=rng.randint(1, 2), m=2)
     learning = random_problem(rng, net).learning

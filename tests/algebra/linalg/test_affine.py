@@ -33,7 +33,7 @@ def drawn(rng, consistent):
 
 
 def both(rows, patch, few):
-    """At once and in stages: images and free unknowns, or None where there is a contradiction."""
+    """At once and in stages: images and free unknowns, or None for contradictory equations."""
     found = []
     patch.setattr(affine, "_FEW", few)
     for entries in (1 << 30, 0):
@@ -59,7 +59,7 @@ def test_stages_find_the_same(seed, consistent):
 
 
 def test_steps_of_a_chain(monkeypatch):
-    """A recurrence with fixed and free rows, whichever rows come first, samples mixed or not."""
+    """A recurrence with fixed and free rows in any order, samples mixed or not."""
     rng = np.random.default_rng(0)
     n, steps, known = 6, 5, 3
     for case in range(many(12)):

@@ -56,7 +56,7 @@ def test_echelon_form_is_sympys(given_rows):
 
 @given(ROWS)
 def test_kernel(given_rows):
-    """Kernel vectors are killed, independent, and as many as the rank leaves."""
+    """Kernel vectors are mapped to 0, independent, and as many as columns minus rank."""
     rows = rationals(given_rows)
     basis = kernel(rows)
     assert len(basis) == len(rows[0]) - rank(rows)
@@ -104,7 +104,7 @@ def test_without_rows():
 
 
 def test_free_unknowns():
-    """x − u = 1, x + u = 3 with x free: u = 1 is left, and x is found from it."""
+    """x − u = 1, x + u = 3 with x free: u = 1 remains, and x follows from it."""
     rows, constants, solved = eliminate_free(rationals([[1, -1], [1, 1]]), [fmpq(1), fmpq(3)], 1)
     assert (rows, constants) == ([[1]], [1])
     ((unknown, row, constant),) = solved
@@ -113,7 +113,7 @@ def test_free_unknowns():
 
 
 def test_a_long_echelon_form_runs_where_it_can_be_ended(monkeypatch):
-    """In a child process it is the same; under a limit it ends soon after the limit."""
+    """In a child process the result is the same; under a limit it ends soon after the limit."""
     rng = random.Random(1)
 
     def rows(count, columns, bits):

@@ -51,7 +51,7 @@ def test_agrees_with_scipy(program):
 
 
 def test_redundant_rows():
-    """A row given twice does no harm."""
+    """A row given twice does not change the result."""
     A, b = rationals([[1, 1], [1, 1]]), rationals([2, 2])
     assert maximize(A, b, rationals([1, 0])).x == (2, 0)
 

@@ -1,4 +1,4 @@
-"""Verdicts on linear networks: each rule on its smallest example, and what is said with it."""
+"""Verdicts on linear networks: each rule on its smallest example, with reasons and notes."""
 
 from fractions import Fraction
 
@@ -47,7 +47,7 @@ def test_what_fewer_weights_can_do_more_can():
 
 
 def test_discrete_laws_are_told():
-    """The verdict is about generic instances; a note says that it is none about MP."""
+    """The verdict is about generic instances; a note says that it does not give MP."""
     law = Distribution("rademacher", "normal", "normal")
     problem = Problem(B11, {"W": [[1, 1], [0, 0]]}, distribution=law)
     assert certify_linear(problem, Effort()).notes

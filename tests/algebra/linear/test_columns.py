@@ -33,7 +33,7 @@ def data_of(problem):
 
 @pytest.mark.parametrize("n", range(1, 6))
 def test_the_degree_counts_self_complementary_partitions(n):
-    """Partitions in the box, as lattice paths, that a half turn maps to themselves."""
+    """Partitions in the box, as lattice paths, that are invariant under a half turn."""
     for T in range(1, 7):
         length = n + T - 1
         paths = [set(up) for up in combinations(range(length), n)]
@@ -73,7 +73,7 @@ def test_even_numbers_of_solutions_can_be_maximal(msolve):
 
 
 def test_degree_zero_has_instances_without_solutions(msolve):
-    """n = 3, T = 2: the degree is 0, and the allocation is in between."""
+    """n = 3, T = 2: the degree is 0, and the allocation is intermediate."""
     problem = column_problem(3, 2)
     assert whole_column(problem) is None
     assert certify(problem, search=20.0).verdict == "intermediate"
@@ -108,7 +108,7 @@ def test_where_the_theorem_does_not_apply(problem, column, complaint):
 
 
 def test_forged_columns_are_refused(msolve):
-    """Another column, another network, additional evidence: none is accepted."""
+    """Another column, another network, additional evidence: each is refused."""
     genuine = data_of(column_problem(2, 3))
     for path, value in (
         (("evidence", "whole_column"), 1),

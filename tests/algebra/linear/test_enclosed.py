@@ -1,4 +1,4 @@
-"""Solutions enclosed by balls: genuine evidence holds, no forged one does."""
+"""Solutions enclosed by balls: genuine evidence holds, forged evidence does not."""
 
 import copy
 import json
@@ -56,7 +56,7 @@ def test_genuine_evidence_is_proved(ring):
 
 
 def test_derivatives_by_the_read_out():
-    """Solutions are enclosed where the read-out learns, whose derivatives are whole numbers."""
+    """Solutions are enclosed if the read-out learns, whose derivatives are integers."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     problem = Problem(net, {"W": [[1, 0], [0, 0]], "D": [[0, 1]]})
     teacher = {

@@ -1,4 +1,4 @@
-"""Evidence as plain data: it survives JSON and says what was found."""
+"""Evidence as plain data: it is unchanged by JSON and contains the result."""
 
 import json
 
@@ -19,7 +19,7 @@ B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
 
 def test_the_rank_is_attained_at_the_witness_point():
-    """The point in the evidence is the random one of its seed, and has the rank claimed."""
+    """The point in the evidence is the random one of its seed, and has the claimed rank."""
     problem = Problem(B11, {"W": [[1, 0], [0, 1]]})
     found = allocation_rank(problem.allocation, problem.support, 2)
     data = json.loads(json.dumps(rank_evidence(problem, found)))
@@ -42,7 +42,7 @@ def test_long_points_are_given_by_their_seed():
 
 @pytest.mark.parametrize("trace", [None, TraceEvidence(9, "2.4e-17", "1e-09", "4.4e-03")])
 def test_root_counts(trace):
-    """Primes or a trace test, whichever the number rests on."""
+    """Primes or a trace test, whichever the number is based on."""
     rule = "quotient degree" if trace is None else "trace test"
     primes = (2147483629, 2147483587) if trace is None else ()
     count = RootCount(3, rule, "B", (3,) if trace is None else (), primes, 5, trace)

@@ -76,7 +76,7 @@ def genuine():
 
 
 def test_the_genuine_ones_hold(genuine):
-    """Each is what its name says."""
+    """Each file is the one that its name describes."""
     assert [d["verdict"] for d in genuine.values()] == [
         "minimal", "minimal", "maximal", "maximal", "intermediate", "maximal",
     ]  # fmt: skip
@@ -142,7 +142,7 @@ def test_degenerate_instances(between, name):
 
 
 def test_degenerate_instance_with_points_of_its_own():
-    """Everything 0: the core has unknowns and no equation."""
+    """All zero: the core has unknowns and no equation."""
     data = data_of(DIAGONAL)
     witness = data["evidence"]["no_real_root"]
     for matrix in (*witness["weights"].values(), *witness["teacher"].values(), witness["X"]):
@@ -153,7 +153,7 @@ def test_degenerate_instance_with_points_of_its_own():
 
 
 def test_intermediate_for_an_over_complete_allocation(genuine, between):
-    """Forgery 3: N of a part, the witness on the whole."""
+    """Forgery 3: N of a part, the witness for the whole."""
     data = copy.deepcopy(genuine["between"])
     data["evidence"]["sub_allocation"] = [["W", 0, 0], ["W", 1, 1]]
     refused(data, "evidence.sub_allocation")
@@ -176,7 +176,7 @@ CYCLE = Problem.of(
 
 @pytest.mark.usefixtures("no_msolve")
 def test_a_false_root_count_against_what_was_found():
-    """Forgery 6: N = 1 is refused where 24 solutions were seen; with N unknown nothing is."""
+    """Forgery 6: N = 1 is refused if 24 solutions were found; with N unknown it is not."""
 
     def unfinished(allocation, support, seed):
         raise RootCountError("trace test unfinished: 24 solutions", at_least=24)
@@ -200,7 +200,7 @@ def test_a_false_root_count_against_what_was_found():
 @pytest.mark.parametrize("name", ["minimal", "few", "part", "reached"])
 @pytest.mark.parametrize("value", [1, 10**400])
 def test_root_counts_that_nothing_gives(genuine, name, value):
-    """Forgery 7: no count where no evidence counts."""
+    """Forgery 7: no count if no evidence counts."""
     data = genuine[name]
     if data["generic_root_count"] is None:
         refused(changed(data, ("generic_root_count",), value), "generic_root_count")
@@ -296,13 +296,13 @@ def test_a_false_rank_below_the_equations(genuine):
     ],
 )  # fmt: skip
 def test_false_or_unreadable_claims(genuine, name, path, value, place):
-    """Forgeries 7 and 8, and more: the file is refused at the place that lies."""
+    """Forgeries 7 and 8, and more: the file is refused, and the message names the false field."""
     failure = refused(changed(genuine[name], path, value), place)
     assert "Error" not in failure.text
 
 
 def test_every_field_is_needed(genuine):
-    """A field that is left out is named; words may be empty, not absent."""
+    """A missing field is named; texts may be empty, not absent."""
     for data in genuine.values():
         for key in data:
             if key in ("format", "version"):
@@ -313,13 +313,13 @@ def test_every_field_is_needed(genuine):
 
 @pytest.mark.parametrize("version", [1.0, True, "1", 2, None])
 def test_versions_are_whole_numbers(genuine, version):
-    """Forgery 8: 1.0 and true are no versions."""
+    """Forgery 8: 1.0 and true are not versions."""
     with pytest.raises(InputError, match="version"):
         verify(changed(genuine["maximal"], ("version",), version))
 
 
 def test_words_are_said_to_be_unchecked(genuine):
-    """Another rule, other reasons: the file holds, and the line says that they are words."""
+    """Another rule, other reasons: the file holds, and the line says that they are texts."""
     data = changed(genuine["minimal"], ("rule",), "because I say so")
     result = verify(data)
     assert result.holds
@@ -342,8 +342,8 @@ def test_another_problem_for_a_reached_teacher(genuine):
 
 
 def test_a_smooth_variety_of_labels_or_trust():
-    """Where the labels fill the matrices of low rank the witness proves MP < 1, else it is said
-    what is taken on trust."""
+    """If the labels fill the matrices of low rank, the witness proves MP < 1; otherwise the check
+    states its assumption."""
     net = LinearFeedForward(q=2, widths=(1,), d=2, m=2)
     data = data_of(Problem(net, {"W1": [[1, 1]], "W2": [[1], [0]]}))
     assert data["verdict"] == "maximal"

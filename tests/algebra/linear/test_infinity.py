@@ -49,7 +49,7 @@ def system(seed=1):
 
 
 def test_parts_of_highest_degree_are_independent():
-    """For any growths as many leading parts have degree e or more as the equations' rank there."""
+    """For any growths at least as many leading parts have degree e or more as their rank there."""
     labels = system()
     rng = random.Random(7)
     for _ in range(20):
@@ -67,7 +67,7 @@ def test_parts_of_highest_degree_are_independent():
 
 
 def test_without_growth_they_are_the_solutions_of_a_part(msolve):
-    """Growths of 0 leave the equations as they are: N of the part that is not fixed."""
+    """Growths of 0 do not change the equations: N of the part that is not fixed."""
     for fixed in ((0, 1), (2, 4)):
         part = Allocation.from_cells(
             PROBLEM.network, [c for k, c in enumerate(CELLS) if k not in fixed]

@@ -24,7 +24,7 @@ def test_the_diagonal():
 
 
 def test_a_crowded_row():
-    """Three weights in a row that has two equations: said in words, over and under."""
+    """Three weights in a row that has two equations: the text says so, over and under."""
     net = LinearRNN(n=4, T=2, b=1, d=2, m=2)
     allocation = Allocation.from_cells(net, [("W", 0, 0), ("W", 0, 1), ("W", 0, 2), ("W", 1, 3)])
     found = inspect_allocation(allocation, all_forms=True)
@@ -35,7 +35,7 @@ def test_a_crowded_row():
 
 
 def test_everything_is_plain_data():
-    """The JSON of an inspection is JSON, for fixed, empty and ReLU allocations."""
+    """The JSON of an inspection is valid, for fixed, empty and ReLU allocations."""
     for allocation in (
         Allocation.from_masks(B11, W=[[1, 1], [0, 0]]),
         Allocation.from_cells(B11, []),
@@ -47,7 +47,7 @@ def test_everything_is_plain_data():
 
 
 def test_figure_2():
-    """A Figure 2 net: the core, the deferred rows, the larger form left out."""
+    """A Figure 2 net: the core, the deferred rows, the larger form is omitted."""
     net = LinearRNN(n=8, T=4, b=1, d=4, m=4)
     counts = [4, 4, 3, 3, 2]
     cells = [("W", i, (i + 2 * j) % 8) for i, c in enumerate(counts) for j in range(c)]
@@ -68,7 +68,7 @@ def test_relu_counts_patterns():
 
 
 def test_many_cells_are_told_as_rectangles(monkeypatch):
-    """More cells than are listed: how many, and rectangles where these are not too many."""
+    """More cells than are listed: their number, and rectangles if these are not too many."""
     monkeypatch.setattr("algebra.problems.allocation.MOST_CELLS", 2)
     told = [
         inspect_allocation(Allocation.from_masks(B11, W=mask)).to_dict()

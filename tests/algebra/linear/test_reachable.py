@@ -1,4 +1,4 @@
-"""Is the teacher itself a student?  Against cases known by hand, and exact students made of it."""
+"""Is the teacher itself a student?  Compared with known cases, and exact students made of it."""
 
 import json
 import random
@@ -34,17 +34,17 @@ def holds(problem, blocks):
     [
         # D learns, W is diagonal and learns; one fixed weight in each row of B.
         (LinearRNN(2, 3, 1, 2, 3), {"D": ONES, "W": EYE}, {"W": EYE}, True),
-        # Two fixed weights in a row of B tie the same scale twice.
+        # Two fixed weights in a row of B determine the same scale twice.
         (LinearRNN(2, 3, 2, 2, 3), {"D": ONES, "W": EYE}, {"W": EYE}, False),
         (LinearRNN(2, 3, 2, 2, 3), {"D": ONES, "W": EYE, "B": EYE}, {"W": EYE}, True),
         (
             LinearRNN(2, 3, 2, 2, 3), {"D": ONES, "W": EYE},
             {"W": EYE, "B": EYE}, True,
         ),
-        # W off the diagonal fixed: W[0,1] ties the scales of both units, B[:,0] each to 1.
+        # W off the diagonal fixed: W[0,1] relates the scales of both units, B[:,0] fixes each to 1.
         (LinearRNN(2, 3, 1, 2, 3), {"D": ONES, "W": EYE}, {}, False),
         (LinearRNN(2, 3, 1, 2, 3), {"D": ONES, "W": [[1, 0], [1, 1]], "B": [[1], [0]]}, {}, True),
-        # A fixed diagonal weight of W is an eigenvalue of a diagonal W: not to be changed.
+        # A fixed diagonal weight of W is an eigenvalue of a diagonal W: it cannot change.
         (LinearRNN(2, 3, 1, 2, 3), {"D": ONES, "B": [[1], [1]], "W": [[1, 0], [0, 0]]},
          {"W": EYE}, False),
         # All of D and W: P B_t = B for up to n columns.
@@ -52,7 +52,7 @@ def holds(problem, blocks):
         (LinearRNN(2, 2, 3, 1, 3), {"D": [[1, 1]], "W": ONES}, {}, False),
         (LinearRNN(2, 2, 3, 1, 3), {"D": [[1, 1]], "W": ONES, "B": [[1, 0, 0], [0, 1, 0]]}, {},
          True),
-        # P B_t = B and D P = D_t together ask that D B = D_t B_t.
+        # P B_t = B and D P = D_t together imply D B = D_t B_t.
         (LinearRNN(2, 2, 1, 1, 3), {"W": ONES}, {}, False),
         # One row of D and no column of B: linear in P as well.
         (LinearRNN(2, 2, 1, 2, 3), {"W": ONES, "B": [[1], [1]], "D": [[0, 0], [1, 1]]}, {}, True),
@@ -64,7 +64,7 @@ def holds(problem, blocks):
     ],
 )  # fmt: skip
 def test_known_cases(network, learnable, support, expected):
-    """Found where it should be, and then the independent check agrees."""
+    """Found exactly in the expected cases, and then the independent check agrees."""
     problem = Problem(network, learnable, support=support)
     blocks = reachable_blocks(problem)
     assert (blocks is not None) == expected
@@ -73,8 +73,8 @@ def test_known_cases(network, learnable, support, expected):
 
 
 def test_both_sides_agree_on_random_problems():
-    """What the certifier finds, the check proves; what it does not find with single units or all
-    together, the check refuses."""
+    """The check proves each claim of the certifier; it refuses the others, with single units and
+    with all together."""
     found = 0
     for seed in range(120):
         rng = random.Random(f"reach/{seed}")
@@ -118,7 +118,7 @@ def test_the_verdict_is_maximal_and_proved(msolve):
 
 
 def test_lowered_problems_have_another_teacher():
-    """The target of a normalization net is no lowered net: the evidence proves nothing there."""
+    """The target of a normalization net is not a lowered net: the evidence proves nothing there."""
     network = NormNet(widths=(1, 1), hidden=(2,), m=2, activation="linear")
     learnable = {name: np.ones(shape, int) for name, shape in network.shapes.items()}
     data = json.loads(certify(Problem(network, learnable)).to_json())

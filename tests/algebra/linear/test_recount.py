@@ -1,4 +1,4 @@
-"""Counts made again by other routes."""
+"""Counts repeated by other methods."""
 
 import random
 
@@ -57,7 +57,7 @@ def test_larger_cores_by_another_form(msolve):
 
 @pytest.mark.usefixtures("no_msolve")
 def test_without_msolve_the_numerical_counter_is_asked():
-    """Its answer is passed on and named; without one nothing is claimed."""
+    """Its result is returned and named; without one there is no claim."""
     found = again(LARGE, fallback=by_trace(36))
     count, how = found.value, found.how
     assert count == 36
@@ -102,7 +102,7 @@ def test_new_primes():
 
 
 def test_one_solution_is_proved_or_not_claimed(msolve):
-    """Linear algebra proves N = 1 only where the ideal has degree 1; of whole rows always."""
+    """Linear algebra proves N = 1 only if the ideal has degree 1; for whole rows always."""
     proved = 0
     for seed in range(60):
         rng = random.Random(f"one/{seed}")

@@ -1,4 +1,4 @@
-"""Minors in the powers of W against the core's degree, SymPy's and the other route's counts."""
+"""Minors in the powers of W compared with the core's degree, SymPy's and the other count."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def by_minors(allocation, p=P):
     [
         (([0, 1], [1, 2, 3], [3, 4, 5]), 12),
         (([0, 1], [1, 2, 3], [1, 2, 4]), 11),
-        # Two rows with the same cells: degenerate points are taken away.
+        # Two rows with the same cells: degenerate points are removed.
         (([0, 1], [1, 2, 3], [1, 2, 3]), 6),
         (([4, 5], [0, 1, 2], [0, 1, 2]), 6),
     ],
@@ -46,7 +46,7 @@ def test_fewer_samples_than_inputs():
 
 
 def test_columns():
-    """One output, two inputs: what the columns ask."""
+    """One output, two inputs: the conditions of the columns."""
     network = LinearRNN(n=6, T=3, b=2, d=1, m=6)
     cells = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 2), (3, 2)]
     allocation = Allocation.from_cells(network, [("W", *cell) for cell in cells])
@@ -54,14 +54,14 @@ def test_columns():
 
 
 def test_other_networks_are_not_its_business():
-    """The encoder learns too: None, not a number."""
+    """The encoder learns too: the result is None."""
     network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     assert by_minors(Allocation.from_cells(network, [("W", 0, 0), ("B", 1, 0)])) is None
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_verification_counts_twelve_neurons(shared):
-    """N = 180 where the rows share few cells, less where one lies within another: both routes."""
+    """N = 180 if the rows share few cells, less if one contains another: by both methods."""
     rows = ([0, 2, 3, 8], [0, 1, 5, 9, 10, 11], [1, 2, 3, 7, 9], [0, 1, 2, 3, 11], [4, 6, 7, 8])
     if shared:
         rows = (*rows[:4], [0, 1, 2, 3])

@@ -22,7 +22,7 @@ ASKED = Problem.of(
         [("W", 0, 4), ("W", 3, 1), ("W", 3, 3), ("W", 4, 0), ("W", 4, 4)],
     )
 )
-# One where no solutions at infinity decide.
+# One that solutions at infinity do not decide.
 GROUPS = Problem.of(
     Allocation.from_cells(
         LinearRNN(n=8, T=4, b=1, d=1, m=4),
@@ -48,7 +48,7 @@ def test_groups_decide_where_no_part_does(genuine):
 
 
 def test_groups_are_of_full_rank():
-    """As many groups as equations, made of the allocation's cells, of full rank, none twice."""
+    """As many groups as equations, of the allocation's cells, of full rank, all different."""
     cells = set(ASKED.allocation.cells)
     seen = []
     for tied in tied_problems(ASKED, 3, 0, 12):
@@ -65,7 +65,7 @@ def test_groups_are_of_full_rank():
 
 
 def test_groups_of_one_are_a_sub_allocation(msolve):
-    """Where nothing is tied N is that of the cells, counted by another way."""
+    """If no cells are tied, N is that of the cells, counted by another method."""
     from algebra.systems.root_count import generic_root_count
 
     part = Allocation.from_cells(ASKED.network, ASKED.allocation.cells[:3])
@@ -85,7 +85,7 @@ def test_groups_of_one_are_a_sub_allocation(msolve):
     ],
 )
 def test_forged_groups_are_refused(genuine, change, complaint):
-    """Cells that do not learn, too many groups and too few: no such evidence is accepted."""
+    """Cells that do not learn, too many groups and too few: such evidence is refused."""
     data = copy.deepcopy(genuine)
     change(data["evidence"]["tied"]["W"]["tied"])
     found = verify(data)

@@ -1,4 +1,4 @@
-"""Certificates verify; tampered ones fail, and verify says where."""
+"""Certificates verify; changed ones fail, and the failure names the place."""
 
 import copy
 import json
@@ -46,7 +46,7 @@ def certificates():
 
 
 def test_true_certificates_hold(certificates):
-    """What `certify` wrote, `verify` accepts, with the same verdict."""
+    """Every certificate of `certify` verifies, with the same verdict."""
     for name, data in certificates.items():
         result = verify(data)
         assert result.holds, (name, str(result))
@@ -146,7 +146,7 @@ def test_witness_point_is_used(certificates):
     "data", [None, [], {}, {"format": "x"}, {"format": "matchprob-certificate", "version": 9}]
 )
 def test_foreign_data_is_refused(data):
-    """What is no certificate of this version is bad input, not a failed check."""
+    """Data that is not a certificate of this version is bad input, not a failed check."""
     with pytest.raises(InputError):
         verify(data)
 
@@ -200,7 +200,7 @@ def test_a_numerical_root_count_is_never_proved():
 
 
 def test_msolve_checks_a_numerical_root_count(msolve):
-    """Where msolve is there, a trace test is checked exactly; a false number fails."""
+    """With msolve, a trace test is verified exactly; a false number fails."""
     data = json.loads(certify(CYCLE).to_json())
     data["evidence"]["root_count"] |= {
         "rule": "trace test", "primes": [], "blocks": [], "trace": {},
@@ -222,7 +222,7 @@ def test_msolve_checks_a_numerical_root_count(msolve):
     ],
 )
 def test_labels_that_are_always_zero(problem):
-    """Where no path is left every student matches: proved, and a false claim of it fails."""
+    """If no path remains every student matches: proved, and a false claim of it fails."""
     data = data_of(problem)
     assert (data["verdict"], data["equations"], data["error_bound"]) == ("maximal", 0, 0)
     assert "every label 0" in data["rule"]

@@ -74,7 +74,7 @@ def test_values_and_derivatives_are_those_of_complex_doubles(instance):
 
 
 def test_majorants_bound_the_change_of_derivatives(instance):
-    """On a polydisc no derivative changes by more than the moduli's network says."""
+    """On a polydisc no derivative changes by more than the bound of the network of moduli."""
     problem, *_, system, solution = instance
     r, rng = len(problem.allocation.cells), np.random.default_rng(2)
     radius = fmpq(1, 4)
@@ -96,7 +96,7 @@ def test_majorants_bound_the_change_of_derivatives(instance):
 
 
 def test_solutions_have_polydiscs_and_other_points_have_none():
-    """Near a solution the test passes and holds it; a point without one fails it."""
+    """Near a solution the test passes and encloses it; a point without one fails."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     problem, rng = Problem(net, {"W": [[1, 0], [0, 1]]}), np.random.default_rng(4)
     weights = {name: drawn(shape, rng) for name, shape in net.shapes.items()}
@@ -110,13 +110,13 @@ def test_solutions_have_polydiscs_and_other_points_have_none():
     centre, radii = box
     for j, value in enumerate(solution):
         assert abs(centre[j] - value * 2**96) <= radii[j]
-    # No matrix learns here that has a solution: a double zero of all derivatives.
+    # No matrix that learns here has a solution: a double zero of all derivatives.
     silent = {**weights, "D": weights["D"] * 0}
     assert _System(problem, silent, X, Y, [(0, 0), (0, 1)]).box(near, 96) is None
 
 
 def test_real_and_repeated_boxes_are_not_disjoint():
-    """A box that meets its mirror image, or another one, is noticed."""
+    """A box that meets its mirror image, or another one, is found."""
     one, other, real = ([0, 9], [2]), ([0, 20], [2]), ([5, 1], [2])
     assert _disjoint([one, other])
     assert not _disjoint([one, one])

@@ -1,4 +1,4 @@
-"""The check that the teacher is a student, of claims that are right, wrong and malformed."""
+"""The check that the teacher is a student: valid, false and malformed claims."""
 
 import pytest
 
@@ -14,7 +14,7 @@ WHOLE, SINGLES = (((0, 1),),), (((0,), (1,)),)
 
 
 def of_inputs(b, D):
-    """All of W learns, and what D says."""
+    """All of W learns, and the cells of D that are given."""
     return Problem(LinearRNN(2, 2, b, 1, 3), {"D": D, "W": ONES})
 
 
@@ -41,7 +41,7 @@ def test_a_right_claim_is_proved(seed):
     [
         # Scales alone do not take B_t to B.
         (RIGHT, SINGLES, PLACE, "equations for 2 entries"),
-        # Three columns of B ask for more than P has.
+        # Three columns of B have more conditions than P has entries.
         (of_inputs(3, [[1, 1]]), WHOLE, PLACE, "equations"),
         (
             of_inputs(2, [[1, 0]]),
@@ -49,7 +49,7 @@ def test_a_right_claim_is_proved(seed):
             PLACE,
             "some do not",
         ),
-        # What is no division of the units.
+        # Divisions of the units that are not valid.
         (RIGHT, (((0,),),), f"{PLACE}.blocks", "do not divide"),
         (RIGHT, (((0, 1), (1,)),), f"{PLACE}.blocks", "do not divide"),
         (RIGHT, (((0, 1),), ((0,),)), f"{PLACE}.blocks", "do not divide"),
@@ -57,7 +57,7 @@ def test_a_right_claim_is_proved(seed):
     ],
 )
 def test_a_wrong_claim_is_refused(problem, blocks, place, words):
-    """With its place and the reason."""
+    """They are refused with place and reason."""
     with pytest.raises(CheckFailed, match=words) as failed:
         said(problem, blocks)
     assert failed.value.place == place

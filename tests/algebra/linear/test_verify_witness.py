@@ -40,7 +40,7 @@ def said(problem, witness, expected):
 
 @pytest.mark.parametrize("name", ["one unknown", "several"])
 def test_true_witnesses_pass(name, witnesses):
-    """All statements are proved; one is Sturm's."""
+    """All statements are proved; one by Sturm's theorem."""
     checks = said(*witnesses[name])
     assert {status for _, status, _ in checks} == {PROVED}
     assert "Sturm" in checks[1][2]
@@ -48,7 +48,7 @@ def test_true_witnesses_pass(name, witnesses):
 
 @pytest.mark.parametrize("name", ["one unknown", "several"])
 def test_tampered_witnesses_fail(name, witnesses):
-    """Another number, another label, other unknowns: none passes."""
+    """Another number, another label, other unknowns: each fails."""
     problem, witness, expected = witnesses[name]
     with pytest.raises(CheckFailed):
         said(problem, witness, expected + 2)
@@ -65,7 +65,7 @@ def test_tampered_witnesses_fail(name, witnesses):
 
 
 def test_a_false_parametrization_fails(witnesses):
-    """Points that do not solve the core, or that are not proper, are found out."""
+    """Points that do not solve the core, or that are not proper, are found."""
     problem, witness, expected = witnesses["several"]
     assert "parametrization" in witness
     changed = copy.deepcopy(witness)

@@ -34,7 +34,7 @@ def discriminant_sign(student, teacher, X):
 
 
 def test_exact_counts_agree_with_the_discriminant():
-    """B.1.1 diagonal: two real solutions exactly where the discriminant is positive."""
+    """B.1.1 diagonal: two real solutions if and only if the discriminant is positive."""
     for index in range(25):
         student, teacher, X = rational_instance(DIAGONAL, 3, index)
         if (X[0, 0] * X[1, 1] - X[0, 1] * X[1, 0]) == 0:
@@ -50,7 +50,7 @@ def test_exact_counts_agree_with_the_discriminant():
 
 
 def test_witness_has_no_real_solution():
-    """The instance kept has N complex solutions and none real."""
+    """The returned instance has N complex solutions and no real one."""
     roots = generic_root_count(DIAGONAL.allocation)
     witness, tried = find_witness(DIAGONAL, roots, 0, 20.0)
     assert witness is not None

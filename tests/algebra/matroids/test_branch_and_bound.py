@@ -56,7 +56,7 @@ def brute(columns, systems, costs, size):
 @given(problems(), st.booleans())
 @settings(max_examples=many(150), deadline=None)
 def test_brute_force(problem, linear):
-    """With either relaxation: the least cost, and leaves that prove it; or that there is none."""
+    """With either relaxation: the least cost with leaves that prove it, or a proof of none."""
     columns, systems, costs, size = problem
     asked = CappedProblem(columns, P, systems, costs, size)
     found = capped_basis(asked, relax=linear_relaxation(asked) if linear else None)
@@ -67,7 +67,7 @@ def test_brute_force(problem, linear):
 
 
 def test_an_unfinished_search_is_honest():
-    """Cut short, the bound lies at or below the optimum and the leaves still cover everything."""
+    """If the search is stopped, the bound is at most the optimum, and the leaves cover all sets."""
     rng = np.random.default_rng(1)
     columns = rng.integers(0, 50, (4, 12))
     systems = [
@@ -86,7 +86,7 @@ def test_an_unfinished_search_is_honest():
 
 
 def test_leaves_that_do_not_cover_are_refused():
-    """A leaf left out, or a negative multiplier, is noticed."""
+    """A missing leaf, or a negative multiplier, is found."""
     columns = np.array([[1, 0, 1, 1], [0, 1, 1, 2]])
     systems = [([0, 0, 1, 1], [1, 1]), ([0, 1, 0, 1], [1, 1])]
     task = CappedProblem(columns, P, systems, [1, 2, 5, 1], 2)
@@ -104,7 +104,7 @@ def test_leaves_that_do_not_cover_are_refused():
 
 
 def test_what_covers_all_sets():
-    """Leaves of a tree do, in any order; with one left out they do not."""
+    """Leaves of a tree cover all sets, in any order; with one missing they do not."""
     leaves = [({0, 1}, set()), ({0}, {1}), ({2}, {0}), (set(), {0, 2})]
     parts = [(frozenset(i), frozenset(o)) for i, o in leaves]
     assert covers(parts)
@@ -116,7 +116,7 @@ def test_what_covers_all_sets():
 
 
 def test_a_counting_reason_holds():
-    """Where each cap alone can be kept but both cannot, the reason's numbers are right."""
+    """If each cap alone can be kept but both cannot, the reason's numbers are correct."""
     # A triangle of pairs: any two of three independent directions, rows and columns tight.
     columns = np.eye(3, dtype=np.int64)[:, [0, 1, 2]]
     systems = [([0, 0, 1], [1, 1]), ([0, 1, 1], [1, 1])]
@@ -133,7 +133,7 @@ def test_a_counting_reason_holds():
 @given(problems(), st.integers(0, 80))
 @settings(max_examples=many(60), deadline=None)
 def test_costs_of_any_size(problem, bits):
-    """Costs beyond 64 bits: the same set, its cost multiplied; nothing wraps."""
+    """Costs beyond 64 bits: the same set, its cost multiplied, without overflow."""
     columns, systems, costs, size = problem
     big = [c << bits for c in costs]
     asked = CappedProblem(columns, P, systems, big, size)

@@ -14,14 +14,14 @@ ASKED = CappedProblem(COLUMNS, P, [ROWS, LINES], [4, -1, 2, 7, 3], 2)
 
 
 def test_no_set_costs_less_than_the_floor():
-    """It is the sum of the cheapest, caps and independence apart."""
+    """The floor is the sum of the cheapest, without caps and independence."""
     costs = [sum(ASKED.costs[e] for e in chosen) for chosen in combinations(range(5), 2)]
     assert ASKED.floor == min(costs) == 1
 
 
 @pytest.mark.parametrize("elements", list(combinations(range(5), 3)))
 def test_caps_are_kept_or_not(elements):
-    """As counted in each system by itself."""
+    """They agree with the counts of each system."""
     fits = all(
         (np.bincount([group[e] for e in elements], minlength=2) <= caps).all()
         for group, caps in (ROWS, LINES)
@@ -30,7 +30,7 @@ def test_caps_are_kept_or_not(elements):
 
 
 def test_a_part_keeps_its_elements_names():
-    """Columns, costs and groups of the chosen elements; the caps stay what they are."""
+    """Columns, costs and groups of the chosen elements; the caps do not change."""
     part = ASKED.inside([1, 4])
     assert part.columns.tolist() == [[0, 3], [1, 7]]
     assert list(part.costs) == [-1, 3]

@@ -1,4 +1,4 @@
-"""Groups of columns: what they add to each other, against ranks of unions."""
+"""Groups of columns: their gains, compared with ranks of unions."""
 
 from itertools import chain, combinations
 
@@ -30,7 +30,7 @@ def test_gains_are_differences_of_ranks(seed):
 
 
 def test_open_groups():
-    """Those neither chosen nor banned."""
+    """Groups neither chosen nor banned."""
     groups = Groups.of_columns(LinearMatroid(np.eye(3, dtype=np.int64), P), [[0], [1], [2]])
     assert groups.open(GroupLeaf((1,), (2,))) == [0]
     assert len(groups) == 3
@@ -38,7 +38,7 @@ def test_open_groups():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_spans_are_reduced_echelon_forms(seed):
-    """Vector by vector: unit vectors at the pivots, the rank of all, and nothing left over."""
+    """Vector by vector: unit vectors at the pivots, the rank of all, and zero modulo the span."""
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 2, (6, 7)) * rng.integers(0, 2, (6, 7))
     span = Span.empty(7)

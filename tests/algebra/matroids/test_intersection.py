@@ -78,7 +78,7 @@ def test_brute_force(problem):
 
 
 def test_certificates_can_fail():
-    """Another set, another splitting or another cost does not pass."""
+    """Another set, another splitting or another cost fails."""
     columns = np.array([[1, 0, 1], [0, 1, 1]])
     groups, caps, costs = [0, 0, 1], [1, 1], [1, 2, 5]
     asked = CappedProblem(columns, P, [(groups, caps)], costs, 2)
@@ -118,7 +118,7 @@ def test_any_splitting_gives_a_true_bound(problem, first):
 @given(problems(), st.integers(30, 90))
 @settings(max_examples=many(100), deadline=None)
 def test_costs_of_any_size(problem, bits):
-    """Costs beyond 64 bits: the least cost is multiplied, and proved; nothing wraps."""
+    """Costs beyond 64 bits: the least cost is multiplied, and proved, without overflow."""
     columns, groups, caps, costs = problem
     size = min(2, len(costs))
     best = brute(columns, groups, caps, costs, size)

@@ -52,7 +52,7 @@ def test_bounds_hold_for_any_multipliers(values, inside, outside):
 
 
 def test_only_feasible_bases_are_kept():
-    """An offer that breaks a cap is not taken, a cheaper feasible one replaces a dearer."""
+    """A set that exceeds a cap is not accepted; a cheaper feasible one replaces the known one."""
     search = LagrangianSearch(CappedProblem(COLUMNS, P, SYSTEMS, COSTS, SIZE))
     for chosen in combinations(range(8), SIZE):
         if rank(COLUMNS[:, list(chosen)], P) == SIZE:

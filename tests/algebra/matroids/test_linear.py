@@ -39,7 +39,7 @@ def test_contraction_and_restriction(matroid, data):
 @given(matroids())
 @settings(max_examples=many(80), deadline=None)
 def test_circuits(matroid):
-    """Each is dependent and every proper subset is not; one for each element off the basis."""
+    """Each is dependent and every proper subset is not; one for each element outside the basis."""
     circuits = matroid.circuits()
     assert len(circuits) == len(matroid) - matroid.rank()
     for circuit in circuits:
@@ -51,7 +51,7 @@ def test_circuits(matroid):
 @given(matroids(), st.randoms(use_true_random=False))
 @settings(max_examples=many(80), deadline=None)
 def test_greedy(matroid, random):
-    """An element is taken exactly where it is independent of those before it."""
+    """An element is chosen if and only if it is independent of those before it."""
     order = list(range(len(matroid)))
     random.shuffle(order)
     taken = []

@@ -52,7 +52,7 @@ def test_optima_are_those_of_brute_force(seed, caps):
 
 
 class Unlucky:
-    """The first point shows a dependence that is none: there the cheapest column is 0."""
+    """The first point shows a false dependence: there the cheapest column is 0."""
 
     point_error = Fraction(1, 1000)
 

@@ -110,7 +110,7 @@ def test_many_vectors_are_treated_alike(problem, slack, is_small):
 
 @pytest.mark.parametrize("is_small", [False, True])
 def test_two_cheap_groups_may_do_as_well_as_a_dear_one(is_small):
-    """That one group of cost 6 would be enough is no bound: two others cost 2."""
+    """One group of cost 6 suffices, but 6 is not a bound: two other groups cost 2."""
     matroid = LinearMatroid(np.eye(3, dtype=np.int64)[:, [0, 1, 2, 1, 2]], P)
     groups = Groups.of_columns(matroid, [[0], [1, 2], [3], [4]])
     groups.is_small = is_small
@@ -126,7 +126,7 @@ def test_two_cheap_groups_may_do_as_well_as_a_dear_one(is_small):
 
 
 def test_few_vectors_are_made_of_many():
-    """Of a hundred groups of twenty random vectors in 40 dimensions a few are made."""
+    """Of a hundred groups of twenty random vectors in 40 dimensions only a few are computed."""
     rng, made = np.random.default_rng(0), []
 
     def part(k):
@@ -141,7 +141,7 @@ def test_few_vectors_are_made_of_many():
 
 
 def test_leaves_that_leave_something_out_are_refused():
-    """A missing branch, a group that does not exist, a must that is banned."""
+    """A missing branch, a group that does not exist, a banned required group."""
     matroid = LinearMatroid(np.eye(3, dtype=np.int64), P)
     problem = SpanningProblem(
         Groups.of_columns(matroid, [[0], [1], [2]]), (1, 1, 1), 2, frozenset({0})
@@ -155,7 +155,7 @@ def test_leaves_that_leave_something_out_are_refused():
 
 
 def _hard():
-    """Thirty groups of three random columns among 20 dimensions with costs: no bound is tight."""
+    """Thirty groups of three random columns in 20 dimensions with costs: no bound is tight."""
     rng = np.random.default_rng(4)
     table = rng.integers(0, 2, (20, 90)) * (rng.random((20, 90)) < 0.2)
     members = [list(range(3 * k, 3 * k + 3)) for k in range(30)]
@@ -165,7 +165,7 @@ def _hard():
 
 
 def test_a_search_without_time_is_honest():
-    """What is found spans, and the bound holds; with time they meet."""
+    """The result spans, and the bound holds; with enough time they are equal."""
     full = cheapest_groups(_hard())
     assert full.cost == full.bound
     short = cheapest_groups(_hard(), frozenset(range(30)), ends=time.monotonic())
@@ -175,7 +175,7 @@ def test_a_search_without_time_is_honest():
 
 
 def test_an_interrupt_keeps_what_was_found(monkeypatch):
-    """Ctrl-C in the middle: the best so far, a bound that holds, leaves that cover everything."""
+    """Ctrl-C in the middle: the best so far, a valid bound, leaves that cover all sets."""
     problem, full = _hard(), cheapest_groups(_hard())
     asked = 0
     make = SpanningProblem.new_node

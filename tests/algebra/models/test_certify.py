@@ -1,4 +1,4 @@
-"""Verdicts on programs: against the old kinds, published ranks, activation patterns."""
+"""Verdicts on programs: compared with other kinds, published ranks, activation patterns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def problem(folder, name, m, *learn):
     ],
 )
 def test_verdicts_with_evidence_that_holds(folder, name, m, learn, verdict, evidence):
-    """Each rule decides, and its certificate is checked from the text alone."""
+    """Each rule decides, and its certificate is verified from the text alone."""
     found = certify(problem(folder, name, m, *learn), timeout=60)
     assert found.verdict == verdict
     assert set(found.evidence) - {"network_rank", "allocation_rank"} == evidence
@@ -53,7 +53,7 @@ def test_verdicts_with_evidence_that_holds(folder, name, m, learn, verdict, evid
 
 @pytest.mark.parametrize("learn", ["*.bias", "l1.*", "l2.*", "*.weight"])
 def test_ranks_are_those_of_the_kind_ffn(folder, learn):
-    """A tanh network read from a file, and the same problem of the old kind (transposed)."""
+    """A tanh network read from a file, and the same problem of kind ffn (transposed)."""
     ours = problem(folder, "mlp_tanh", 7, learn)
     net = FeedForward(3, (4, 4), 2, 7, activation="tanh", biases=True)
     names = {"weight": "W", "bias": "c"}
@@ -75,7 +75,7 @@ def test_a_bias_before_a_norm_does_nothing(folder):
 
 
 def test_a_deficit_carries_its_bound(folder):
-    """The first layer's six weights for one sample too many: probable, with odds that are told."""
+    """The first layer's six weights for one sample too many: probable, with the stated error."""
     found = certify(problem(folder, "silu", 6, "down.bias", "gate.weight"), timeout=60)
     assert found.verdict in ("minimal", "undecided")
     if found.rank < min(found.learnable, found.equations):
@@ -92,7 +92,7 @@ def test_a_rank_on_one_piece_is_no_verdict(folder):
 
 @pytest.fixture
 def silent(folder):
-    """A tanh network some rows of whose read-out are 0 in the file."""
+    """A tanh network whose read-out has rows that are 0 in the file."""
 
     def made(rows):
         model = MODELS["mlp_tanh"]()
@@ -118,7 +118,7 @@ def silent(folder):
     ],
 )
 def test_at_the_weights_of_the_file(silent, rows, learn, rank):
-    """Ranks of what learns are those there, of the network those at any weights."""
+    """Ranks of learnable parameters are those at the file's numbers, of the network at any."""
     path = silent(rows)
     there = certify(Problem(ProgramNetwork(path, 2, weights="file"), learn), timeout=60)
     anywhere = certify(Problem(ProgramNetwork(path, 2), learn), timeout=60)
@@ -134,7 +134,7 @@ def test_at_the_weights_of_the_file(silent, rows, learn, rank):
 
 
 def test_questions_that_are_not_asked_at_the_weights_of_a_file(silent):
-    """Updates, and verbs that rest on generic ranks, in one line."""
+    """Updates, and verbs that need generic ranks, are refused in one line."""
     net = ProgramNetwork(silent([0]), 2, weights="file")
     with pytest.raises(NotKnown, match="updates"):
         certify(Problem(net, {"l2.weight": {"lora": 1}}))
@@ -143,7 +143,7 @@ def test_questions_that_are_not_asked_at_the_weights_of_a_file(silent):
 
 
 def test_batch_normalization_at_the_weights_of_the_file(folder):
-    """Its roots are enclosed: a regular minor shows the rank, on the pattern of a point."""
+    """Its roots are enclosed: a regular minor proves the rank, on the pattern of a point."""
     net = ProgramNetwork(str(save("convnet", folder)), 1, weights="file")
     found = certify(Problem(net, {"c1.weight": "all"}), timeout=60)
     assert found.verdict == "undecided"

@@ -16,7 +16,7 @@ from tests.old_kinds import as_program, random_normnet, random_problem
 
 
 def compare(seed):
-    """Ranks are equal; minimal both or neither; what programs call maximal the kind does, too."""
+    """Ranks are equal; minimal both or neither; if the program is maximal, so is the kind."""
     ours = random_problem(random.Random(f"old kind/{seed}"))
     found = certify_program(as_program(ours), Effort(seed))
     whole = network_rank(ours.network, ours.support).rank
@@ -25,7 +25,7 @@ def compare(seed):
     assert (found.verdict == "minimal") == (own < whole), ours
     if found.verdict == "maximal":
         theirs = certify(ours, timeout=20, search=0)
-        # A count that is not finished leaves the kind's own undecided.
+        # A count that is not finished leaves the kind's own verdict undecided.
         assert theirs.verdict in ("maximal", "undecided"), ours
     return found.verdict
 
@@ -58,7 +58,7 @@ def test_linear_normalization_networks(seed):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_shallow_relu_networks(seed):
-    """Nothing is minimal; where the program is maximal or not minimal, the kind says no other."""
+    """No problem is minimal; if the program is maximal or not minimal, the kind agrees."""
     rng = random.Random(f"old relu/{seed}")
     net = ShallowReLU(q=rng.randint(1, 3), n=rng.randint(1, 3), d=rng.randint(1, 2), m=2)
     ours = random_problem(rng, net)

@@ -32,7 +32,7 @@ def test_the_piece_is_that_of_the_point(tmp_path):
 
 
 def test_a_value_that_is_always_zero_has_no_sign():
-    """(w/3) x − (w x)/3 decides nothing: a ball around 0, whatever the precision."""
+    """(w/3) x − (w x)/3 decides nothing: a ball around 0, at every precision."""
     build = Builder()
     x, w = build.sample("X", (1,)), build.weight("w", (1,))
     third = Fraction(1, 3)

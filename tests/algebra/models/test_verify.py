@@ -1,4 +1,4 @@
-"""Certificates of programs that were tampered with."""
+"""Certificates of programs after changes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def without(data, key):
 
 
 def test_genuine_files_hold(files):
-    """Each of them, from its text alone."""
+    """Each verifies, from its text alone."""
     for name, data in files.items():
         assert verify(data).holds, name
 
@@ -118,7 +118,7 @@ def test_evidence_that_is_missed(files):
 
 
 def test_a_certificate_without_its_model_is_not_read(files):
-    """Neither is the file that it names opened."""
+    """The named file is not opened either."""
     data = copy.deepcopy(files["minimal"])
     del data["problem"]["network"]["model"]
     found = verify(data)

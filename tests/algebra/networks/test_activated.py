@@ -1,4 +1,4 @@
-"""Kinds rnn and ffn: the map they compute, its derivatives, and what lowers to linear kinds."""
+"""Kinds rnn and ffn: their maps, their derivatives, and their reductions to linear kinds."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_modular_derivatives_are_those_of_dual_numbers(seed):
 
 @given(st.integers(0, 10**6))
 def test_budgets_hold(seed):
-    """No allocation has a larger rank than a violated budget leaves it."""
+    """No allocation has a larger rank than its violated budgets permit."""
     rng = random.Random(seed)
     net = small(rng)
     cells = all_cells(net)
@@ -114,7 +114,7 @@ def test_budgets_hold(seed):
 
 @given(st.integers(0, 10**6))
 def test_ranks_do_not_change_when_units_are_renamed(seed):
-    """The symmetries that the kind names are symmetries."""
+    """The symmetries of the kind are symmetries."""
     rng = random.Random(seed)
     net = small(rng)
     cells = all_cells(net)
@@ -133,7 +133,7 @@ def test_ranks_do_not_change_when_units_are_renamed(seed):
 
 
 def test_linear_activations_lower_to_linear_kinds():
-    """Without biases they are lrnn and lffn: the same labels, and the same seeds draw them."""
+    """Without biases they are lrnn and lffn: the same labels, and the same draws from a seed."""
     rng = np.random.default_rng(1)
     for net in (
         RNN(3, 2, 1, 2, 4, activation="linear"),
@@ -177,7 +177,7 @@ def test_bad_tables_are_refused(change, text):
 
 
 def test_depth_beyond_the_primes_is_refused():
-    """Of a square taken seventy times a full rank is proved; a deficit cannot be bounded: said."""
+    """Of a square taken seventy times a full rank is proved; a deficit is reported as unbounded."""
     net = RNN(2, 70, 1, 1, 2, activation={"polynomial": [0, 0, 1]})
     allocation = Allocation.from_cells(net, [("W", 0, 0), ("W", 0, 1)])
     found = allocation_rank(allocation)
@@ -189,7 +189,7 @@ def test_depth_beyond_the_primes_is_refused():
 
 
 def test_long_primes_bound_a_deficit_where_short_ones_do_not():
-    """So many sums of a unit could meet modulo 2^30; modulo 2^60 two points are enough."""
+    """Sums of a unit could be equal modulo 2^30; modulo 2^60 two points suffice."""
     net = RNN(2, 1, 1, 1, 10_000, activation="tanh")
     assert net.formal_collisions > 2**28
     silent = {"D": np.array([[0, 1]]), "W": np.array([[1, 1], [0, 1]])}

@@ -1,4 +1,4 @@
-"""Activation functions: as they are written, their values, their slopes."""
+"""Activation functions: their names, their values, their slopes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MIXED = {"polynomial": ["1/3", 1, 0, 0.25]}
 
 @pytest.mark.parametrize("value", [*ANALYTIC, "linear", _SQUARE, _MIXED])
 def test_what_is_read_is_written_and_read_again(value):
-    """`plain` is what a problem file says, decimals as the numbers their digits say."""
+    """`plain` is the text of a problem file, with decimals as exact numbers."""
     found = Activation.read(value)
     assert Activation.read(found.plain) == found
     assert hash(found) == hash(Activation.read(value))
@@ -145,7 +145,7 @@ def test_formal_slopes_solve_the_differential_equation(name):
      1e300, "0x1", "1/0", "9" * 3_000],
 )  # fmt: skip
 def test_coefficients_are_read_whole_or_refused(number):
-    """Nothing is cut off, nothing long is written out: refused at once, in a certificate too."""
+    """Nothing is truncated, no long number is expanded: refused at once, in a certificate too."""
     with pytest.raises(InputError, match=r"activation.polynomial\[2\]"):
         Activation.read({"polynomial": [0, 0, number]})
     network = {"kind": "rnn", "n": 1, "T": 1, "b": 1, "d": 1, "m": 1}
@@ -155,7 +155,7 @@ def test_coefficients_are_read_whole_or_refused(number):
 
 
 def test_long_coefficients_keep_their_last_digit():
-    """64 zeros before a 1 are a 1, and a decimal of a file is what its digits say."""
+    """64 zeros before a 1 are a 1, and a decimal of a file is the number of its digits."""
     assert Activation.read({"polynomial": [0, "0" * 64 + "1"]}).coefficients == (0, 1)
     decimal = Decimal("0.12500000000")
     assert Activation.read({"polynomial": [0, decimal]}).coefficients[1] == Fraction(1, 8)

@@ -1,4 +1,4 @@
-"""The forward maps against the papers' formulas, over several rings; sizes that are wrong."""
+"""The forward maps compared with the papers' formulas, over several rings; invalid sizes."""
 
 import dataclasses
 import operator
@@ -132,7 +132,7 @@ def test_relu_cuts_negative_values(q, n, d, m, seed):
 
 @given(SIZE, SIZE, SIZE, SIZE, SIZE, st.integers(0, 9))
 def test_modular_integers_and_floats_agree_with_the_integers(n, T, b, d, m, seed):
-    """The same map over GF(p), by a product of one's own, and in double precision."""
+    """The same map over GF(p), by a separate product, and in double precision."""
     network = LinearRNN(n=n, T=T, b=b, d=d, m=m)
     weights, X = integers(network, seed)
     Y = network.forward(weights, X)
@@ -147,7 +147,7 @@ def test_modular_integers_and_floats_agree_with_the_integers(n, T, b, d, m, seed
 
 
 def test_symbols_go_through():
-    """With SymPy symbols the labels of B.1.1 are the polynomials one writes by hand."""
+    """With SymPy symbols the labels of B.1.1 are the expected polynomials."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
     def symbols(name, shape):
@@ -192,7 +192,7 @@ def test_smallest_networks():
     ],
 )
 def test_shapes(network, shapes, inputs, parameters):
-    """Matrices stand from the last to the first, with the shapes of the papers."""
+    """Matrices are listed from the last to the first, with the shapes of the papers."""
     assert network.shapes == shapes
     assert list(network.shapes) == list(shapes)
     assert network.input_shape == inputs
@@ -209,7 +209,7 @@ def test_shapes(network, shapes, inputs, parameters):
 )
 @pytest.mark.parametrize("name", ["n", "T", "b", "d", "m"])
 def test_wrong_sizes_are_named(name, bad):
-    """A size that is no positive integer is an input error of one line that names it."""
+    """A size that is not a positive integer is an input error of one line that names it."""
     sizes = {"n": 2, "T": 2, "b": 1, "d": 1, "m": 2, name: bad}
     with pytest.raises(InputError, match=f"`{name}`") as caught:
         LinearRNN(**sizes)
@@ -229,7 +229,7 @@ def test_wrong_sizes_are_named(name, bad):
     ],
 )
 def test_wrong_widths_are_named(widths, named):
-    """So is a width."""
+    """The same holds for a width."""
     with pytest.raises(InputError, match=named):
         LinearFeedForward(q=2, widths=widths, d=2, m=2)
 
@@ -244,13 +244,13 @@ def test_wrong_widths_are_named(widths, named):
     ],
 )
 def test_sizes_beyond_one_machine_are_refused(make, named):
-    """What could not be held in memory is refused before anything is allocated."""
+    """A network too large for the memory is refused before anything is allocated."""
     with pytest.raises(InputError, match=named):
         make()
 
 
 def test_sizes_of_numpy_become_python_integers():
-    """NumPy's integers are accepted and do not leak into problem files."""
+    """NumPy's integers are accepted and become Python's integers in problem files."""
     net = LinearFeedForward(q=np.int64(2), widths=np.array([3, 4]), d=np.int32(1), m=2)
     assert net == LinearFeedForward(q=2, widths=(3, 4), d=1, m=2)
     assert all(type(v) is int for v in (net.q, net.d, *net.widths))

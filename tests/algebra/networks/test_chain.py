@@ -81,12 +81,12 @@ def test_derivatives_are_differences(network):
 
 @pytest.mark.parametrize("network", NETS, ids=str)
 def test_the_rank_stays_below_the_bound_from_counting(network):
-    """And reaches it for these sizes."""
+    """The bound is attained for these sizes."""
     assert network_rank(network).rank == network.label_dimension_bound
 
 
 def test_what_is_no_chain_is_refused():
-    """By name; every linear kind of the project is one."""
+    """By name; every linear kind of the project is a chain."""
     with pytest.raises(NotKnown, match="shallow ReLU"):
         need_chain(ShallowReLU(q=2, n=2, d=1, m=1))
     assert {type(n).kind for n in NETS} <= set(KINDS)

@@ -1,4 +1,4 @@
-"""Feed-forward networks with an activation: biases, the map, what may be renamed."""
+"""Feed-forward networks with an activation: biases, the map, renamings."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def test_the_map_is_the_one_of_the_docstring():
 
 
 def test_renamed_units_give_the_same_labels():
-    """A bias moves with the rows of its matrix, whose places the axes name."""
+    """A bias is renamed with the rows of its matrix, which the axes name."""
     weights, X = drawn(BIASED)
     (hidden,) = (axis for axis in BIASED.axes() if axis.name == "hidden layer 1")
     assert hidden.places == (("W2", 1), ("W1", 0), ("c1", 0))

@@ -16,7 +16,7 @@ TABLES = {
 
 
 def test_layers_by_hand():
-    """Labels are what the formula of Theorem 1 says, unit by unit, and the teacher's too."""
+    """Labels follow the formula of Theorem 1, unit by unit, and the teacher's labels too."""
     net = NormNet((2, 1), (2,), 1)
     weights = {
         "W1": np.array([[1, 2], [3, 4]]), "g1": np.array([[2], [-1]]), "b1": np.array([[0], [1]]),
@@ -30,7 +30,7 @@ def test_layers_by_hand():
 
 
 def test_relu_only_between_layers():
-    """Teacher and student have no ReLU after the last layer, and none at all where linear."""
+    """Teacher and student have no ReLU after the last layer, and none at all if linear."""
     deep = {"T1": np.array([[-1]]), "t1": np.array([[0]]),
             "T2": np.array([[-1]]), "t2": np.array([[0]])}  # fmt: skip
     X = np.array([[2, -2]])
@@ -39,7 +39,7 @@ def test_relu_only_between_layers():
 
 
 def test_problem_file_round_trip():
-    """A problem file reads, writes and reads back; "all" means every weight."""
+    """A problem file is read, written and read again; "all" means every weight."""
     problem = problem_from_dict(TABLES)
     assert problem.network == NormNet((2, 3, 2), (6, 5), 4)
     assert problem.allocation.size == 6 + 6 + 3 * 6

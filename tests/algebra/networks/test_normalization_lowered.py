@@ -17,7 +17,7 @@ from tests.samples import many
 
 
 def integers(rng, shape):
-    """A matrix of odd integers: never 0, which would make points special."""
+    """A matrix of odd integers: never 0, which could make points special."""
     return np.array(
         [[2 * rng.randint(-30, 30) + 1 for _ in range(shape[1])] for _ in range(shape[0])]
     )
@@ -71,7 +71,7 @@ def test_same_labels(network, seed):
 @settings(max_examples=30, deadline=None)
 @given(nets(), st.integers(0, 10**6))
 def test_same_teacher(network, seed):
-    """The lowered teacher gives the teacher's labels where no hidden width is too small for it."""
+    """The lowered teacher gives the teacher's labels if no hidden width is too small for it."""
     rng = random.Random(seed)
     teacher = {name: integers(rng, shape) for name, shape in network.teacher_shapes.items()}
     X = integers(rng, network.input_shape)

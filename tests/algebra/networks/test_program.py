@@ -1,4 +1,4 @@
-"""The kind `program`: a file's parameters as matrices, ranks, what is refused in one line."""
+"""The kind `program`: a file's parameters as matrices, ranks, messages of one line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def tables(folder, **more):
 
 
 def test_parameters_are_matrices_by_their_first_axis(folder):
-    """Vectors are columns, kernels of convolutions have a row for each channel that they make."""
+    """Vectors are columns; kernels of convolutions have a row for each output channel."""
     net = ProgramNetwork(str(folder / "convnet.onnx"), 2)
     assert net.shapes["c1.weight"] == (4, 18)
     assert net.shapes["c1.bias"] == (4, 1)
@@ -43,7 +43,7 @@ def test_parameters_are_matrices_by_their_first_axis(folder):
 
 
 def test_the_jacobian_is_that_of_forward_derivatives(folder):
-    """Columns made backwards against dual numbers, whole and by the factors of single matrices."""
+    """Columns by the backward pass agree with dual numbers, and with factors of single matrices."""
     net = ProgramNetwork(str(folder / "transformer.onnx"), 2)
     cells = [cell for cell in all_cells(net) if cell[0] in ("q.weight", "k.bias", "n1.weight")]
     p = 2305843009213693951
@@ -70,7 +70,7 @@ def test_the_ranks_are_those_of_the_old_kind(folder):
 
 
 def test_a_problem_reads_back_without_its_file(folder):
-    """What is written holds the file itself, and its digest is checked."""
+    """A written problem contains the file itself, and its digest is checked."""
     problem = problem_from_dict({**tables(folder), "learnable": {"*.bias": "all"}}, folder)
     assert list(problem.learnable) == ["l1.bias", "l2.bias", "l3.bias"]
     data = problem.to_dict()
@@ -81,7 +81,7 @@ def test_a_problem_reads_back_without_its_file(folder):
 
 
 def test_patterns_give_way_to_names(folder):
-    """An entry by name says more than one by pattern; one that fits nothing is refused."""
+    """An entry by name overrides one by pattern; one that fits no parameter is refused."""
     problem = problem_from_dict(
         {**tables(folder), "learnable": {"*.weight": "all", "l2.weight": {"lora": 2}}}, folder
     )
@@ -106,14 +106,14 @@ def test_patterns_give_way_to_names(folder):
     ],
 )
 def test_wrong_tables_are_refused_in_one_line(folder, change, words):
-    """Naming the key, or the file and what is wrong with it."""
+    """The message names the key, or the file and its error."""
     with pytest.raises(InputError, match=words) as caught:
         problem_from_dict({**tables(folder, **change), "learnable": {"*": "all"}}, folder)
     assert "\n" not in str(caught.value)
 
 
 def test_programs_that_choose_have_ranks_on_a_pattern_only(folder):
-    """And no instances are drawn of any program."""
+    """No program has random instances."""
     net = ProgramNetwork(str(folder / "mlp_relu.onnx"), 3)
     assert net.is_piecewise
     assert not net.rank_decides
@@ -126,7 +126,7 @@ def test_programs_that_choose_have_ranks_on_a_pattern_only(folder):
 
 
 def test_tokens_are_drawn_with_the_point(folder):
-    """The same for the same point; samples that are numbers are none of them."""
+    """The same for the same point; samples given as numbers are not drawn."""
     net = ProgramNetwork(str(folder / "embedding.onnx"), 3)
     assert net.input_shape == (0, 3)
     point = random_point(net, 2305843009213693951, 3)

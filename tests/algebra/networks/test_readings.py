@@ -1,4 +1,4 @@
-"""What can be recorded is differentiated right: against dual numbers, and against plain loops."""
+"""Derivatives of readings: compared with dual numbers, and readings with plain loops."""
 
 import random
 
@@ -34,12 +34,12 @@ NETS = [
 
 
 def plain(matrix, p):
-    """Dual numbers that do not move."""
+    """Dual numbers with zero tangents."""
     return DualMatrix(matrix % p, np.zeros_like(matrix), p)
 
 
 def kinds(network):
-    """The readings a network has."""
+    """The readings of a network."""
     found = []
     for what in (LABELS, TRACES, STATES):
         try:
@@ -93,7 +93,7 @@ def test_states_and_traces_are_those_of_the_recurrence():
 
 
 def test_the_last_trace_is_the_label():
-    """Of networks that are read once; those read at every step have traces for labels."""
+    """Readings of networks with labels at one step; otherwise traces are the labels."""
     for network in NETS:
         known = dict(kinds(network))
         if TRACES not in known:

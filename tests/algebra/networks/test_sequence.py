@@ -54,7 +54,7 @@ def test_labels_are_the_outputs_of_all_steps(size, seed):
 @given(sizes, st.integers(0, 99))
 @settings(max_examples=many(40), deadline=None)
 def test_forward_is_exact_over_the_rationals(size, seed):
-    """Fractions go through the map and through what drives it as they are."""
+    """Fractions pass through the map and through the chain's inputs unchanged."""
     net = SequenceRNN(*size)
     weights, X = drawn(net, seed)
     exact = {k: v.astype(object) * Fraction(1, 3) for k, v in weights.items()}
@@ -81,7 +81,7 @@ def test_tangents_are_the_derivatives(size, seed):
 @given(sizes)
 @settings(max_examples=30, deadline=None)
 def test_drive_has_its_rank(size):
-    """What drives the chain has rank T·min(b, m) for generic samples."""
+    """The chain's inputs have rank T·min(b, m) for generic samples."""
     net = SequenceRNN(*size)
     X = np.random.default_rng(1).standard_normal(net.input_shape)
     assert np.linalg.matrix_rank(net.drive(X)) == net.independent_columns
@@ -90,7 +90,7 @@ def test_drive_has_its_rank(size):
 @given(sizes, st.data())
 @settings(max_examples=many(40), deadline=None)
 def test_budgets_bound_the_rank(size, data):
-    """No allocation has a higher rank than its budgets allow; the network none than counted."""
+    """No allocation has a higher rank than its budgets permit, nor does the network."""
     net = SequenceRNN(*size)
     cells = data.draw(st.lists(st.sampled_from(all_cells(net)), min_size=1, unique=True))
     allocation = Allocation.from_cells(net, sorted(cells))
@@ -100,7 +100,7 @@ def test_budgets_bound_the_rank(size, data):
 
 
 def test_row_limit_is_met():
-    """A row of W meets min(Tb, Tm) equations: with one sample of two inputs T."""
+    """A row of W takes part in min(Tb, Tm) equations: with one sample of two inputs T."""
     net = SequenceRNN(n=5, T=2, b=2, d=3, m=1)
     row = Allocation.rows(net, "W", [0])
     assert net.limits()["W"].row == (2, "Tm = 2 equations")
@@ -126,7 +126,7 @@ def test_enough_samples_is_the_last_output_of_many(seed):
 @pytest.mark.parametrize("form", ["B", "D", "direct"])
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_forms_have_the_known_solution(form, m):
-    """The lifted forms hold at the student that made the labels, whatever m against b."""
+    """The lifted forms hold at the student that made the labels, for all m and b."""
     net = SequenceRNN(n=3, T=2, b=2, d=1, m=m)
     allocation = Allocation.from_cells(
         net, [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 0)][: 2 * min(m, 2)]

@@ -32,7 +32,7 @@ def problem(net, names, **more):
 @pytest.mark.parametrize(("names", "second"), [(SCALES, False), (EVERYTHING, True)])
 @pytest.mark.parametrize("d", [2, 3, 4])
 def test_threshold_in_width(activation, names, second, d):
-    """Maximal from d² on (d² − d + 1 with all scales), with Theorem 1's word from d² only."""
+    """Maximal from d² on (d² − d + 1 with all scales), with Theorem 1's statement from d² only."""
     w = width_needed(d, d, second_scales=second)
     found = certify(problem(NormNet.square(d, 1, w, d + 1, activation), names))
     assert found.verdict == "maximal"
@@ -42,7 +42,7 @@ def test_threshold_in_width(activation, names, second, d):
 
 
 def test_linear_minimal_below_by_rank():
-    """Below the threshold a linear net's own Jacobian rank is what the formula says."""
+    """Below the threshold a linear net's own Jacobian rank agrees with the formula."""
     for w in range(1, 9):
         net = NormNet.square(3, 1, w, 4, "linear")
         inner = lowered(problem(net, EVERYTHING)).problem
@@ -81,14 +81,14 @@ def test_relu_counting():
 
 
 def test_a_common_factor_counts_once():
-    """Scales and shifts of a block with its output scales have a factor too many."""
+    """Scales and shifts of a block with its output scales have a redundant factor."""
     net = NormNet.square(2, 1, 3, 3)
     assert effective_learnable(problem(net, EVERYTHING)) == 3 + 3 + 2 + 2 - 1
     assert effective_learnable(problem(net, SCALES)) == 3 + 3 + 2
 
 
 def test_frozen_hidden_unit():
-    """With ReLU a unit with neither scale nor shift learning spoils the construction."""
+    """With ReLU a unit whose scale and shift do not learn prevents the construction."""
     net = NormNet.square(2, 1, 5, 3)
     some = [[1], [1], [1], [1], [0]]
     learn = {"g1": some, "b1": some, "b2": "all"}
@@ -107,7 +107,7 @@ def test_narrow_net_is_minimal_whatever_learns():
 
 
 def test_sparse_support():
-    """A hidden unit without inputs costs a dimension: at w = 4 it makes the linear net minimal."""
+    """A hidden unit without inputs loses a dimension: at w = 4 the linear net is minimal."""
     mask = np.ones((4, 2), int)
     mask[0] = 0
     names = ("g1", "b2")
@@ -127,7 +127,7 @@ def test_ordinary_weights():
 
 
 def test_discrete_laws_are_noted():
-    """With discrete laws the verdict says that it is no claim about MP."""
+    """With discrete laws the verdict does not give MP, and says so."""
     laws = Distribution(weights="rademacher")
     found = certify(problem(NormNet.square(2, 1, 4, 3), SCALES, distribution=laws))
     assert "discrete" in found.notes[0]
@@ -147,7 +147,7 @@ def test_maximal_instances_have_their_match(names):
 
 
 def test_certificates_are_checked():
-    """Every verdict verifies; changed verdicts, points and layers are caught."""
+    """Every verdict verifies; changed verdicts, points and layers are found."""
     cases = {
         "maximal": problem(NormNet.square(2, 1, 4, 3), SCALES),
         "minimal": problem(NormNet.square(3, 1, 4, 4), ("g1", "g2")),
@@ -187,7 +187,7 @@ def test_points_are_reproducible():
 
 
 def test_one_unit_less_fails_on_the_ball():
-    """The bound of one hidden layer: at d² − d no scales at all realize a generic target."""
+    """The bound of one hidden layer: at d² − d no scales realize a generic target."""
     rng = np.random.default_rng(0)
     W = [rng.standard_normal(s) for s in ((2, 2), (2, 2))]
     with pytest.raises(Unreachable):

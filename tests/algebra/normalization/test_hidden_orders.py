@@ -1,4 +1,4 @@
-"""Orders and scales of hidden units: found where they were planted, refused with what is known."""
+"""Orders and scales of hidden units: found if a target is made of them, otherwise refused."""
 
 import random
 
@@ -35,7 +35,7 @@ def planted(seed, d=3):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_planted_orders_are_found(seed):
-    """Shuffled and rescaled hidden units are put back, over Q."""
+    """Shuffled and rescaled hidden units are restored, over Q."""
     target, frozen = planted(seed)
     found = align(target, frozen)
     again = target.with_hidden_units(found.units)

@@ -1,4 +1,4 @@
-"""Inner blocks of deep targets: how many scales of hidden units, which are real and positive."""
+"""Inner blocks of deep targets: numbers of scales of hidden units, of real and positive ones."""
 
 import random
 from collections import Counter
@@ -52,7 +52,7 @@ def quadratic(W2, W1, target):
 
 
 def test_two_by_two_by_the_signs_of_a_quadratic():
-    """2,000 random 2×2 targets at two units: the answer is that of Descartes' rule, both ways."""
+    """2,000 random 2×2 targets at two units: the result agrees with Descartes' rule."""
     rng = random.Random(2)
     seen = Counter()
     for _ in range(2000):
@@ -131,7 +131,7 @@ def test_below_the_least_width_a_prime_is_the_proof(d):
 
 
 def test_between_the_widths_a_curve_is_sliced():
-    """d = 3 with six units: a curve of solutions, met with positive scales in most cases."""
+    """d = 3 with six units: a curve of solutions, with positive scales in most cases."""
     rng = random.Random(36)
     seen = Counter(find_hidden_scales(*block(rng, 3, 3, 6)).status for _ in range(6))
     assert seen[IRRATIONAL] >= 4
@@ -139,7 +139,7 @@ def test_between_the_widths_a_curve_is_sliced():
 
 
 def test_signs_can_refute_a_curve():
-    """Where an equation says that positive numbers add up to 0, linear programs prove it."""
+    """If an equation requires that positive numbers add up to 0, linear programs prove it."""
     rng = random.Random(9)
     W2, W1, target = block(rng, 3, 3, 6)
     W1[:, 2] = -W1[:, 0] - W1[:, 1]

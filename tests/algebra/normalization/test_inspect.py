@@ -32,7 +32,7 @@ def test_lemma_equations_are_the_matrix_product():
 
 
 def test_ranks_of_each_layer():
-    """Each layer's rank counts its own width and the zeros of its own frozen matrices."""
+    """Each layer's rank includes its own width and the zeros of its own frozen matrices."""
     net = NormNet((2, 3, 2), (6, 5), 4)
     mask = np.ones((6, 2), int)
     mask[1] = 0
@@ -44,7 +44,7 @@ def test_ranks_of_each_layer():
 
 
 def test_linear_nets_show_the_lowered_form():
-    """A linear net's report has a polynomial form; a ReLU net's has words only."""
+    """A linear net's report has a polynomial form; a ReLU net's has text only."""
     linear = inspect_allocation(Problem(NormNet.square(2, 1, 3, 3, "linear"), ALL).allocation)
     assert linear.forms[0].weights == 7
     assert linear.allocation.network.kind == "normnet"

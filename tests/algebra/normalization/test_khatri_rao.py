@@ -1,4 +1,4 @@
-"""Khatri–Rao products: ranks against brute force, SymPy and the first paper's counterexample."""
+"""Khatri–Rao products: ranks compared with brute force, SymPy and the paper's counterexample."""
 
 import random
 from fractions import Fraction
@@ -34,7 +34,7 @@ def bits(rows, columns):
 
 
 def recursive_determinant(pattern):
-    """Definition 4 of the second paper, word for word."""
+    """Definition 4 of the second paper, literally."""
     if len(pattern) == 1:
         return int(pattern[0, 0])
     rest = [np.delete(pattern[:, 1:], i, axis=0) for i in range(len(pattern))]
@@ -42,7 +42,7 @@ def recursive_determinant(pattern):
 
 
 def test_lemma_1():
-    """C X B = W* exactly where (C ⊙ Bᵀ) vecd(X) = vec(W*), symbol by symbol."""
+    """C X B = W* if and only if (C ⊙ Bᵀ) vecd(X) = vec(W*), symbol by symbol."""
     n, m, w = 2, 3, 4
     C = np.array(sympy.MatrixSymbol("C", n, w).as_explicit())
     B = np.array(sympy.MatrixSymbol("B", w, m).as_explicit())
@@ -62,7 +62,7 @@ def test_lemma_2(n, m):
 
 @given(bits(3, 3))
 def test_full_structural_rank_is_definition_4(pattern):
-    """The matching gives what the recursive definition gives."""
+    """The matching agrees with the recursive definition."""
     assert (structural_rank(pattern) == len(pattern)) == bool(recursive_determinant(pattern))
 
 
@@ -100,7 +100,7 @@ def test_random_masks_agree():
 
 
 def test_masks_are_proved_one_at_a_time():
-    """A sparse pattern's rank is proved, and a column of zeros costs one."""
+    """A sparse pattern's rank is proved, and a column of zeros lowers it by one."""
     left = np.ones((2, 4), int)
     left[:, 2] = 0
     found = khatri_rao_rank(2, 2, 4, left=left)
@@ -128,7 +128,7 @@ def test_no_columns_no_rank():
 
 
 def test_batches_are_cut(monkeypatch):
-    """Many patterns at once give what one at a time gives."""
+    """Many patterns at once give the same results as one at a time."""
     monkeypatch.setattr("algebra.normalization.khatri_rao._AT_ONCE", 40)
     patterns = np.random.default_rng(0).random((9, 3, 4)) < 0.4
     assert structural_ranks(patterns).tolist() == [structural_rank(p) for p in patterns]
@@ -161,7 +161,7 @@ def no_product(cells, p):
 
 
 def test_a_step_of_lemma_10_is_false_and_the_lemma_is_true():
-    """Second paper: a = (1, 1), p = 0.6 breaks the bound by the h×h square, 0.496 > 0.294."""
+    """Second paper: a = (1, 1), p = 0.6 violates the bound by the h×h square, 0.496 > 0.294."""
     p = Fraction(3, 5)
     column = no_product([(0, 0), (1, 0)], p)
     square = no_product(list(product(range(2), repeat=2)), p)

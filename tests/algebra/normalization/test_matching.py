@@ -1,4 +1,4 @@
-"""Exact matching of ReLU normalization networks against verdicts and against enumeration."""
+"""Exact matching of ReLU normalization networks compared with verdicts and enumeration."""
 
 from dataclasses import replace
 from itertools import product
@@ -67,7 +67,7 @@ def by_enumeration(case, index, seed=0):
 
 @pytest.mark.parametrize(("d", "w", "m"), [(1, 2, 2), (2, 4, 2), (1, 3, 3)])
 def test_agrees_with_enumeration(d, w, m):
-    """Scales of hidden units alone: branch and bound says what all patterns together say."""
+    """Scales of hidden units alone: branch and bound agrees with all patterns together."""
     case = problem(NormNet((d, d), (w,), m), ("g1",))
     count = many(5 if w * m > 6 else 10)
     found = [match.status for match in answers(case, count)]
@@ -76,7 +76,7 @@ def test_agrees_with_enumeration(d, w, m):
 
 @pytest.mark.parametrize(("d", "w", "m"), [(1, 3, 2), (2, 4, 1)])
 def test_constraints_agree_with_enumeration(d, w, m):
-    """Hidden scales in intervals: what all patterns' programs with these bounds say together."""
+    """Hidden scales in intervals: it agrees with all patterns' programs with these bounds."""
     seen = set()
     rules = [{"max_abs": 1.5}, {"max_abs": 5.0, "sign": "keep"}, {"max_change": 1.0}, {"sign": "-"}]
     for rule in rules:
@@ -93,9 +93,9 @@ def test_constraints_agree_with_enumeration(d, w, m):
 
 @pytest.mark.parametrize("names", [("g1", "b1"), ("g2", "b2"), EVERYTHING, ("g1", "g2", "b2")])
 def test_matches_that_are_planted_are_found_in_their_boxes(names):
-    """Labels of a student inside its box are matched there, and the match lies there.
+    """Labels of a student inside its box are matched, and the match lies in the box.
 
-    Boxes about another student are mostly empty of matches; what is found in them obeys, too.
+    Boxes about another student rarely contain matches; those found lie in them too.
     """
     rng = np.random.default_rng(5)
     missed = 0
@@ -126,7 +126,7 @@ def test_matches_that_are_planted_are_found_in_their_boxes(names):
 
 
 def test_an_output_scale_of_one_sign():
-    """Signs of output scales are those that the intervals leave; one pinned at 0 is no match."""
+    """Signs of output scales are those in the intervals; a scale fixed at 0 gives no match."""
     case = problem(NormNet((1, 1), (2,), 3), ("g1", "g2", "b1", "b2"))
     weights, X, Y = draw_instance(case, 0, 0).exact
     for low, high in ((None, fmpq(-1, 10)), (fmpq(1, 10), None), (fmpq(2), fmpq(2))):
@@ -150,12 +150,12 @@ def test_an_output_scale_of_one_sign():
     ],
 )
 def test_agrees_with_verdicts(net, names, status):
-    """Instances of maximal allocations are matched, those of minimal ones not, each of them."""
+    """All instances of maximal allocations are matched, and none of minimal ones."""
     assert {match.status for match in answers(problem(net, names), 6)} == {status}
 
 
 def test_matches_give_the_labels():
-    """Between the verdicts both answers occur; a match is put through the network."""
+    """Intermediate allocations have both kinds of instances; the network checks each match."""
     case = problem(NormNet.square(2, 1, 3, 2), ("g1", "g2"))
     found = answers(case, 12)
     assert {match.status for match in found} == {"matched", "unmatched"}
@@ -185,7 +185,7 @@ def test_ordinary_weights():
 
 
 def test_constant_labels_are_left_open():
-    """An output of constant labels could be matched by scale 0: then "unmatched" is withheld."""
+    """An output of constant labels could be matched by scale 0: then "unmatched" is not claimed."""
     case = problem(NormNet((1, 1), (1,), 2), ("g2",))
     weights, X, _ = draw_instance(case, 0, 0).exact
     weights["W1"][0, 0], weights["g1"][0, 0], weights["b1"][0, 0] = fmpq(1), fmpq(1), fmpq(9)
@@ -206,7 +206,7 @@ def test_frozen_output_scale_zero():
 
 
 def test_limits_and_refusals():
-    """A node limit leaves the instance open; what does not apply is refused."""
+    """A node limit leaves the instance undecided; other problems are refused."""
     case = problem(NormNet.square(2, 1, 3, 2), ("g1", "g2"))
     assert {m.status for m in answers(case, 6, most_nodes=1)} == {"undetermined"}
     deep = problem(NormNet.square(2, 2, 3, 2), ("g1",))

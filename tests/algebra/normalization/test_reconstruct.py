@@ -81,7 +81,7 @@ def test_hidden_units_are_checked():
 
 
 def test_deep_targets_are_never_called_impossible():
-    """One unit too few in a block of a deep target: not realized, and what of that is proved."""
+    """One unit too few in a block of a deep target: not realized, and how far that is proved."""
     rng = random.Random(5)
     failures = []
     for _ in range(20):
@@ -113,14 +113,14 @@ def test_too_narrow_is_impossible_whatever_the_depth():
         assert not proof.holds(RESCALED, 1, radius=fmpq(1, 1000))
         assert not replace(proof, rank=3).holds(RESCALED, 1)
         assert not replace(proof, point=(fmpq(2), fmpq(0))).holds(RESCALED, 1)
-    # A target whose hidden units are silent all over the ball is a constant: nothing is proved.
+    # A target whose hidden units are off on the whole ball is a constant: nothing is proved.
     silent = DenseNet.of(RESCALED.weights, [[-9, -9], [0, 1]])
     with pytest.raises(NotRealized):
         reconstruct(silent, narrow, second_scales=True)
 
 
 def test_the_first_block_keeps_its_bound():
-    """Its inputs are given: with d² − d units no order and scale of its outputs does it."""
+    """Its inputs are given: with d² − d units no order and scale of its outputs suffices."""
     rng = random.Random(6)
     target, frozen = draw_nets(rng, [3, 3, 3], [6, 9])
     with pytest.raises(NotRealized, match="layer 1") as failure:
@@ -138,7 +138,7 @@ def test_exactly_the_target_on_the_ball(widths, seed):
     try:
         net = reconstruct(target, frozen)
     except (Unreachable, NotRealized):
-        return  # small integers are sometimes special
+        return  # Small integers are sometimes special.
     X = ball(rng, widths[0], 8)
     assert proves(net, target)
     assert all(e == 0 for e in (net(X) - target(X)).ravel())
@@ -174,7 +174,7 @@ def test_both_scales_need_n_minus_1_less(n, m):
 
 
 def test_more_width_than_needed():
-    """Surplus units get scale 0 or help; the identity stays exact."""
+    """Surplus units have scale 0 or are used; the identity is exact."""
     rng = random.Random(1)
     target, frozen = draw_nets(rng, [2, 2, 2], [6, 7])
     net = reconstruct(target, frozen, radius=fmpq(5, 2))
@@ -219,6 +219,6 @@ def test_norm_bound(values):
     ],
 )
 def test_wrong_input_is_told(call):
-    """Shapes and numbers that make no sense raise InputError."""
+    """Invalid shapes and numbers raise InputError."""
     with pytest.raises(InputError):
         call()

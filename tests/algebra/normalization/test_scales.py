@@ -20,7 +20,7 @@ def draw(rng, rows, columns):
 
 
 def test_a_row_of_zeros():
-    """A target output that is 0 costs nothing: two units do where four equations are written."""
+    """A target output that is 0 needs no unit: two units suffice for four equations."""
     rng = random.Random(2)
     W1, W2 = draw(rng, 2, 2), draw(rng, 2, 2)
     goal = [[1, 2], [0, 0]]
@@ -47,7 +47,7 @@ def test_corollary_1():
 
 
 def test_a_proof_beside_a_row_of_zeros():
-    """Where the other rows are out of reach the proof is one for the whole target."""
+    """If the other rows are too expensive, the proof is one for the whole target."""
     rng = random.Random(4)
     W1, W2, goal = draw(rng, 4, 3), draw(rng, 3, 4), draw(rng, 3, 3)
     goal[1] = fmpq(0)

@@ -44,7 +44,7 @@ def test_exact_on_the_ball(d, k):
 
 
 def test_outside_the_ball_a_unit_falls_silent():
-    """Far outside the radius the network is no longer the target: the shifts matter."""
+    """Far outside the radius the network differs from the target: the shifts have an effect."""
     rng = random.Random(5)
     goal, shift = draw(rng, 2, 2), draw(rng, 2, 1)[:, 0]
     tuned = realize_by_depth(goal, shift, draw_block(rng, 2, 1))
@@ -61,7 +61,7 @@ def test_generic_for_all_sizes(d, k):
     goal = random_residues((d, d), p, rng)
     M = random_residues((d, width), p, rng)
     for i in range(steps - 1, -1, -1):
-        # The last part is filled up with columns of 0.
+        # The last part is padded with columns of 0.
         part = np.zeros((d, k), np.int64)
         part[:, : min(k, d - i * k)] = goal[:, i * k : (i + 1) * k]
         mix, feed = (random_residues((width, size), p, rng) for size in (width, k))
@@ -80,8 +80,8 @@ def test_a_zero_target_block_is_refused():
     block = draw_block(rng, 2, 1)
     with pytest.raises(InputError, match="block of the target is 0"):
         realize_by_depth(goal, [0, 0], block)
-    # x_2 reaches the output by V Γ_2 W_2 A_2 alone, whatever is active: Γ_2 = 0 is the one
-    # solution, and x_1 passes Γ_2 too.
+    # x_2 reaches the output by V Γ_2 W_2 A_2 alone, for every activation pattern: Γ_2 = 0 is the
+    # only solution, and x_1 passes Γ_2 too.
     K = khatri_rao(block.output, (block.mixing[1] @ block.feeding[1]).T)
     assert matrix(K).det() != 0
     assert solve_scales(block.output, block.mixing[1] @ block.feeding[1], goal[:, 1:]).tolist() == [

@@ -1,4 +1,4 @@
-"""Proofs modulo a prime against rational solving."""
+"""Proofs modulo a prime compared with rational elimination."""
 
 import random
 
@@ -20,7 +20,7 @@ def draw(rng, rows, columns):
 @pytest.mark.parametrize("second", [False, True])
 @pytest.mark.parametrize("width", range(1, 8))
 def test_agrees_with_rational_solving(second, width):
-    """A prime is found exactly where rational elimination finds no scales."""
+    """A prime is found if and only if rational elimination finds no scales."""
     rng = random.Random(width)
     W2, W1, target = draw(rng, 2, width), draw(rng, width, 3), draw(rng, 2, 3)
     solve = solve_both_scales if second else solve_scales
@@ -37,7 +37,7 @@ def test_agrees_with_rational_solving(second, width):
 
 
 def test_a_reachable_target_is_never_refused():
-    """A target made from scales has no proof against it, however few units there are."""
+    """A target made from scales has no proof of the contrary, with any number of units."""
     rng = random.Random(3)
     W2, W1 = draw(rng, 3, 2), draw(rng, 2, 3)
     target = W2 @ (draw(rng, 2, 1) * W1)

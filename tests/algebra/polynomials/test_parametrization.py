@@ -1,4 +1,4 @@
-"""Parametrizations, against points that are known."""
+"""Parametrizations, compared with known points."""
 
 import itertools
 from fractions import Fraction
@@ -41,7 +41,7 @@ points = st.lists(
 @given(points, st.integers(1, 70))
 @settings(max_examples=many(60), deadline=None)
 def test_boxes_of_rational_points(known, precision):
-    """Each known point is in its own box, no larger than asked, in sorted order."""
+    """Each known point is in a separate box, no larger than requested, in sorted order."""
     boxes = through(known).real_boxes(precision)
     assert len(boxes) == len(known)
     for box, (a, b) in zip(boxes, sorted(known), strict=True):
@@ -83,7 +83,7 @@ def test_proper_means_squarefree_with_a_denominator_not_zero(w, denominator, pro
 
 
 def test_close_roots_are_isolated():
-    """Mignotte's x^9 - 2 (2^20 x - 1)^2, with two roots 2^-109 apart, gets separate boxes."""
+    """Mignotte's x^9 - 2 (2^20 x - 1)^2, with two roots 2^-109 apart, has separate boxes."""
     w = fmpz_poly([-2, 2 * 2**21, -(2**41)]) + fmpz_poly([0] * 9 + [1])
     claim = Parametrization(w, fmpz_poly([1]), fmpz(1), (fmpz_poly([0, 1]),))
     boxes = claim.real_boxes(1)
@@ -97,7 +97,7 @@ def test_close_roots_are_isolated():
 
 
 def test_points_that_differ_in_the_second_coordinate_only():
-    """Boxes are disjoint where the parameter is no coordinate."""
+    """Boxes are disjoint if the parameter is not a coordinate."""
     # t = x + y at (0, ±2^-80).
     shift = 2**160
     claim = Parametrization(
@@ -122,7 +122,7 @@ boxes = st.lists(
 
 @given(boxes)
 def test_are_disjoint_is_pairwise(many):
-    """The sweep agrees with comparing all pairs."""
+    """The sweep agrees with a comparison of all pairs."""
     pairwise = all(
         any(a[1] < b[0] or b[1] < a[0] for a, b in zip(one, other, strict=True))
         for one, other in itertools.combinations(many, 2)

@@ -1,4 +1,4 @@
-"""Permutation groups against a list of all their elements, and against groups that are known."""
+"""Permutation groups compared with a list of all their elements, and with known groups."""
 
 from __future__ import annotations
 
@@ -96,6 +96,6 @@ def test_a_wreath_product_has_stages():
 
 
 def test_what_is_no_permutation_is_refused():
-    """A list with a number twice is refused, and shown."""
+    """A list that contains a number twice is refused, and shown."""
     with pytest.raises(InputError, match=r"0, 0"):
         root_group([[0, 0]], 2)

@@ -1,4 +1,4 @@
-"""Points of an ideal all at once, against points that are known."""
+"""Points of an ideal all at once, compared with known points."""
 
 import random
 

@@ -20,7 +20,7 @@ FIELD = PrimeField(P)
 
 
 def context(unknowns):
-    """The polynomial ring in so many unknowns."""
+    """The polynomial ring in this number of unknowns."""
     return FIELD.context([f"x{k}" for k in range(unknowns)])
 
 
@@ -57,7 +57,7 @@ def test_matrices_multiply_like_arrays(seed):
 
 
 def test_degree_three_is_refused():
-    """x · x · x is no quadric."""
+    """x · x · x is not a quadric."""
     x = QuadraticMatrix.of(np.zeros((1, 1), np.int64), P, 1, np.zeros((1, 1), np.int64))
     with pytest.raises(DegreeAboveTwo):
         x @ x @ x

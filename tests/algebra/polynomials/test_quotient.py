@@ -1,4 +1,4 @@
-"""Arithmetic at all roots of w at once, against the roots themselves."""
+"""Arithmetic at all roots of w at once, compared with arithmetic at each root."""
 
 import itertools
 import random
@@ -22,7 +22,7 @@ def random_element(rng, degree=4):
 
 
 def test_units_and_separation_are_seen_at_the_roots():
-    """A unit vanishes at no root; an element separates where its values differ."""
+    """A unit vanishes at no root; an element separates roots at which its values differ."""
     rng = random.Random(1)
     roots = [3, 7, 20, 91]
     algebra = algebra_of(roots)

@@ -1,4 +1,4 @@
-"""Real solutions, against Hermite's trace form, known points and interval Newton."""
+"""Real solutions, compared with Hermite's trace form, known points and interval Newton."""
 
 import itertools
 import random
@@ -154,7 +154,7 @@ def test_many_real_roots_agree_with_trace_form():
 
 
 def test_boxes_hold_known_rational_points():
-    """Intersections of known lines lie one in each box, and boxes are as small as asked."""
+    """Intersections of known lines lie in separate boxes, and boxes are as small as requested."""
     rng = random.Random(4)
     _, (x, y) = rational(["x", "y"])
     for _ in range(8):
@@ -185,7 +185,7 @@ class Interval:
 
 
 def evaluate(polynomial, box):
-    """A polynomial on a box."""
+    """Range of a polynomial on a box."""
     total = Interval(0)
     for monomial, c in polynomial.terms():
         term = Interval(Fraction(int(c.p), int(c.q)))
@@ -236,7 +236,7 @@ def test_boxes_pass_krawczyk():
 
 
 def test_multiple_real_roots_are_found_once():
-    """Multiple points come once, however the multiplicity arises."""
+    """Multiple points are listed once, for any cause of the multiplicity."""
     _, (x, y) = rational(["x", "y"])
     tangent = real_roots([x**2 + y**2 - 1, (y - 1) ** 2])
     assert (tangent.degree, tangent.complex, len(tangent.roots)) == (4, 1, 1)
@@ -259,7 +259,7 @@ def test_variables_keep_their_order():
 
 
 def test_system_on_which_msolve_lost_roots():
-    """All six points are found where a linear form that does not separate gave five."""
+    """All six points are found for which a linear form that does not separate gave five."""
     _, (z, y, x) = rational(["z", "y", "x"])
     polynomials = [
         (x - 2) * (y - 3) * (z - 4),
@@ -281,7 +281,7 @@ def test_long_coefficients():
 
 
 def test_statuses_differ():
-    """No complex point, no real point and a curve are three answers."""
+    """No complex point, no real point and a curve are three different results."""
     context, (x, y) = rational(["x", "y"])
     assert real_roots([x**2 - 1, x * y - 1, y - 3]).status == "none"
     unreal = real_roots([x**2 + 1, y - x**3])

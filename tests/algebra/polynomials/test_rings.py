@@ -74,7 +74,7 @@ def test_rational_constants(value, expected):
 
 @pytest.mark.parametrize("value", [3, np.int64(3), fmpz(3), fmpq(3), nmod(3, 7), sympy.Integer(10)])
 def test_modular_constants(value):
-    """So over GF(7); a fraction a/b becomes a·b^{-1}."""
+    """The same over GF(7); a fraction a/b becomes a·b^{-1}."""
     field = PrimeField(7)
     assert field.constant(value) == nmod(3, 7)
     assert field.constant(fmpq(1, 3)) == nmod(5, 7)
@@ -83,7 +83,7 @@ def test_modular_constants(value):
 
 @pytest.mark.parametrize("ring", [RationalField(), PrimeField()], ids=repr)
 def test_floats_are_refused(ring):
-    """A float is no exact number: nothing is rounded silently."""
+    """A float is not an exact number: nothing is rounded silently."""
     with pytest.raises((AttributeError, TypeError)):
         ring.constant(0.5)
 
@@ -99,7 +99,7 @@ def test_symbolic_constants():
 
 @pytest.mark.parametrize("field", [RationalField(), PrimeField()], ids=repr)
 def test_generators_multiply_constants(field):
-    """Constants and generators work together, in arrays too; no unknown is a ring as well."""
+    """Constants and generators can be combined, in arrays too; no unknowns give a ring as well."""
     x, y = field.generators(["x", "y"])
     square = (x + field.constant(2) * y) ** 2
     assert square == x * x + 4 * x * y + 4 * y * y
@@ -114,6 +114,6 @@ def test_generators_multiply_constants(field):
 
 
 def test_characteristics():
-    """Only a prime field has one that is not 0."""
+    """Only a prime field has a number that is not 0."""
     assert PrimeField(5).characteristic == 5
     assert RationalField().characteristic == SymbolicRing().characteristic == 0

@@ -62,7 +62,7 @@ def test_order_is_degree_reverse_lexicographic():
 
 
 def test_infinite_and_empty_staircases():
-    """A missing pure power is noticed, and the unit ideal has no standard monomial."""
+    """A missing pure power is found, and the unit ideal has no standard monomial."""
     assert not is_finite([(2, 0), (1, 1)], 2)
     with pytest.raises(InputError, match="pure power"):
         standard_monomials([(2, 0), (1, 1)], 2)
@@ -109,7 +109,7 @@ def test_matrices_commute_and_satisfy_the_equations(prime):
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=6))
 @settings(max_examples=many(40), deadline=None)
 def test_distinct_points_are_counted(points):
-    """For the ideal of given points, doubled, the number of different points comes out."""
+    """For the ideal of given points, doubled, the result is the number of different points."""
     prime = 65521
     x, y = sympy.symbols("x y")
     first = sympy.prod([x - a for a in {a for a, _ in points}])

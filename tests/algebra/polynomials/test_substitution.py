@@ -41,7 +41,7 @@ def affine(rng, unknowns, new):
 
 
 def context(unknowns):
-    """The polynomial ring in so many unknowns."""
+    """The polynomial ring in this number of unknowns."""
     return FIELD.context([f"x{k}" for k in range(unknowns)])
 
 
@@ -53,7 +53,7 @@ def test_substitution_is_that_of_polynomials(seed):
 
 @given(st.integers(0, 10**6))
 def test_tables_multiply_like_terms(seed):
-    """The same where every polynomial with two products is a table, as those with many are."""
+    """The same if every polynomial with two products is a table, as those with many are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(substitution, "_MANY", 1)
         compare_with_flint(seed)
@@ -94,7 +94,7 @@ def compare_with_flint(seed):
 
 @given(st.integers(0, 10**6))
 def test_two_substitutions_are_one(seed):
-    """Composed images do what one substitution after the other does."""
+    """Composed images equal one substitution after the other."""
     rng = random.Random(seed)
     a, b, c = (rng.randint(1, 5) for _ in range(3))
     quadrics = drawn(rng, 3, a, 15)

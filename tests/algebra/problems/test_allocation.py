@@ -1,4 +1,4 @@
-"""Masks and cells in all their forms, right and wrong."""
+"""Masks and cells in all their forms, valid and invalid."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -125,7 +125,7 @@ def test_arrays_of_other_types_are_refused(array):
     ],
 )
 def test_wrong_shapes_are_named(value, words):
-    """What was given and what the network needs both stand in the message."""
+    """The message contains the given shape and the required one."""
     refused(lambda: as_mask(value, (3, 3), "learnable.W"), "`learnable.W`", *words)
 
 
@@ -185,13 +185,13 @@ def test_matrices_stand_in_the_networks_order():
 
 
 def test_without_takes_cells_away():
-    """The rest is an allocation; cells that are not there do not matter."""
+    """The rest is an allocation; cells that are not learnable do not matter."""
     allocation = Allocation.rows(NET, "W", [0])
     assert allocation.without([("W", 0, 1), ("D", 0, 0)]).cells == (("W", 0, 0), ("W", 0, 2))
 
 
 def test_how_it_prints():
-    """Cells are listed; nothing is said to be nothing."""
+    """Cells are listed; an empty list is "nothing"."""
     assert str(Allocation.from_cells(NET, [("W", 1, 2), ("D", 0, 1)])) == "D[0,1] W[1,2]"
     assert repr(Allocation.from_cells(NET, [])) == "Allocation((nothing))"
 
@@ -240,7 +240,7 @@ def test_indices_of_numpy_are_cells():
     ],
 )
 def test_wrong_calls_are_input_errors(make, word):
-    """Names and lines that are not there are named."""
+    """Names and lines that do not exist are named."""
     refused(make, word)
 
 

@@ -1,4 +1,4 @@
-"""Constraints: what they allow exactly, how they are read, and what they refuse."""
+"""Constraints: the weights that they allow, how they are read, and which are refused."""
 
 import json
 from fractions import Fraction
@@ -50,7 +50,7 @@ def test_a_problem_with_constraints_reads_back(rules, tmp_path):
 
 
 def test_without_constraints_nothing_changes():
-    """An empty table is no table: the digest of stores stays what it was."""
+    """An empty table is the same as none: the digest of stores does not change."""
     plain = Problem(NET, {"W": DIAGONAL})
     assert make({}).to_dict() == plain.to_dict()
     assert "constraints" not in plain.to_dict()
@@ -66,7 +66,7 @@ def test_without_constraints_nothing_changes():
     sign=st.sampled_from([None, "keep", "+", "-"]),
 )
 def test_intervals_are_the_definitions(w, v, size, change, sign):
-    """A weight is in the interval of its cell where each definition, by itself, allows it."""
+    """A weight is in the interval of its cell if and only if each definition allows it."""
     allowed = (size is None or abs(w) <= size) and (change is None or abs(w - v) <= change)
     wanted = {"+": 1, "-": -1, "keep": (v > 0) - (v < 0), None: 0}[sign]
     allowed = allowed and w * wanted >= 0
@@ -79,14 +79,14 @@ def exact(value: Fraction) -> fmpq:
 
 
 def test_bounds_are_the_doubles_themselves():
-    """0.1 is the double nearest to a tenth, not a tenth; infinity is no end."""
+    """0.1 is the double nearest to a tenth, not a tenth; infinity is not an end."""
     found = Constraints(max_abs=0.1).interval(("W", 0, 0), fmpq(0))
     assert found.high == fmpq(*(0.1).as_integer_ratio()) != fmpq(1, 10)
     assert Constraints(max_abs=float("inf")).interval(("W", 0, 0), fmpq(1)) == Interval()
 
 
 def test_files_of_bounds_and_signs(tmp_path):
-    """Matrices of bounds and signs may lie beside the problem file, as CSV or NPY."""
+    """Matrices of bounds and signs may be beside the problem file, as CSV or NPY."""
     (tmp_path / "b.csv").write_text("0.5,inf\n1,2e0\n")
     np.save(tmp_path / "s.npy", np.array([[1, 0], [0, -1]]))
     path = tmp_path / "p.toml"
@@ -128,7 +128,7 @@ def test_files_of_bounds_and_signs(tmp_path):
     ids=str,
 )
 def test_wrong_constraints_are_one_line(rules, words):
-    """Each mistake is told in one line that names the entry and echoes its value."""
+    """Each error is reported in one line that names the entry and echoes its value."""
     with pytest.raises(InputError) as caught:
         make(rules)
     text = str(caught.value)
@@ -138,7 +138,7 @@ def test_wrong_constraints_are_one_line(rules, words):
 
 
 def test_a_lone_matrix_needs_one_matrix_that_learns():
-    """A matrix of bounds is for the only matrix that learns; of two it must be said which."""
+    """A matrix of bounds is for the only matrix that learns; with two the name is required."""
     ones = [[1.0, 1.0], [1.0, 1.0]]
     assert make({"max_abs": ones}) == make({"max_abs": {"W": ones}})
     with pytest.raises(InputError, match="2 matrices learn"):
@@ -146,7 +146,7 @@ def test_a_lone_matrix_needs_one_matrix_that_learns():
 
 
 def test_constraints_follow_the_allocation():
-    """A problem with another allocation keeps what concerns its cells, and is a valid problem."""
+    """A problem with another allocation keeps the constraints of its cells, and is valid."""
     rules = {"max_abs": {"W": 2.0, "D": 1.0}, "sign": {"W": [[1, 0], [0, -1]]}}
     problem = make(rules, {"W": DIAGONAL, "D": [[1, 1]]})
     part = problem.with_allocation(Allocation(NET, (("W", 0, 0),)))
@@ -159,6 +159,6 @@ def test_constraints_follow_the_allocation():
 
 
 def test_constraints_must_be_constraints():
-    """Python callers are told, too."""
+    """Python callers get a message too."""
     with pytest.raises(InputError, match="constraints"):
         Problem(NET, {"W": DIAGONAL}, constraints={"max_abs": 1.0})

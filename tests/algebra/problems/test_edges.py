@@ -33,7 +33,7 @@ NAMES = Names(NET, UNITS)
 
 
 def test_a_header_has_one_meaning():
-    """No word stands in two rows of the table of headers; case and blanks do not matter."""
+    """No word is in two rows of the table of headers; case and blanks do not matter."""
     words = [word for known in HEADERS.values() for word in known]
     assert len(set(words)) == len(words)
     assert meaning_of(" bodyId_pre") == "pre"
@@ -74,7 +74,7 @@ def test_gap_junctions_have_no_direction():
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), unique=True, max_size=6))
 def test_the_mask_of_gap_junctions_is_symmetric(pairs):
-    """Whatever is listed, once or both ways."""
+    """Listed once or in both directions, the result is the same."""
     edges = Edges(tuple(Edge(str(i), str(j), "", "electrical", "", "row") for i, j in pairs))
     mask = np.array(edges.mask(NAMES, "W"))
     wanted = np.zeros((3, 3), int)
@@ -92,7 +92,7 @@ def test_twice_is_refused_with_both_rows():
 
 
 def test_units_without_a_name_here():
-    """Refused with their row, or left out on request; never all of them."""
+    """Refused with their row, or left out on request, unless all edges are."""
     edges = parse_rows("pre,post\nPV,muscle\nPV,SST\n720575940596125868,PV\n")
     with pytest.raises(
         InputError, match=r"row 2, from PV onto muscle: `post` \(.muscle.\) is none"
@@ -101,7 +101,7 @@ def test_units_without_a_name_here():
     assert replace(edges, unknown="skip").cells(NAMES, "W") == {(1, 0): ""}
     with pytest.raises(InputError, match="none of its 1 edges is between units of W"):
         replace(parse_rows("pre,post\na,b\n"), unknown="skip").cells(NAMES, "W")
-    # Without names there is nothing that could be left out.
+    # Without names no edge can be left out.
     with pytest.raises(InputError, match="`post` 7 is outside"):
         replace(parse_rows("pre,post\n0,7\n"), unknown="skip").cells(Names(NET), "W")
 
@@ -134,7 +134,7 @@ def test_graphs_of_networkx():
 
 
 def test_numbers_and_types_of_graphs():
-    """Parallel edges are added up, types told apart; an edge that lacks its weight is refused."""
+    """Parallel edges are added, types separately; an edge that lacks its weight is refused."""
     graph = nx.MultiDiGraph()
     graph.add_edge("PV", "SST", weight=2, synapse_type="C")
     graph.add_edge("PV", "SST", weight=0.5, synapse_type="C")
@@ -170,7 +170,7 @@ def test_a_matrix_has_to_be_told_what_sends():
 
 
 def test_other_masks_stay_as_they_are():
-    """Lists, arrays and words are for others to check."""
+    """Lists, arrays and words are not edges of a file, and are returned unchanged."""
     for value in ([[1]], "all", None):
         assert given_mask(value, "W", NAMES) is value
     assert given_mask(sparse.eye_array(3), "W", NAMES).tolist() == np.eye(3).tolist()

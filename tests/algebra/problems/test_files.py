@@ -81,7 +81,7 @@ def file(tmp_path):
     ],
 )
 def test_wrong_tables_are_named(data, words):
-    """The message says which table or key, and what there is instead."""
+    """The message says which table or key is wrong, and the given value."""
     refused(lambda: problem_from_dict(data), *words)
 
 
@@ -106,7 +106,7 @@ def test_wrong_tables_are_named(data, words):
     ],
 )
 def test_wrong_networks_are_named(changes, words):
-    """So in the [network] table."""
+    """The same holds in the [network] table."""
     network = {k: v for k, v in {**NETWORK, **changes}.items() if v is not None}
     data = {"network": network}
     refused(lambda: problem_from_dict(data), *words)
@@ -145,13 +145,13 @@ def test_wrong_networks_are_named(changes, words):
     ],
 )
 def test_wrong_matrices_are_named(mask, words):
-    """So a matrix that is none, in every form it can take."""
+    """The same holds for an invalid matrix, in every form it can have."""
     data = {"network": NETWORK, "learnable": {"W": mask}}
     refused(lambda: problem_from_dict(data), *words)
 
 
 def test_a_budget_of_zero_is_an_empty_allocation():
-    """No cell at all is a legal, if hopeless, wish."""
+    """An empty set of cells is valid, though it can match nothing."""
     data = {"network": NETWORK, "learnable": {"W": {"random": {"budget": 0}}}}
     assert problem_from_dict(data).draw(random.Random(0)).size == 0
 
@@ -166,7 +166,7 @@ def test_a_budget_of_zero_is_an_empty_allocation():
     ],
 )
 def test_wrong_arguments_are_named(make, word):
-    """A mask where a mapping belongs is the commonest slip in Python."""
+    """A mask in place of a mapping is the commonest error in Python."""
     refused(lambda: make(LinearRNN(n=2, T=2, b=1, d=1, m=2)), word)
 
 
@@ -188,7 +188,7 @@ def test_wrong_arguments_are_named(make, word):
     ids=lambda v: repr(v[:12]) if isinstance(v, bytes) else "",
 )
 def test_files_that_are_no_problem_are_refused(content, words, file):
-    """Binary, damaged or hostile files end in one line that begins with the file's name."""
+    """Binary, damaged or hostile files give one line that begins with the file's name."""
     path = file(content)
     assert refused(lambda: load_problem(path), *words).startswith(f"{path}: ")
 
@@ -275,7 +275,7 @@ def test_other_file_names_are_refused(file):
 
 
 def test_a_folder_named_like_a_matrix_is_refused(file, tmp_path):
-    """A folder w.csv is no matrix."""
+    """A folder w.csv is not a matrix."""
     (tmp_path / "w.csv").mkdir()
     path = file(HEAD + '[learnable]\nW = "w.csv"\n')
     refused(lambda: load_problem(path), "`learnable.W`", "w.csv", "directory")
@@ -284,7 +284,7 @@ def test_a_folder_named_like_a_matrix_is_refused(file, tmp_path):
 @given(st.binary(max_size=200) | st.text(string.printable, max_size=100).map(str.encode))
 @settings(max_examples=many(100))
 def test_any_bytes_are_an_input_error(tmp_path_factory, content):
-    """So does a file of anything."""
+    """The same holds for a file of any content."""
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_bytes(content)
     refused(lambda: load_problem(path), "any.toml: ")
@@ -297,7 +297,7 @@ def test_any_bytes_are_an_input_error(tmp_path_factory, content):
 )
 @settings(max_examples=many(150))
 def test_any_matrix_file_is_an_input_error_or_a_mask(tmp_path_factory, content, text, kind):
-    """So does a matrix file of anything."""
+    """The same holds for a matrix file of any content."""
     folder = tmp_path_factory.getbasetemp()
     name = "any.csv" if kind == "csv" else "any.npy"
     made = {"raw": content, "header": npy(text) + content, "csv": text.encode() + content}[kind]
@@ -315,7 +315,7 @@ def test_any_matrix_file_is_an_input_error_or_a_mask(tmp_path_factory, content, 
     "number", ["0.1000000000000000000001", "1e400", "1e200000000", "1e-400", "3.00000000000000001"]
 )
 def test_decimals_are_read_whole_or_refused(tmp_path, number):
-    """A decimal that no double holds is refused at once, not rounded; one that is held is read."""
+    """A decimal beyond the doubles is refused at once, not rounded; others are read."""
     text = HEAD + "[learnable]\nW = [[1, 0], [0, 1]]\n[constraints]\nmax_abs = "
     file = tmp_path / "P.toml"
     file.write_text(text + number)
@@ -333,7 +333,7 @@ LRNN = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]
 
 
 def _loaded(tmp_path, text, **files):
-    """The problem of a file beside others."""
+    """The problem of a file in the folder of others."""
     for name, content in files.items():
         (tmp_path / f"{name}.csv").write_text(content)
     (tmp_path / "P.toml").write_text(LRNN + text)
@@ -356,7 +356,7 @@ def test_edge_lists_of_signs(tmp_path):
 
 
 def test_signs_of_neurons_in_a_file(tmp_path):
-    """A sign a line, or a name and a sign, in any order; what is neither is refused."""
+    """A sign per line, or a name and a sign, in any order; other lines are refused."""
     names = '[names]\nneurons = ["E", "I"]\n'
     for content in ("1\n-1\n", "name,sign\nI,-1\nE,1\n", "I,-1\nE,1\n"):
         given = _loaded(tmp_path, names + '[distribution]\nsigns = "s.csv"\n', s=content)

@@ -1,4 +1,4 @@
-"""All that learns: cells first, then the parameters of updates; what types have in common."""
+"""All learnable parameters: cells first, then parameters of updates; types of units."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.algebra.problems.test_updates import NET
 
 
 def test_cells_and_updates_together():
-    """Parameters are the cells first; what moves is a union of masks; questions of cells refuse."""
+    """Parameters are the cells first; changed cells are a union of masks; cell queries refuse."""
     problem = Problem(NET, {"W": {"gain": "rows"}, "D": [[1, 0, 0], [0, 0, 1]]})
     learning = problem.learning
     assert learning.names == ["D[0,0]", "D[1,2]", "g_W[0]", "g_W[1]", "g_W[2]"]
@@ -33,7 +33,7 @@ def read(folder=None, **tables):
 
 
 def test_types_tie_what_learns():
-    """Cells by pairs of types, biases and gains by type; what is not typed counts singly."""
+    """Cells by pairs of types, biases and gains by type; units without a type count singly."""
     W = [[1, 1, 1, 0], [1, 0, 1, 0], [0, 1, 1, 1], [0, 0, 0, 0]]
     problem = read(
         learnable={"W": W, "c": "all", "D": "all", "B": {"gain": "rows"}},
@@ -57,7 +57,7 @@ def read_back(problem):
 
 
 def test_signs_by_type():
-    """Dale's law: the sign of what a neuron sends, in every matrix that it sends through."""
+    """Dale's law: the sign of a neuron's outputs, in every matrix of its outgoing weights."""
     problem = read(
         learnable={"W": [[1, 1, 1, 0], [0, 0, 1, 1], [0] * 4, [0] * 4], "D": "all"},
         types={"neurons": KINDS, "together": False},
@@ -70,7 +70,7 @@ def test_signs_by_type():
 
 
 def test_files_of_types(tmp_path):
-    """A type a line, or names and types in any order."""
+    """A type per line, or names and types in any order."""
     (tmp_path / "one.txt").write_text("type\nE\nE\nI\nE\n", encoding="utf-8")
     (tmp_path / "two.csv").write_text("name,type\nd,E\nc,I\nb,E\na,E\n", encoding="utf-8")
     names = {"neurons": ["a", "b", "c", "d"]}
@@ -116,7 +116,7 @@ def test_refusals_of_types(tables, words):
     ],
 )
 def test_rows_of_types(tmp_path, text, words):
-    """The row of the file that is wrong."""
+    """The message names the wrong row of the file."""
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     names = {"neurons": ["a", "b", "c", "d"]}
     with pytest.raises(InputError, match=words):

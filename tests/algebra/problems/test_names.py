@@ -1,4 +1,4 @@
-"""Names of units: read, refused with the reason, put in for indices, and never in the way."""
+"""Names of units: read, refused with the reason, put in place of indices, otherwise unused."""
 
 import pytest
 from hypothesis import given
@@ -49,7 +49,7 @@ def test_rows_and_columns_have_the_names_of_their_units():
     ],
 )
 def test_wrong_names_are_refused(given_names, reason):
-    """Each with the place and what is wrong."""
+    """Each with its place and the error."""
     with pytest.raises(InputError, match=reason):
         Names(NET, given_names)
 
@@ -61,7 +61,7 @@ def test_networks_without_units_to_name_refuse_them():
 
 
 def test_texts_are_annotated_once():
-    """Weights, rows and columns; what is no unit stays; a second time changes nothing."""
+    """Weights, rows and columns; other words do not change; a second time changes nothing."""
     names = Names(NET, UNITS)
     text = "rows 0, 2 and columns 1 of W hold W[0,2] and W[9,9]; column 1 of B; row 0 of D"
     told = names.annotate(text)
@@ -77,7 +77,7 @@ def test_texts_are_annotated_once():
 
 @given(st.text(max_size=60))
 def test_other_texts_stay(text):
-    """Nothing but weights and lines is touched, and nothing fails."""
+    """Only weights and lines are replaced, and no text fails."""
     told = Names(NET, UNITS).annotate(text)
     assert told == text or "[" in text or " of " in text
 
@@ -96,7 +96,7 @@ def test_names_change_no_problem(tmp_path):
 
 
 def test_edge_lists_speak_of_units_by_name(tmp_path):
-    """Names or indices, for learnable and support; what is unknown is refused by name."""
+    """Names or indices, for learnable and support; an unknown name is refused."""
     (tmp_path / "all.csv").write_text("pre,post\nPV,SST\nSST,PV\nE1,0\n2,E1\n")
     (tmp_path / "plastic.csv").write_text("post,pre\nSST,PV\n")
     path = tmp_path / "p.toml"

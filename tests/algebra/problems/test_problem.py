@@ -1,4 +1,4 @@
-"""Problem files: every form there is, and whatever else may stand in one."""
+"""Problem files: every valid form, and arbitrary content."""
 
 import copy
 import hashlib
@@ -66,7 +66,7 @@ def file(tmp_path):
     return write
 
 
-# --- what is right ---------------------------------------------------------------------
+# --- valid files ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("data", VALID, ids=lambda d: d["network"]["kind"])
@@ -91,7 +91,7 @@ def test_the_text_of_a_problem_file(file):
 
 
 def test_digests_do_not_change():
-    """A digest is the start of SHA-256 of the sorted JSON, and stays so over versions."""
+    """A digest is the start of SHA-256 of the sorted JSON, and is the same in all versions."""
     problem = problem_from_dict({"network": NETWORK, "learnable": {"W": DIAGONAL}})
     text = (
         '{"learnable":{"W":[[1,0],[0,1]]},"network":{"T":2,"b":1,"d":1,"kind":"lrnn","m":2,"n":2}}'
@@ -105,7 +105,7 @@ def test_digests_do_not_change():
 
 
 def test_every_part_changes_the_digest():
-    """Network, mask, support, law and random specification all tell problems apart."""
+    """Network, mask, support, law and random specification all distinguish problems."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     problems = [
         Problem(net, {"W": DIAGONAL}),
@@ -132,7 +132,7 @@ def test_every_part_changes_the_digest():
     ],
 )
 def test_matrices_beside_the_problem_file(name, content, file, monkeypatch, tmp_path):
-    """CSV and NumPy files are found beside the problem file, wherever one is."""
+    """CSV and NumPy files are found in the folder of the problem file."""
     if isinstance(content, np.ndarray):
         buffer = io.BytesIO()
         np.save(buffer, content)
@@ -186,7 +186,7 @@ def test_the_problem_of_an_allocation():
 
 
 def test_which_laws_are_continuous():
-    """Only Rademacher parts make generic verdicts no claim about MP."""
+    """Only Rademacher parts restrict generic verdicts to no claim about MP."""
     for law in LAWS:
         for name in ("weights", "inputs", "teacher"):
             assert Distribution(**{name: law}).is_continuous == (law != "rademacher")
@@ -199,7 +199,7 @@ def test_a_file_without_learnable_is_read_where_none_is_needed(file):
     refused(lambda: load_problem(path), str(path), "[learnable]")
 
 
-# --- whatever may come ------------------------------------------------------------------
+# --- arbitrary files -------------------------------------------------------------------
 
 WORDS = st.sampled_from(
     ["network", "learnable", "support", "distribution", "kind", "n", "m", "W", "random", "budget"]
@@ -234,7 +234,7 @@ def outcome(make):
 
 
 def survives(data):
-    """A problem comes out, or an input error of one line."""
+    """The result is a problem, or an input error of one line."""
     problem, message = outcome(lambda: problem_from_dict(data))
     if problem is None:
         assert message
@@ -277,7 +277,7 @@ def test_one_wrong_place_is_an_input_error_or_harmless(valid, data):
 @given(st.dictionaries(WORDS | st.text(max_size=2), JUNK, max_size=4))
 @settings(max_examples=many(150))
 def test_any_tables_are_an_input_error_or_harmless(data):
-    """So does a dict of anything."""
+    """The same holds for a dict of any content."""
     survives(data)
 
 

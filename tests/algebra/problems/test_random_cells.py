@@ -1,4 +1,4 @@
-"""Random allocations: exactly uniform over what the caps allow, by enumeration."""
+"""Random allocations: exactly uniform over the permitted ones, by enumeration."""
 
 import itertools
 import random
@@ -74,14 +74,14 @@ def test_draws_are_uniform(name):
 
 @pytest.mark.parametrize("name", [k for k, v in SPECS.items() if v[0].max_per_column or "col" in k])
 def test_counting_completions_is_uniform_too(name, monkeypatch):
-    """So it is where rejection is given up at once."""
+    """The same holds if rejection is not tried."""
     monkeypatch.setattr(sampling, "_FEW", 0)
     spec, shape, support = SPECS[name]
     assert_uniform(spec, shape, support)
 
 
 def test_rejection_alone_is_uniform_too(monkeypatch):
-    """So it is where there are too many states to count completions."""
+    """The same holds if there are too many states to count completions."""
     monkeypatch.setattr(sampling, "_FEW", 0)
     monkeypatch.setattr(sampling, "_STEPS", 0)
     sampling._completions.cache_clear()
@@ -89,7 +89,7 @@ def test_rejection_alone_is_uniform_too(monkeypatch):
 
 
 def test_caps_that_neither_way_can_meet_are_an_input_error(monkeypatch):
-    """Where rejection finds nothing and counting is too much, the message says so."""
+    """If rejection finds no matrix and counting is too expensive, the message says so."""
     monkeypatch.setattr(sampling, "_STEPS", 0)
     monkeypatch.setattr(sampling, "_MANY", 1)
     sampling._completions.cache_clear()
@@ -150,7 +150,7 @@ def test_the_papers_settings(rows):
 
 @pytest.mark.parametrize("size", [8, 24, 40])
 def test_caps_that_bind_hard(size):
-    """All row and column sums 2: rejection hardly ever meets it, counting does, at any depth."""
+    """All row and column sums 2: rejection rarely succeeds, counting always does."""
     spec = RandomCells(2 * size, max_per_row=2, max_per_column=2)
     mask = spec.draw((size, size), random.Random(0))
     assert (mask.sum(axis=0) == 2).all()
@@ -167,7 +167,7 @@ def test_a_cap_of_one_gives_uniform_permutations():
 
 
 def test_the_same_stream_gives_the_same_matrix():
-    """Draws are a function of the random stream, whatever was drawn before."""
+    """Draws are a function of the random stream, not of earlier draws."""
     spec = RandomCells(16, max_per_row=2, max_per_column=2)
     first = spec.draw((8, 8), random.Random(3))
     for seed in range(3):
@@ -210,7 +210,7 @@ def test_wrong_numbers_are_named(fields, named):
     ids=lambda v: None if isinstance(v, RandomCells) else v[:20],
 )
 def test_impossible_specifications(spec, word):
-    """What no matrix can meet is an input error, at once, however large the numbers."""
+    """Specifications that no matrix can meet are an input error, at once, for all numbers."""
     with pytest.raises(InputError, match=word):
         spec.draw((3, 4), random.Random(0))
 
@@ -224,7 +224,7 @@ def test_a_row_outside_the_support_cannot_be_used():
 
 
 def test_how_it_prints():
-    """As in a problem file, without what is not given."""
+    """As in a problem file, without missing entries."""
     assert str(RandomCells(4, rows=2, max_per_column=3)) == (
         "random { budget = 4, rows = 2, max_per_column = 3 }"
     )

@@ -1,4 +1,4 @@
-"""Labels that structural zeros make 0, by two ways and against random weights."""
+"""Labels that structural zeros make 0, by two methods and with random weights."""
 
 import random
 
@@ -22,7 +22,7 @@ NETS = [
 
 @pytest.mark.parametrize("network", NETS, ids=str)
 def test_two_ways_and_random_weights_agree(network):
-    """No path backwards, zero with all ones, and zero at random weights are the same."""
+    """No path backwards, zero with all ones, and zero at random weights are equivalent."""
     rng, numbers = random.Random(4), np.random.default_rng(4)
     seen = {True: 0, False: 0}
     for trial in range(120):
@@ -49,7 +49,7 @@ def test_two_ways_and_random_weights_agree(network):
 
 
 def test_inputs_are_told_apart():
-    """Only inputs on a path count: the output reads unit 0, which hears unit 1, W once or twice."""
+    """Only inputs on a path count: the output reads unit 0, which reads unit 1 once or twice."""
     support = {"D": [[1, 0]], "W": [[0, 1], [1, 0]], "B": [[1, 0], [0, 0]]}
     for T, found in ((1, [False, False]), (2, [True, False])):
         network = LinearRNN(n=2, T=T, b=2, d=1, m=1)

@@ -1,4 +1,4 @@
-"""Reductions: what is solved instead gives the same labels, and its solutions come back."""
+"""Reductions: the reduced problem has the same labels, and its solutions can be restored."""
 
 import random
 
@@ -38,7 +38,7 @@ def with_values(weights, cells, values):
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6))
 def test_restored_values_give_the_same_labels(seed):
-    """Whatever is put into the reduced cells: restored, it gives the reduced network's labels."""
+    """For all numbers in the reduced cells: the restored network gives the reduced one's labels."""
     rng = random.Random(seed)
     every = [(n, i, j) for n, (r, c) in NET.shapes.items() for i in range(r) for j in range(c)]
     whole = Allocation.from_cells(NET, rng.sample(every, 7))
@@ -59,7 +59,7 @@ def test_restored_values_give_the_same_labels(seed):
 
 
 def test_random_cells_and_constraints():
-    """Cells drawn anew leave the lowered problem open; a part keeps its cells' constraints."""
+    """Cells drawn anew leave the lowered problem without allocation; a part keeps constraints."""
     random_cells = Problem(NET, {"g1": RandomCells(2)})
     assert lowered(random_cells).problem.learnable == {}
     assert lowered(Problem(RNN, {"W": "all"})) is None

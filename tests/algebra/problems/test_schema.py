@@ -1,4 +1,4 @@
-"""The JSON Schema of problem files says what the parser accepts, and the file in docs/ is it."""
+"""The JSON Schema of problem files agrees with the parser, and is the file in docs/."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def with_network(**more):
 
 
 def test_the_file_is_the_schema():
-    """docs/problem.schema.json is what ``python -m algebra.problems.schema`` prints."""
+    """docs/problem.schema.json is the output of ``python -m algebra.problems.schema``."""
     assert (ROOT / "docs" / "problem.schema.json").read_text(encoding="utf-8") == schema_text()
 
 
 def test_it_is_a_schema_and_can_be_written():
-    """The metaschema holds."""
+    """The schema is valid under the metaschema."""
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_genuine_files_are_valid(path):
-    """What the parser reads, an editor accepts."""
+    """The schema accepts every file that the parser reads."""
     CHECK.validate(tomllib.loads(path.read_text(encoding="utf-8")))
 
 
@@ -118,7 +118,7 @@ def test_what_is_right_is_right_for_both(data):
     ids=str,
 )
 def test_what_is_wrong_is_wrong_for_both(data):
-    """A key or value that the parser refuses for itself, an editor marks."""
+    """The schema refuses a key or value that the parser refuses by itself."""
     with pytest.raises(InputError):
         problem_from_dict(data)
     assert not CHECK.is_valid(data)
@@ -126,7 +126,7 @@ def test_what_is_wrong_is_wrong_for_both(data):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_missing_sizes_are_named_with_their_meaning(kind):
-    """A file that names a kind alone is told what else it needs, and what that is."""
+    """For a file with a kind alone, the message names the missing keys and their meaning."""
     with pytest.raises(InputError, match=rf"lacks .*m \(.*m: {MEANINGS['m']}"):
         problem_from_dict({"network": {"kind": kind}})
 
@@ -141,7 +141,7 @@ def test_missing_sizes_are_named_with_their_meaning(kind):
     ],
 )
 def test_typing_errors_are_guessed(data, meant):
-    """The nearest known key is named, where one is near."""
+    """The nearest known key is named, if one is similar."""
     with pytest.raises(InputError) as caught:
         problem_from_dict(data)
     assert (f"did you mean `{meant}`?" in str(caught.value)) is (meant is not None)

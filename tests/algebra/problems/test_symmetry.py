@@ -1,4 +1,4 @@
-"""Symmetries: orbits by brute force, and quantities that must not change along them."""
+"""Symmetries: orbits by brute force, and quantities that are constant on them."""
 
 import random
 from itertools import combinations
@@ -72,7 +72,7 @@ def test_rank_and_root_count_are_constant_on_orbits():
 
 
 def test_supports_break_symmetries():
-    """Only renamings that keep the structural zeros are left."""
+    """Only renamings that keep the structural zeros remain."""
     net = LinearRNN(n=3, T=1, b=1, d=1, m=1)
     mask = [[1, 1, 1], [1, 1, 1], [1, 1, 0]]
     group = SymmetryGroup(net, ["W"], {"W": np.array(mask)})
@@ -80,7 +80,7 @@ def test_supports_break_symmetries():
 
 
 def test_large_groups_are_refused():
-    """A group too large to go through is said to be so."""
+    """A group too large to enumerate is reported."""
     with pytest.raises(InputError, match="10!"):
         SymmetryGroup(LinearRNN(n=10, T=1, b=1, d=1, m=1), ["W"])
 
@@ -118,7 +118,7 @@ def test_transposition():
 
 
 def test_transposition_of_layers():
-    """A feed-forward net with the same sizes from both ends may be turned round."""
+    """A feed-forward net with the same sizes from both ends may be reversed."""
     net = LinearFeedForward(q=2, widths=(3,), d=2, m=2)
     group = SymmetryGroup(net, ["W1", "W2"], transposition=True)
     one = Allocation.from_cells(net, [("W1", 0, 0), ("W1", 0, 1), ("W2", 0, 1), ("W2", 1, 2)])
@@ -128,14 +128,14 @@ def test_transposition_of_layers():
 
 
 def test_transposition_keeps_supports():
-    """With structural zeros, only a support that is its own mirror image is turned over."""
+    """With structural zeros, a support must be its own mirror image to be transposed."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     corner, diagonal = np.array([[1, 1], [0, 1]]), np.array([[0, 1], [1, 0]])
     sizes = [
         len(SymmetryGroup(net, ["W"], {"W": mask}, transposition=True).images)
         for mask in (corner, diagonal)
     ]
-    # Swapping the units undoes the transposition of the first; as maps of the cells four
+    # Swapping the units reverses the transposition of the first; as maps of the cells, four
     # elements keep the second.
     assert sizes == [2, 4]
 

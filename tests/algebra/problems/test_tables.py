@@ -51,7 +51,7 @@ def test_savetxt_is_read(rows):
 
 
 def test_a_word_in_a_matrix_stays():
-    """A wrong entry is echoed by whoever checks, not taken for a header."""
+    """A wrong entry is named in the message, and not taken for a header."""
     assert parse_rows("0,1\n1,x\n") == [["0", "1"], ["1", "x"]]
 
 
@@ -78,7 +78,7 @@ def test_edges_are_onto_rows_from_columns():
     ],
 )
 def test_refusals_say_why(text, words):
-    """What cannot be read is refused with the reason."""
+    """Unreadable tables are refused with the reason."""
     with pytest.raises(InputError, match=words):
         parse_rows(text)
 
@@ -101,7 +101,7 @@ def test_shapes_are_checked():
 
 
 def test_problem_files_take_them(tmp_path):
-    """A mask from an edge list, one from np.savetxt, and an edge list for a matrix not there."""
+    """Masks from an edge list and from np.savetxt, and an edge list for an absent matrix."""
     (tmp_path / "edges.csv").write_text("pre,post\n0,0\n1,1\n")
     np.savetxt(tmp_path / "all.csv", np.ones((2, 2)))
     text = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
@@ -127,7 +127,7 @@ NAMED = Names(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"neurons": ["PV", "SST"]})
     ("third", "value"), [("", ""), (",cost", ",2"), (",weight", ",-0.5"), (",sign", ",-1")]
 )
 def test_a_third_column(third, value):
-    """Cost, weight or sign: the same edges; a weight of 0 is none; others are not looked at."""
+    """Cost, weight or sign: the same edges; a weight of 0 is none; other columns are not read."""
     found = parse_rows(f"pre,post{third}\nPV,SST{value}\n")
     assert found.column == third.removeprefix(",")
     assert found.mask(NAMED, "W") == [[0, 0], [1, 0]]
@@ -137,7 +137,7 @@ def test_a_third_column(third, value):
 
 
 def test_every_format_gives_one_mask(tmp_path):
-    """Edge lists, matrices of counts either way round, graphs, arrays: the same synapses."""
+    """Edge lists, matrices of counts in either orientation, graphs, arrays: the same synapses."""
     counts = np.array([[0, 3, 0], [1, 0, 0], [0, 2, 5]])
     graph = nx.DiGraph()
     graph.add_nodes_from("abc")
@@ -168,7 +168,7 @@ def test_every_format_gives_one_mask(tmp_path):
         wrong = "leave `rows` out" if not rows else "does not say whether its rows or"
         with pytest.raises(InputError, match=wrong):
             read_edges(tmp_path / file, rows="" if rows else "pre")
-    # Without the table a sparse matrix is a mask, whose rows are `post`.
+    # Without the table a sparse matrix is a mask, with `post` as rows.
     sparse.save_npz(tmp_path / "m.npz", sparse.csr_array(counts > 0))
     path.write_text(f'{head}[learnable]\nW = "m.npz"\n')
     assert (load_problem(path).learnable["W"] == (counts > 0)).all()
@@ -207,7 +207,7 @@ def test_what_a_table_of_edges_may_say(tmp_path):
 
 
 def test_edges_are_written_as_they_are_read():
-    """An edge list that is read back gives the weights; several matrices are named."""
+    """A written edge list is read as the same weights; several matrices are named."""
     cells = {("W", 1, 0): "5/2", ("W", 0, 0): "1"}
     text = edge_list(NAMED, cells)
     assert text == "pre,post,cost\nPV,SST,5/2\nPV,PV,1\n"
@@ -218,7 +218,7 @@ def test_edges_are_written_as_they_are_read():
 
 
 def test_names_of_units_from_a_file(tmp_path):
-    """One a line, with or without a header and further columns; in a problem file too."""
+    """One per line, with or without a header and further columns; in a problem file too."""
     (tmp_path / "a.txt").write_text("PV\nSST\n")
     (tmp_path / "b.csv").write_text("bodyId,type\nPV  ,inhibitory\n SST,inhibitory\n")
     (tmp_path / "edges.csv").write_text("Source,Target\nPV,SST\nSST,PV\n")

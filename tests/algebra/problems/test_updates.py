@@ -1,4 +1,4 @@
-"""Updates: what they are in files, their maps, their sizes, what they refuse."""
+"""Updates: their form in files, their maps, their sizes, refused ones."""
 
 import operator
 import tomllib
@@ -75,7 +75,7 @@ def test_motions_are_the_derivative(update):
 
 
 def test_structural_zeros():
-    """Gains keep them, ties must respect them, a low rank would fill them."""
+    """Gains keep structural zeros, ties must respect them, a low rank would fill them."""
     support = {"W": [[1, 1, 0], [0, 1, 1], [1, 0, 1]]}
     gained = Problem(NET, {"W": {"gain": "columns"}}, support)
     assert gained.learning.moving.size == 6
@@ -103,14 +103,14 @@ def test_structural_zeros():
     ],
 )
 def test_refusals(table, words):
-    """Each names the matrix and what is wrong."""
+    """The message names the matrix and the error."""
     with pytest.raises(InputError, match=r"learnable\.W") as caught:
         Problem(NET, {"W": table})
     assert words in str(caught.value)
 
 
 def test_what_does_not_go_together():
-    """Constraints, random cells and supports know no updates."""
+    """Constraints, random cells and supports do not apply to updates."""
     with pytest.raises(InputError, match=r"\[constraints\] are about single weights"):
         problem_from_dict(
             {**Problem(NET, {"W": {"lora": 1}}).to_dict(), "constraints": {"max_abs": 1}}
@@ -122,7 +122,7 @@ def test_what_does_not_go_together():
 
 
 def test_ties_from_a_file(tmp_path):
-    """The numbers may stand in a CSV or NPY file beside the problem."""
+    """The numbers may be in a CSV or NPY file beside the problem."""
     (tmp_path / "ties.csv").write_text("1,1,0\n2,0,0\n0,0,2\n")
     np.save(tmp_path / "ties.npy", np.array([[1, 1, 0], [2, 0, 0], [0, 0, 2]]))
     for name in ("ties.csv", "ties.npy"):
@@ -149,6 +149,6 @@ def test_dimension_of_a_low_rank(rows, columns, k):
 
 
 def test_read_update_names_the_place():
-    """Messages begin with the place that is handed in."""
+    """Messages begin with the given place."""
     with pytest.raises(InputError, match=r"^here: "):
         read_update({"lora": -1}, "here")

@@ -76,7 +76,7 @@ def random_program(seed, operations=8, *, powers=True, rational=True, functions=
             case "power":
                 values.append(build.power(a, rng.randint(0, 3)))
             case "invert":
-                # A constant beside it, so that it is nowhere 0 for all weights.
+                # A constant is added, so that it is nowhere 0 for all weights.
                 one = build.constant(np.ones(a.shape, np.int64) * 5)
                 values.append(build.invert(build.add(build.multiply(a, a), one)))
             case "apply":

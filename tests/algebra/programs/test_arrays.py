@@ -1,4 +1,4 @@
-"""Programs on arrays of entries: every ring against every other, and against SymPy."""
+"""Programs on arrays of entries: every ring compared with the others, and with SymPy."""
 
 from operator import truediv
 
@@ -53,7 +53,7 @@ def test_residues_are_those_of_rationals(seed):
 
 @given(st.integers(0, 10**6))
 def test_balls_and_doubles_are_near_rationals(seed):
-    """Balls hold the values and derivatives over Q; doubles are as near as rounding leaves them."""
+    """Balls contain the values and derivatives over Q; doubles agree up to rounding."""
     program = random_program(seed, 5, functions=False)
     _, blocks = small_blocks(program, seed)
     before, ctx.prec = ctx.prec, 120
@@ -96,7 +96,7 @@ def test_derivatives_are_those_of_sympy(seed):
 
 
 def test_products_of_stacks_by_another_product():
-    """A product of two matrices serves contractions that need many of them."""
+    """A product of two matrices replaces contractions that need many products."""
     build = Builder()
     V, x = build.weight("V", (2, 3)), build.sample("X", (2, 3, 2))
     program = build.program(build.contract("si,sij->sj", V, x))

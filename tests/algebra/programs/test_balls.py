@@ -1,4 +1,4 @@
-"""Programs in balls: values and derivatives enclose those of doubles; signs that are not known."""
+"""Programs in balls: values and derivatives enclose those of doubles; unknown signs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def middles(balls):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_values_and_columns_of_random_programs(seed):
-    """Of all operations: those of doubles, and derivatives by differences of them."""
+    """For all operations: values of doubles, and derivatives by differences."""
     program = random_program(seed, 6, functions=False)
     weights, samples = drawn(program, 3, seed)
     blocks = in_balls(program, weights, samples)

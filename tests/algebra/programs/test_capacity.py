@@ -1,4 +1,4 @@
-"""How many samples parameters can fit: published ranks, and relations with their reasons."""
+"""Numbers of samples that parameters can fit: published ranks, relations with their reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def block(tmp_path_factory):
 
 @pytest.mark.long
 def test_biases_of_a_transformer_block(block):
-    """75 biases have rank 34 and fit 11 samples; those of the keys do nothing."""
+    """75 biases have rank 34 and fit 11 samples; those of the keys have no effect."""
     names = tuple(n for n, role in block.roles.items() if "bias" in role)
     [found] = capacities(
         Model(block.program), [Subset("biases", names)], learnable=list(block.parameters)
@@ -48,7 +48,7 @@ def test_low_rank_updates_have_gauge(block):
 
 
 def test_gates_share_their_biases(tmp_path):
-    """A GRU has two biases a gate, of which only the sum acts but for the last gate."""
+    """A GRU has two biases a gate, of which only the sum has an effect, except in the last gate."""
     read = read_onnx(save("gru", tmp_path))
     [found] = capacities(Model(read.program), [Subset("b", ("b",))]).subsets
     assert (found.learnable, found.rank, found.capacity) == (18, 12, 6)
@@ -56,7 +56,7 @@ def test_gates_share_their_biases(tmp_path):
 
 
 def test_everything_meets_every_teacher(tmp_path):
-    """A teacher's labels can be met with all parameters, for any number of samples."""
+    """A teacher's labels can be matched with all parameters, for any number of samples."""
     read = read_onnx(save("mlp_tanh", tmp_path))
     names = tuple(read.parameters)
     found = capacities(Model(read.program), [Subset("all", names)], learnable=names).subsets[0]
@@ -107,7 +107,7 @@ def test_polynomial_convolutions(kernels, r):
 
 @pytest.mark.parametrize(("sizes", "dimension"), [((5, 5, 3, 1), 32), ((5, 4, 3, 1), 25)])
 def test_polynomial_networks_as_programs(sizes, dimension):
-    """Published defective networks with squares, written as programs."""
+    """Published defective networks with squares, as programs."""
     build = Builder()
     value = build.sample("x", (sizes[0],))
     for k in range(1, len(sizes)):
@@ -117,7 +117,7 @@ def test_polynomial_networks_as_programs(sizes, dimension):
 
 
 def test_full_ranks_need_no_bound(tmp_path):
-    """Ranks as large as counting allows are proved; a deficit is probable, with its bound."""
+    """Ranks as large as the counts permit are proved; a deficit is probable, with its bound."""
     read = read_onnx(save("mlp_tanh", tmp_path))
     names = tuple(read.parameters)
     found = capacities(Model(read.program), [Subset("l3", ("l3.weight", "l3.bias"))])
@@ -136,7 +136,7 @@ def test_full_ranks_need_no_bound(tmp_path):
 
 
 def test_more_samples_and_functions_weaken_the_bound():
-    """It grows with the arguments that may meet, and with the rows of a minor."""
+    """It increases with the arguments that may be equal, and with the rows of a minor."""
     build = Builder()
     x = build.sample("x", (3,))
     total = build.contract("ij,j->i", build.weight("W", (4, 3)), x)

@@ -1,4 +1,4 @@
-"""Degrees of programs: bounds against polynomials written out, degrees against differences."""
+"""Degrees of programs: bounds compared with expanded polynomials, degrees with differences."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_bounds_hold_for_jacobians_written_out(seed):
 
 
 def test_a_chain_of_residuals_does_not_double_its_denominators():
-    """x + f(x) again and again, with a quotient in f: the degree grows by as much each time."""
+    """x + f(x) repeated, with a quotient in f: the degree increases by equal amounts."""
     degrees = []
     for depth in (2, 4, 8):
         build = Builder()
@@ -88,7 +88,7 @@ def test_a_chain_of_residuals_does_not_double_its_denominators():
             below = build.add(build.multiply(mixed, mixed), one)
             x = build.add(x, build.multiply(mixed, build.invert(below)))
         degrees.append(entry_bound(build.program(x), 2).degree)
-    # Inverting cubes of sums: a factor a layer, as of any nested quotient, and no more.
+    # Inverses of cubes of sums: a factor per layer, as for any nested quotient, and no more.
     assert degrees[0] < degrees[1] < degrees[2]
     assert degrees[2].bit_length() <= 2 * degrees[1].bit_length()
 
@@ -106,7 +106,7 @@ def test_bits_of_a_product_of_sums():
 
 @pytest.mark.parametrize("function", ["exp", "tanh", "sigmoid", "softplus", "erf"])
 def test_arguments_of_functions_may_meet(function):
-    """More samples have more pairs of arguments that may be equal by chance."""
+    """With more samples more pairs of arguments may be equal by chance."""
     build = Builder()
     a = build.contract("ij,j->i", build.weight("U", (3, 2)), build.sample("X", (2,)))
     program = build.program(build.apply(function, a))
@@ -118,7 +118,7 @@ def test_arguments_of_functions_may_meet(function):
 @settings(max_examples=many(30), deadline=None)
 @given(st.integers(0, 10**6))
 def test_affine_programs_have_no_second_differences(seed):
-    """Degree at most 1 in some weights: f(w + 2v) − 2 f(w + v) + f(w) = 0, and not beyond."""
+    """Degree at most 1 in some weights: f(w + 2v) − 2 f(w + v) + f(w) = 0, and not in others."""
     program = random_program(seed, 6, functions=False)
     rng = random.Random(seed)
     name = rng.choice(list(program.weights))
@@ -141,7 +141,7 @@ def test_affine_programs_have_no_second_differences(seed):
 
 
 def test_the_read_out_of_a_model_is_affine(tmp_path):
-    """The last layer alone; with the layer before it no polynomial."""
+    """The last layer alone is a polynomial; with the layer before it there is none."""
     program = read_onnx(save("mlp_tanh", tmp_path)).program
     assert degree_in(program, ["l3.weight", "l3.bias"]) == 1
     assert degree_in(program, ["l3.weight", "l2.bias"]) == float("inf")

@@ -10,7 +10,7 @@ from algebra.programs import Builder, evaluate
 
 
 class OneSample:
-    """Rationals without a batch axis, in the plainest way."""
+    """Rationals without a batch axis, in the simplest implementation."""
 
     def constant(self, table, denominator):
         return np.vectorize(lambda c: Fraction(int(c), denominator), otypes=[object])(table)
@@ -46,7 +46,7 @@ def rationals(*rows):
 
 
 def test_every_operation_has_its_value():
-    """A program with all operations but roots and functions, against the same formula by hand."""
+    """A program with all operations but roots and functions agrees with the explicit formula."""
     build = Builder()
     W, x = build.weight("W", (2, 2)), build.sample("X", (2,))
     a = build.contract("ij,j->i", W, x)
@@ -63,7 +63,7 @@ def test_every_operation_has_its_value():
 
 
 def test_only_what_is_needed_is_evaluated():
-    """A block that the wanted value does not depend on needs no value."""
+    """A block that the required value does not depend on needs no value."""
     build = Builder()
     x = build.sample("X", (1,))
     y = build.contract("ij,j->i", build.weight("W", (1, 1)), x)

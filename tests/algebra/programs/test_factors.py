@@ -1,4 +1,4 @@
-"""Jacobians in factors against the columns of the program itself."""
+"""Jacobians in factors compared with the columns of the program itself."""
 
 import random
 
@@ -27,7 +27,7 @@ def test_factors_give_the_columns(seed):
 
 
 def test_what_a_value_does_not_depend_on_is_missing():
-    """The first stage's value depends on the weights up to there."""
+    """The first stage's value depends on the weights of earlier stages."""
     net = small(random.Random(3), "tanh")
     while not net.stages():
         net = small(random.Random(random.random()), "tanh")

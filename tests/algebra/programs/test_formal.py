@@ -44,7 +44,7 @@ def test_slopes_are_those_of_the_functions():
 
 
 def test_roots_exist_or_are_said_not_to():
-    """A root squared is its argument where it exists; elsewhere the sample is marked."""
+    """A squared root is its argument if it exists; otherwise the sample is marked."""
     formal = Formal(P, 0, strict=True)
     root = formal.root(A)
     [(_, invalid)] = formal.invalid
@@ -54,7 +54,7 @@ def test_roots_exist_or_are_said_not_to():
 
 
 def test_signs_are_given():
-    """ReLU chooses by the pattern of its node; without one it has no value."""
+    """ReLU selects by the pattern of its node; without one it has no value."""
     build = Builder()
     x = build.sample("x", (5,))
     y = build.choose(x, x, build.scale(x, 0))

@@ -1,4 +1,4 @@
-"""Ranks at random points are those of float64 derivatives; which of them are exact."""
+"""Ranks at random points are those of float64 derivatives; exactness."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_ranks_equal_those_in_doubles(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["mlp_tanh", "mlp_softplus", "silu", "gru", "lstm"])
 def test_exponentials_are_exact(name, tmp_path):
-    """The arguments of networks with exponentials are shown independent."""
+    """The arguments of networks with exponentials are proved independent."""
     read = read_onnx(save(name, tmp_path))
     found = argued(Model(read.program), "0")
     assert found.is_exact

@@ -1,4 +1,4 @@
-"""Jacobians of programs: backwards against forwards, and against differences of polynomials."""
+"""Jacobians of programs: reverse mode compared with dual numbers and with differences."""
 
 import itertools
 import random
@@ -48,7 +48,7 @@ def test_backwards_is_forwards(seed, p, samples):
 
 @given(st.integers(0, 10**6))
 def test_some_columns_in_any_order(seed):
-    """The columns of some cells are those of all cells, in the order asked for."""
+    """The columns of some cells are those of all cells, in the requested order."""
     program = random_program(seed)
     arithmetic, blocks = point(program, LONG_PRIME, seed)
     cells = all_cells(program)
@@ -82,7 +82,7 @@ def test_a_polynomial_moves_by_its_derivative(seed):
 
 
 def test_a_weight_in_many_places():
-    """A recurrent matrix gathers a pair for each step, and asked cells alone are formed."""
+    """A recurrent matrix has a pair for each step, and only requested cells are formed."""
     build = Builder()
     W, x = build.weight("W", (3, 3)), build.sample("X", (3,))
     h = x
@@ -98,7 +98,7 @@ def test_a_weight_in_many_places():
 
 
 def test_another_value_can_be_differentiated():
-    """The derivative of a named value in the middle."""
+    """The derivative of an intermediate value given by its name."""
     build = Builder()
     W, x = build.weight("W", (2, 3)), build.sample("X", (3,))
     hidden = build.name("hidden", build.apply("tanh", build.contract("ij,j->i", W, x)))
@@ -111,7 +111,7 @@ def test_another_value_can_be_differentiated():
 
 
 def test_chosen_values_follow_the_pattern():
-    """Where a pattern is given, a choice has the derivative of what is chosen."""
+    """With a given pattern, a choice has the derivative of the selected value."""
     build = Builder()
     W, x = build.weight("W", (4, 2)), build.sample("X", (2,))
     a = build.contract("ij,j->i", W, x)

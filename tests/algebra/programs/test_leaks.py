@@ -1,4 +1,4 @@
-"""Leaks: read and refused; derivatives; when the sums of a unit are independent."""
+"""Leaks: read and refused; derivatives; independence of the sums of a unit."""
 
 import random
 from fractions import Fraction
@@ -39,7 +39,7 @@ def some_net(rng, **more):
 
 @pytest.mark.parametrize("seed", range(many(40)))
 def test_columns_are_derivatives(seed):
-    """Jacobian columns and what is recorded agree with dual numbers, in primes of both lengths."""
+    """Jacobian columns and readings agree with dual numbers, in primes of both lengths."""
     rng = random.Random(seed)
     net, p = some_net(rng), random_prime(rng, rng.choice((31, 61)))
     point = random_point(net, p, rng.randrange(1 << 32))
@@ -56,7 +56,7 @@ def test_columns_are_derivatives(seed):
 
 @pytest.mark.parametrize("seed", range(many(20)))
 def test_labels_and_jacobian_against_a_loop(seed):
-    """Labels are those of a loop over steps in doubles; the engine's Jacobian, differences."""
+    """Labels agree with a loop over steps in doubles; the engine's Jacobian with differences."""
     rng = random.Random(seed)
     net = some_net(rng, activation="tanh", biases=True)
     learnable = {name: "all" for name in net.shapes if name != "D"}
@@ -84,7 +84,7 @@ def test_labels_and_jacobian_against_a_loop(seed):
 
 
 def test_without_a_leak_nothing_changes():
-    """α = 1 is the network without one: equal, the same file, the same points and verdict."""
+    """α = 1 is the network without a leak: equal, the same file, the same points and verdict."""
     plain = RNN(n=3, T=2, b=1, d=1, m=3, biases=True)
     one = RNN(n=3, T=2, b=1, d=1, m=3, biases=True, leak=[1, "1", 1.0], read="last")
     assert one == plain
@@ -105,13 +105,13 @@ def test_without_a_leak_nothing_changes():
     ],
 )
 def test_refusals(leak, words):
-    """What a leak cannot be, with its place."""
+    """Invalid leaks are refused with their place."""
     with pytest.raises(InputError, match=words):
         read_leak(leak, 3)
 
 
 def test_files_of_leaks(tmp_path):
-    """One number a row, or an array; the row of a wrong one is named."""
+    """One number per row, or an array; the row of a wrong one is named."""
     sizes = {"kind": "rnn", "n": 3, "T": 2, "b": 1, "d": 1, "m": 1}
     (tmp_path / "leaks.csv").write_text("0.1\n1\n1/3\n", encoding="utf-8")
     np.save(tmp_path / "leaks.npy", np.array([0.1, 1.0, 0.5]))
@@ -125,7 +125,7 @@ def test_files_of_leaks(tmp_path):
 
 
 def independent_by_sympy(net, support):
-    """The same, written out: values are symbols, the same for equal sums."""
+    """The same, expanded: values are symbols, equal for equal sums."""
     n, φ = net.n, {}
     W = [[sympy.Symbol(f"W{i}_{j}") * int(support["W"][i][j]) for j in range(n)] for i in range(n)]
     B = [sympy.Symbol(f"B{i}") * int(support["B"][i][0]) for i in range(n)]
@@ -154,7 +154,7 @@ def independent_by_sympy(net, support):
 
 @pytest.mark.parametrize("seed", range(many(30)))
 def test_sums_against_sympy(seed):
-    """Sums are independent over Q exactly where those written out in symbols are."""
+    """Sums are independent over Q if and only if the expanded sums are."""
     rng = random.Random(seed)
     n, T = 3, 4
     net = RNN(
@@ -170,7 +170,7 @@ def test_sums_against_sympy(seed):
 
 
 def test_dependent_sums_are_no_proof():
-    """A unit that hears of one with nothing but a bias: formal ranks are upper bounds there."""
+    """A unit whose input is a unit with only a bias: formal ranks are upper bounds there."""
     net = RNN(n=2, T=4, b=1, d=1, m=1, biases=True, leak=0.5, read="all")
     support = {"W": [[0, 0], [1, 0]], "B": [[0], [0]]}
     assert not net.ranks_are_exact({k: np.array(v) for k, v in support.items()})
@@ -183,7 +183,7 @@ def test_dependent_sums_are_no_proof():
 
 @pytest.mark.parametrize("seed", range(many(12)))
 def test_verdicts_and_recordings_are_verified(seed):
-    """Certificates and recordings of leaking networks hold when checked from their files."""
+    """Certificates and recordings of leaking networks verify from their files."""
     rng = random.Random(f"verdicts/{seed}")
     net = some_net(rng, activation=rng.choice(["tanh", "softplus"]), biases=True)
     learnable = {

@@ -1,4 +1,4 @@
-"""Signs of values for all real weights: what is claimed holds at random points."""
+"""Signs of values for all real weights: the claims hold at random points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def claims(program):
 
 
 def hold(program, seed):
-    """Whether no claim is refuted by doubles at a random point; and how many there are."""
+    """Whether doubles at a random point refute no claim; and the number of claims."""
     rng = np.random.default_rng(seed)
     blocks = {}
     for block in program.blocks:
@@ -39,7 +39,7 @@ def hold(program, seed):
 
 @pytest.mark.parametrize("seed", range(many(60)))
 def test_claims_about_random_programs(seed):
-    """Of sums, products, quotients, powers and entries put together."""
+    """The claims for sums, products, quotients, powers and entries hold."""
     assert hold(random_program(seed, 12, functions=False), seed) >= 1
 
 

@@ -1,4 +1,4 @@
-"""The builder of programs: shapes are checked, equal operations are made once."""
+"""The builder of programs: shapes are checked, equal operations become one node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from algebra.programs import Builder
 
 
 def test_equal_operations_are_one_node():
-    """Asking twice for one operation gives one node; another letter or factor gives another."""
+    """An operation built twice is one node; another letter or factor gives another."""
     build = Builder()
     W, x = build.weight("W", (2, 2)), build.sample("X", (2,))
     first = build.contract("ij,j->i", W, x)
@@ -24,7 +24,7 @@ def test_equal_operations_are_one_node():
 
 
 def test_a_value_is_batched_where_a_sample_enters():
-    """What depends on weights alone is the same for all samples."""
+    """Values that depend on weights alone are the same for all samples."""
     build = Builder()
     W, x = build.weight("W", (2, 2)), build.sample("X", (2,))
     square = build.contract("ij,jk->ik", W, W)
@@ -51,7 +51,7 @@ def test_a_value_is_batched_where_a_sample_enters():
     ],
 )
 def test_a_wrong_shape_is_refused(make, said):
-    """Each message says what does not fit."""
+    """Each message names the mismatch."""
     build = Builder()
     W, x = build.weight("W", (3, 2)), build.sample("X", (2,))
     with pytest.raises(ValueError, match=said):

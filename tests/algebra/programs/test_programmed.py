@@ -1,4 +1,4 @@
-"""What is given by a program: labels and derivatives in the ring of the entries."""
+"""Networks given by a program: labels and derivatives in the ring of the entries."""
 
 import numpy as np
 import sympy
@@ -28,7 +28,7 @@ class Product(Programmed):
 
 
 def test_labels_and_derivatives_of_what_drives_it():
-    """Both are those of the driven samples; the program is made once."""
+    """Both agree with the driven samples; the program is built once."""
     net = Product()
     X, weights = np.array([[1, 2], [3, 4]]), {"W": np.array([[1, -1]])}
     assert net.forward(weights, X).tolist() == [[-4, -4]]

@@ -14,12 +14,12 @@ from tests.algebra.programs.test_evaluate import OneSample
 
 
 def arrays(value):
-    """Also of one entry without axes, which NumPy would make a number of."""
+    """Also for one entry without axes, which NumPy would convert to a number."""
     return np.asarray(value, dtype=object)
 
 
 class Arrays(OneSample):
-    """Rationals in arrays, whatever their axes."""
+    """Rationals in arrays, for all axes."""
 
     def __getattribute__(self, name):
         method = super().__getattribute__(name)
@@ -43,7 +43,7 @@ def test_residues_of_rational_values(seed, p):
 
 
 def test_what_has_no_residue_is_refused():
-    """Roots, signs without a pattern, and division by what is 0 modulo p are refused in words."""
+    """Roots, signs without a pattern, and division by 0 modulo p are refused with a message."""
     build = Builder()
     x = build.sample("X", (1,))
     zero = build.subtract(x, x)

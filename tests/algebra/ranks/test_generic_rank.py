@@ -1,4 +1,4 @@
-"""Generic ranks against theory, dual numbers and the papers' cases."""
+"""Generic ranks compared with theory, dual numbers and the papers' cases."""
 
 import random
 from fractions import Fraction
@@ -53,7 +53,7 @@ from tests.algebra.ranks.cases import P, derivative
     ids=str,
 )
 def test_ranks_of_whole_networks(network, expected):
-    """Where counting gives the dimension of the labels, the rank is proved to be it."""
+    """If the count gives the dimension of the labels, the rank is proved equal to it."""
     found = network_rank(network)
     assert found.rank == expected == found.upper
     assert found.is_proved
@@ -62,7 +62,7 @@ def test_ranks_of_whole_networks(network, expected):
 
 
 def test_the_bound_on_the_dimension_of_labels_is_one(small_networks):
-    """No net has a Jacobian of higher rank than `label_dimension_bound`; most meet it."""
+    """No net has a Jacobian of higher rank than `label_dimension_bound`; most attain it."""
     met = 0
     networks = list(small_networks(3, 300))
     rng = random.Random(0)
@@ -85,7 +85,7 @@ def test_the_bound_on_the_dimension_of_labels_is_one(small_networks):
 
 
 def test_ranks_are_the_largest_over_many_points(small_allocations):
-    """A generic rank is the largest rank met at 5 independent points, by FLINT's elimination."""
+    """A generic rank is the largest rank at 5 independent points, by FLINT's elimination."""
     for k, allocation in enumerate(small_allocations(2, 120)):
         network = allocation.network
         found = allocation_rank(allocation, seed=k)
@@ -102,7 +102,7 @@ def test_ranks_are_the_largest_over_many_points(small_allocations):
 
 
 def test_more_cells_never_lower_the_rank(small_allocations):
-    """Ranks grow by 0 or 1 with each cell, up to the network's."""
+    """Ranks increase by 0 or 1 with each cell, up to the network's."""
     for allocation in small_allocations(4, 20):
         cells = list(allocation.cells)
         ranks = [
@@ -115,10 +115,10 @@ def test_more_cells_never_lower_the_rank(small_allocations):
 
 
 def test_structural_zeros_lower_ranks():
-    """A support that cuts the net in two cuts the rank as far as the algebra says.
+    """A support that divides the net in two reduces the rank by the predicted number.
 
-    With W diagonal each unit is a net of its own; with D reading unit 0 only, the weights
-    of unit 1 do nothing.
+    With W diagonal each unit is a separate net; if D reads unit 0 only, the weights of unit 1 have
+    no effect.
     """
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     support = {"W": np.eye(2, dtype=int), "D": np.array([[1, 0]])}
@@ -132,7 +132,7 @@ def test_structural_zeros_lower_ranks():
     assert allocation_rank(allocation, dead).rank == 0
 
 
-# --- how a rank is found and what it is worth ---------------------------------------------
+# --- computation and error of a rank ------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -158,7 +158,7 @@ def test_many_cells_are_ranked_like_few(network, seed):
 
 
 def test_combinations_find_a_rank_that_samples_miss(monkeypatch):
-    """Where few cells matter among many, a sample misses them and combinations do not."""
+    """If few cells matter among many, a sample misses them and combinations do not."""
     network = LinearRNN(n=30, T=1, b=1, d=2, m=1)
     # Row 0 of W alone has rank 1; D's two cells in column 0 are needed for rank 2.
     support = {"D": np.eye(2, 30, dtype=int)}
@@ -186,7 +186,7 @@ def test_a_rank_below_the_bound_is_given_an_error():
 
 
 def test_a_higher_rank_met_later_starts_the_count_anew(monkeypatch):
-    """An unlucky first point is outvoted: the error counts no points before the best one."""
+    """A first point of too small a rank: the error counts points from the best one on."""
     network = LinearEstimator(q=2, d=2, m=2)
     true, seen = module.rank_at, []
 
@@ -231,14 +231,14 @@ def test_degree_and_norm_of_entries(network):
 
 
 def test_an_empty_allocation_has_rank_0_for_certain():
-    """Nothing to differentiate: rank 0, proved."""
+    """No learnable weight: rank 0, proved."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     found = allocation_rank(Allocation.from_cells(network, []))
     assert (found.rank, found.upper, found.error) == (0, 0, 0)
 
 
 def test_a_relu_net_has_no_single_jacobian():
-    """Its rank depends on the activation pattern: an input error says so."""
+    """The rank depends on the activation pattern: an input error says so."""
     network = ShallowReLU(q=2, n=2, d=1, m=2)
     with pytest.raises(InputError, match="activation pattern"):
         network_rank(network)
@@ -276,7 +276,7 @@ def test_the_output_matrix_is_ranked_apart(network, seed):
 
 
 def test_few_rows_show_a_full_rank(monkeypatch):
-    """Of very many labels a few are ranked; where they miss a deficit all are."""
+    """Of very many labels some are ranked; if they miss a deficit, all are."""
     network = LinearRNN(n=12, T=2, b=4, d=12, m=16)
     point = random_point(network, P, 3)
     shapes = []

@@ -1,4 +1,4 @@
-"""Columns of the Jacobian against dual numbers and SymPy."""
+"""Columns of the Jacobian compared with dual numbers and SymPy."""
 
 import random
 

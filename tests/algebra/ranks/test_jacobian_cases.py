@@ -1,4 +1,4 @@
-"""Ranks of named allocations: the papers' theorems and where they fail (design, section 4)."""
+"""Ranks of named allocations: the papers' theorems and their failures (design, section 4)."""
 
 from fractions import Fraction
 

@@ -13,7 +13,7 @@ from algebra.ranks.minors import LARGEST, Minor, find_minor, is_regular, rationa
 
 @pytest.mark.parametrize("activation", [*ANALYTIC, {"polynomial": [1, 0, "1/3"]}], ids=str)
 def test_a_regular_minor_is_found_and_shown_again(activation):
-    """As large as the rank, by other precisions than it was found with."""
+    """As large as the rank, checked by other precisions than in the search."""
     net = RNN(3, 2, 2, 2, 2, activation=activation, biases=True)
     minor = find_minor(net, all_cells(net), 4, {}, 0)
     assert minor is not None
@@ -24,14 +24,14 @@ def test_a_regular_minor_is_found_and_shown_again(activation):
 def test_a_singular_minor_is_not_shown_regular():
     """Two columns that are multiples of each other: the same unit read by one output."""
     net = RNN(2, 1, 1, 1, 2, activation="tanh")
-    # One input: D[0, 0] and W[0, 0] move two samples in different ways, W and B in the same.
+    # One input: D[0, 0] and W[0, 0] change two samples differently, W and B alike.
     singular = Minor(5, (0, 1), (("W", 0, 0), ("W", 0, 1)))
     assert not is_regular(net, singular, {}, (64, 128))
     assert is_regular(net, Minor(5, (0, 1), (("D", 0, 0), ("W", 0, 0))), {}, (64,))
 
 
 def test_no_minor_beyond_the_rank_or_the_limit():
-    """Neither of rank that is not there, nor larger than balls are multiplied for."""
+    """Minors of too large a rank are not found, nor minors beyond the size limit of balls."""
     net = RNN(2, 1, 1, 1, 2, activation="tanh")
     assert find_minor(net, [("W", 0, 0), ("W", 0, 1)], 2, {}, 0) is None
     assert find_minor(net, all_cells(net), LARGEST + 1, {}, 0) is None
@@ -39,7 +39,7 @@ def test_no_minor_beyond_the_rank_or_the_limit():
 
 
 def test_points_keep_structural_zeros():
-    """And are the same for the same number."""
+    """The result is the same for the same number."""
     net = RNN(3, 2, 1, 1, 2, activation="tanh")
     mask = {"W": np.eye(3, dtype=int)}
     weights, X = rational_point(net, 7, mask)

@@ -1,4 +1,4 @@
-"""Parameters of updates as weights: against dual numbers, complex steps, and all subsets."""
+"""Parameters of updates as weights: compared with dual numbers, complex steps, all subsets."""
 
 import random
 from itertools import combinations
@@ -60,7 +60,7 @@ def some_problem(seed):
 
 @pytest.mark.parametrize("seed", range(many(40)))
 def test_columns_are_derivatives(seed):
-    """Columns of parameters and of all matrices are what dual numbers through the updates say."""
+    """Columns of parameters and of all matrices agree with dual numbers through the updates."""
     rng, problem = some_problem(seed)
     asked = by_parameters(problem)
     net, p = asked.network, random_prime(rng)
@@ -77,7 +77,7 @@ def test_columns_are_derivatives(seed):
 
 @pytest.mark.parametrize("seed", range(many(20)))
 def test_readings_are_derivatives(seed):
-    """The same of hidden units at every step."""
+    """The same for hidden units at every step."""
     rng, problem = some_problem(seed)
     asked = by_parameters(problem)
     net, p = asked.network, random_prime(rng)
@@ -97,7 +97,7 @@ def test_readings_are_derivatives(seed):
 
 @pytest.mark.parametrize("seed", range(many(20)))
 def test_ranks_and_round_trip(seed):
-    """Without gauge the rank is that of all that learns; updates come back as they were."""
+    """Without gauge the rank is that of all learnable parameters; updates are restored."""
     _, problem = some_problem(seed)
     asked = by_parameters(problem)
     whole = network_rank(problem.network).rank
@@ -114,7 +114,7 @@ def test_ranks_and_round_trip(seed):
 
 @pytest.mark.parametrize("seed", range(many(20)))
 def test_balls_enclose_derivatives(seed):
-    """At a rational point, columns of cells and of parameters are what complex steps say."""
+    """At a rational point, columns of cells and of parameters agree with complex steps."""
     _, problem = some_problem(seed)
     base, moved = problem.network, by_parameters(problem)
     net = moved.network
@@ -149,7 +149,7 @@ def as_doubles(matrix):
 
 
 def complex_jacobian(problem, rng, states):
-    """Derivatives of labels or of all states by θ, by complex steps: one row a number."""
+    """Derivatives of labels or of all states by θ, by complex steps: one row per number."""
     net, learning = problem.network, problem.learning
     drawn, theta = parameters(learning, lambda: rng.gauss(0, 1))
     X = np.array([[rng.gauss(0, 1) for _ in range(net.m)] for _ in range(net.T * net.b)])
@@ -177,7 +177,7 @@ def float_rank(rows):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_recordings_are_the_smallest(seed):
-    """Units and entries recorded are as few as brute force over all sets finds; proofs hold."""
+    """Recorded units and entries are as few as by brute force over all sets; proofs hold."""
     rng = random.Random(seed)
     leak = [1, "learnable", ["1/2", "1/3", "1/5"], "1/4"][seed % 4]
     net = RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh", biases=True, leak=leak)
@@ -221,7 +221,7 @@ def test_designs_and_losses_are_those_of_all_subsets(seed):
     cells, J = asked.allocation.cells, complex_jacobian(by_updates(asked), rng, states=False)
     order = parameter_cells(by_updates(asked))
     assert order == cells
-    # Cells stand before the parameters of updates in both orders.
+    # Cells are before the parameters of updates in both orders.
     theta = [*by_updates(asked).learning.cells, *(c for c in cells if c[0] not in net.shapes)]
     columns = {cell: J.reshape(-1, len(theta))[:, k] for k, cell in enumerate(theta)}
     whole = network_rank(net).rank
@@ -248,7 +248,7 @@ def test_designs_and_losses_are_those_of_all_subsets(seed):
 
 
 def test_parameters_of_low_ranks_are_not_chosen():
-    """A verb of single parameters refuses them and names itself."""
+    """A verb about single parameters refuses them and names itself."""
     problem = Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": {"lora": 1}})
     with pytest.raises(InputError, match="repair asks of single parameters"):
         by_parameters(problem, singly="repair")

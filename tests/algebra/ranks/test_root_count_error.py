@@ -1,4 +1,4 @@
-"""How sure root counts are: bounds on small cases, and what is too small where a prime is small."""
+"""Error bounds of root counts: on small cases, and too small a prime."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
 
 
 def test_a_row_is_proved():
-    """A whole row gives linear equations as they stand: N = 1 needs no bound."""
+    """A whole row gives linear equations without elimination: N = 1 needs no bound."""
     found = generic_root_count(Allocation.rows(NET, "W", [0])).certainty
     assert (found.kind, found.bound) == (PROVED, 0)
     assert found.to_dict()["error_bound"] == 0
 
 
 def test_the_diagonal_has_a_number():
-    """N = 2 modulo two primes carries a bound far below 1, in the text too."""
+    """N = 2 modulo two primes has a bound far below 1, in the text too."""
     found = generic_root_count(DIAGONAL)
     assert found.value == 2
     assert found.certainty.kind == PROBABLE
@@ -50,7 +50,7 @@ def test_the_diagonal_has_a_number():
 
 
 def test_more_primes_are_surer():
-    """One prime more multiplies the bound, up to the chance that it is the same prime."""
+    """One prime more multiplies the bound, down to the chance that it is the same prime."""
     one, two, three = (by_primes(NET, ("W",), 2, 2, k).bound for k in (1, 2, 3))
     assert two == one * (one + Fraction(1, PRIME_COUNT))
     assert three == two * (one + Fraction(2, PRIME_COUNT))
@@ -61,7 +61,7 @@ def test_more_primes_are_surer():
     [(LinearRNN(n=12, T=6, b=2, d=4, m=9), 36), (LinearRNN(n=2, T=2, b=1, d=3, m=3), 8)],
 )
 def test_no_bound_is_no_number(network, unknowns):
-    """Where nothing below 1 is proved, or the labels depend on each other, there is none."""
+    """If no bound below 1 is proved, or the labels depend on each other, there is none."""
     found = by_primes(network, ("W",), unknowns, 5, 2)
     assert (found.kind, found.bound) == (UNBOUNDED, None)
     assert found.to_dict()["error_bound"] is None
@@ -69,7 +69,7 @@ def test_no_bound_is_no_number(network, unknowns):
 
 
 def test_updates_have_a_number():
-    """Parameters that move weights together: the same argument, with their degree."""
+    """Parameters that change several weights: the same argument, with their degree."""
     problem = Problem(NET, {"W": {"tied": [[1, 0], [0, 2]]}})
     found = update_root_count(problem)
     assert found.certainty.kind == PROBABLE
@@ -77,7 +77,7 @@ def test_updates_have_a_number():
 
 
 def test_degrees_of_labels():
-    """W stands T times in the labels, D and B once; low ranks count twice."""
+    """W occurs T times in the labels, D and B once; low ranks count twice."""
     net = LinearRNN(n=3, T=4, b=1, d=2, m=2)
     assert label_degree(net, ("W",)) == 4
     assert label_degree(net, ("B", "W", "D")) == 6
@@ -97,7 +97,7 @@ def test_numerical_and_ranks():
 
 @pytest.mark.parametrize("p", [5, 7, 11])
 def test_a_count_is_never_too_large(p):
-    """Modulo small primes, where luck is bad often, finite fibres have N points or fewer."""
+    """Modulo small primes, where errors are frequent, finite fibres have N points or fewer."""
     degrees = []
     for seed in range(12):
         core, _ = modular_core(DIAGONAL, p, seed, "B")
@@ -112,7 +112,7 @@ def test_a_count_is_never_too_large(p):
 
 
 def test_numbers_leave_the_error_without_a_bound():
-    """Coefficients are then as large as the measured weights make them."""
+    """Coefficients are as large as the measured weights make them."""
     found = by_primes_at_numbers(2)
     assert (found.kind, found.bound) == (UNBOUNDED, None)
     assert "measured numbers" in found.text

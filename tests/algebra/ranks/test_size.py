@@ -1,4 +1,4 @@
-"""Sizes that no machine holds are refused in words, at once."""
+"""Sizes that exceed the memory are refused with a message, at once."""
 
 import warnings
 
@@ -26,14 +26,14 @@ def test_memory_and_time():
 
 
 def test_time_that_is_over():
-    """Where no time is left that is what is said, not how long a rank would take."""
+    """If no time is left the message says so, not how long a rank would take."""
     net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     with within(1e-9), pytest.raises(OutOfTime, match="time limit is over"):
         check_size(net, 4)
 
 
 def test_share_of_memory(monkeypatch):
-    """80 % of the memory is the limit; from 4 GB on it is said; limits of the shell count."""
+    """80 % of the memory is the limit; from 4 GB on it is shown; limits of the shell count."""
     monkeypatch.setattr(size, "memory", lambda: 10**10)
     with pytest.raises(Unfinished, match=r"8\.01 GB of memory; this machine has 10 GB.* 80%"):
         check_memory(8.01e9, "it", "less")
@@ -48,7 +48,7 @@ def test_share_of_memory(monkeypatch):
 
 
 def test_left_factors_of_activations(monkeypatch):
-    """Derivatives of hidden units through activations: the factors count, which grow as n² m T²."""
+    """Derivatives of hidden units through activations: the factors count; they grow as n² m T²."""
     net = mp.RNN(n=40, T=4, b=1, d=1, m=50, activation="tanh")
     point = random_point(net, 2147483629, 0)
     for what in ("labels", "times", "units"):
@@ -63,7 +63,7 @@ def test_left_factors_of_activations(monkeypatch):
 
 
 def test_before_anything_is_made():
-    """Columns of all weights for eighty million labels are refused before they are made."""
+    """Columns of all weights for eighty million labels are refused before they are computed."""
     net = mp.LinearRNN(n=40, T=2, b=1, d=20, m=4_000_000)
     with pytest.raises(Unfinished, match="memory"):
         columns_at(net, random_point(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), 7, 0), all_cells(net))

@@ -1,4 +1,4 @@
-"""Ranks with updates: against SymPy, SVD in doubles, whole matrices, transposition."""
+"""Ranks with updates: compared with SymPy, SVD in doubles, whole matrices, transposition."""
 
 import random
 
@@ -19,7 +19,7 @@ from algebra.ranks.updates import learning_rank
 
 
 def random_update(rng, shape):
-    """Any update that fits a matrix, as it stands in a file."""
+    """Any update that fits a matrix, as in a file."""
     kind = rng.choice(["lora", "rows", "columns", "tied"])
     if kind == "lora":
         return {"lora": rng.randint(1, min(shape))}
@@ -45,7 +45,7 @@ def random_problem(rng, net):
 
 
 def parameters(learning, make):
-    """Drawn weights and parameters, made one by one; gains, too, are generic."""
+    """Drawn weights and parameters, made one by one; gains are generic too."""
     drawn = {
         name: np.array([[make() for _ in range(c)] for _ in range(r)])
         for name, (r, c) in learning.network.shapes.items()
@@ -99,7 +99,7 @@ def test_against_sympy(seed):
 
 
 def labels(net, weights, X):
-    """The labels in complex doubles, written again for networks with tanh."""
+    """The labels in complex doubles, implemented again for networks with tanh."""
     if isinstance(net, RNN):
         h = np.zeros((net.n, net.m), complex)
         for t in range(net.T):
@@ -150,7 +150,7 @@ NETS = st.builds(
 @settings(max_examples=25, deadline=None)
 @given(net=NETS, name=st.sampled_from(["W", "B", "D"]))
 def test_full_rank_is_the_whole_matrix(net, name):
-    """And so is every rank that is enough for the network (`enough_rank`)."""
+    """The same holds for every rank that suffices for the network (`enough_rank`)."""
     whole = Problem(net, {name: "all"})
     expected = allocation_rank(whole.allocation).rank
     for k in {min(net.shapes[name]), net.enough_rank(name)}:

@@ -1,4 +1,4 @@
-"""What one weight more or less does to a rank, against a rank for each weight."""
+"""The change of a rank by one weight more or less, compared with a rank for each weight."""
 
 import random
 
@@ -42,13 +42,13 @@ def same(found, expected):
 
 
 def test_small_nets_one_weight_at_a_time(small_allocations):
-    """Every weight of small nets: the echelon form says what a rank of its own says."""
+    """Every weight of small nets: the echelon form agrees with a separate rank."""
     for allocation in small_allocations(5, 30):
         same(what_if(allocation), one_by_one(allocation, {}))
 
 
 def test_structural_zeros():
-    """Weights that do not exist raise nothing, and change what the others do."""
+    """Weights that do not exist raise no rank, and change the effect of the others."""
     net = LinearRNN(n=3, T=2, b=1, d=2, m=2)
     support = {"W": np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])}
     allocation = Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 2), ("B", 0, 0)])
@@ -74,7 +74,7 @@ def test_networks_with_an_activation(activation, biases):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_many_more_weights_than_equations(seed):
-    """Columns beyond a basis are mixed; the answers stay those of each weight."""
+    """Columns beyond a basis are combined; the results are still those of each weight."""
     net = LinearEstimator(q=60, d=2, m=2)
     rng = random.Random(seed)
     cells = [("W", 0, j) for j in range(60)]

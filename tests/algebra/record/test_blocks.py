@@ -1,4 +1,4 @@
-"""Rows of things made when they are asked for; what bounds the others; spans from few things."""
+"""Rows of elements computed on request; bounds of the others; spans from few elements."""
 
 from functools import partial
 from itertools import combinations
@@ -29,7 +29,7 @@ def question(kind, *, n=9, T=3, b=2, m=3, share=0.25, seed=0, learnable=None):
 
 @pytest.fixture
 def as_if_large(monkeypatch):
-    """All instances are treated as those with very many rows are."""
+    """All instances are treated like those with very many rows."""
     monkeypatch.setattr(groups_module, "_WHOLE", 0)
     monkeypatch.setattr(blocks, "_AT_A_GLANCE", 0)
 
@@ -56,7 +56,7 @@ def test_reach_bounds_every_union(as_if_large, kind, seed):
     "learnable", [None, {"W": {"gain": "rows"}}, {"W": {"tied": [[1, 2, 0]] * 9}}]
 )
 def test_large_and_small_agree(monkeypatch, kind, learnable):
-    """The rank, the cost, the bound and the check, with weights, gains or ties that learn."""
+    """The rank, the cost, the bound and the check, with learnable weights, gains or ties."""
     if learnable and "tied" in learnable["W"]:
         mask = (np.random.default_rng(0).random((9, 9)) < 0.25).astype(int)
         learnable = {"W": {"tied": (mask * (np.arange(81).reshape(9, 9) % 20 + 1)).tolist()}}
@@ -74,7 +74,7 @@ def test_large_and_small_agree(monkeypatch, kind, learnable):
 
 
 def test_a_span_needs_few_things(as_if_large, monkeypatch):
-    """Of forty units a few are looked at, and what they span is what all span."""
+    """Of forty units a few are computed, and they span the rows of all."""
     asked = ask(question("tanh", n=40, m=4, share=0.06), "units")
     point = asked.point(*next(asked.points()))
     made = []
@@ -89,7 +89,7 @@ def test_a_span_needs_few_things(as_if_large, monkeypatch):
 
 
 def test_things_that_differ_are_made_together(monkeypatch):
-    """Several at a time, each once; the rows of a thing are those of the whole table."""
+    """Several at a time, each once; the rows of an element are those of the whole table."""
     asked = ask(question("tanh"), "units")
     point = asked.point(*next(asked.points()))
     table, owner = asked.rows(point)
@@ -111,7 +111,7 @@ def test_things_that_differ_are_made_together(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["linear", "tanh"])
 def test_rows_that_are_wrong_are_found(kind):
-    """Rows that are made pass the check by dual numbers, those with one wrong entry do not."""
+    """Computed rows pass the check by dual numbers, rows with one wrong entry fail."""
     asked = ask(question(kind), "units")
     check = partial(_check_derivatives, asked)
     problem = asked.groups(*next(asked.points()), check)
@@ -126,6 +126,6 @@ def test_rows_that_are_wrong_are_found(kind):
 
 
 def test_groups_of_anything_are_bounded_by_their_size():
-    """Without a reach a union is bounded by how many vectors it has."""
+    """Without a reach, the bound of a union is its number of vectors."""
     groups = Groups([np.eye(2, dtype=np.int64)].__getitem__, [2], 2, 101)
     assert groups.most([], [0]).tolist() == [2]

@@ -1,4 +1,4 @@
-"""What to record against all sets of things on small nets; what must hold of any answer."""
+"""Recordings compared with all sets of elements on small nets; properties of all results."""
 
 import random
 from fractions import Fraction
@@ -52,7 +52,7 @@ def masks_of(network, cells):
 
 
 def brute_force(asked):
-    """The least cost over all sets of things that have the rank of all, from one large prime."""
+    """The least cost over all sets of elements with the rank of all, modulo one large prime."""
     p, number = next(iter(asked.points()))
     table, owner = asked.rows(asked.point(p, number))
     whole = rank(table, p)
@@ -77,7 +77,7 @@ def brute_force(asked):
 
 
 def check(problem, what, **options):
-    """A recording is the best there is, and what it says of itself is true."""
+    """A recording is optimal, and its fields are correct."""
     asked = ask(problem, what, **options)
     best = brute_force(asked)
     if best is None:
@@ -94,7 +94,7 @@ def check(problem, what, **options):
     assert asked.must <= set(chosen)
     assert not asked.forbidden & set(chosen)
     assert found.is_unique == (found.rank.rank == problem.allocation.size)
-    # Leaving a free weight out keeps the rank, leaving another one out lowers it.
+    # Without a free weight the rank is the same, without another one it is smaller.
     cells = problem.allocation.cells
     for k, cell in enumerate(cells):
         less = rank(np.delete(table, k, axis=1), p)
@@ -114,7 +114,7 @@ def sample(n, count):
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_brute_force_on_a_sample(n):
-    """All kinds of networks and of things; costs with ties, musts, caps."""
+    """All kinds of networks and of elements; costs with ties, requirements, caps."""
     for problem, rng in sample(n, 3):
         for what in kinds_of(problem.network):
             names = [thing.name for thing in ask(problem, what).things]
@@ -130,7 +130,7 @@ def test_brute_force_on_a_sample(n):
 
 
 def first_of_orbit(network, name, mask):
-    """The least mask that a renaming of hidden units makes of this one."""
+    """The least mask among the renamings of hidden units of this one."""
     axes = [axis for axis in network.axes() if axis.name.startswith("hidden")]
     if not axes:
         return mask.tolist()
@@ -145,9 +145,9 @@ def first_of_orbit(network, name, mask):
 @pytest.mark.long
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_brute_force_on_all_nets(n):
-    """Every allocation of W (or of the first layer) with n ≤ 3 units, every kind of thing.
+    """Every allocation of W (or of the first layer) with n ≤ 3 units, every kind of element.
 
-    Up to renaming of hidden units, which renames the answer.
+    Up to renaming of hidden units, which renames the result.
     """
     for network in nets(n):
         name = "W" if "W" in network.shapes else "W1"
@@ -185,7 +185,7 @@ def units(mask, costs):
 @settings(max_examples=25, deadline=None)
 @given(MASK, COSTS, COSTS)
 def test_monotone_in_costs(mask, first, more):
-    """What costs more costs no less in all; and no more than its best before, repriced."""
+    """Higher prices give no lower cost, and at most the cost of the old result at new prices."""
     cheap = units(mask, first)
     dear = units(mask, [a + b for a, b in zip(first, more, strict=True)])
     added = sum(more[thing.unit] for thing in cheap.recorded)
@@ -195,9 +195,9 @@ def test_monotone_in_costs(mask, first, more):
 @settings(max_examples=25, deadline=None)
 @given(MASK, COSTS, st.permutations(range(4)))
 def test_permuted_units_permute_the_answer(mask, costs, order):
-    """Renaming hidden units renames what is recorded; the cost stays."""
+    """Renaming hidden units renames the result; the cost is the same."""
     table = np.reshape(mask, (4, 4))
-    # Sums of these tell sets apart, so that the cheapest one is unique.
+    # Sums of these distinguish sets, so that the cheapest one is unique.
     prices = [64 * c + 2**k for k, c in enumerate(costs)]
     here = units(table, prices)
     there = units(table[np.ix_(order, order)], [prices[k] for k in order])
@@ -206,7 +206,7 @@ def test_permuted_units_permute_the_answer(mask, costs, order):
 
 
 def test_a_linear_activation_is_the_linear_network():
-    """Of weights onto units (B fixed) an rnn with the identity is the lrnn."""
+    """For weights onto units (B fixed) an rnn with the identity is the lrnn."""
     rng = np.random.default_rng(0)
     for _ in range(10):
         mask = (rng.random((3, 3)) < 0.5).astype(int)
@@ -241,7 +241,7 @@ def test_without_time_there_is_still_an_answer():
 
 @pytest.mark.parametrize("as_if_large", [False, True])
 def test_the_greedy_choice_comes_first(monkeypatch, as_if_large):
-    """With its bound; without time it is the answer, and its proof file says no more."""
+    """The choice has its bound; without time it is the result, and its proof file says no more."""
     if as_if_large:
         monkeypatch.setattr(groups_module, "_WHOLE", 0)
         monkeypatch.setattr(blocks, "_AT_A_GLANCE", 0)
@@ -263,7 +263,7 @@ def test_the_greedy_choice_comes_first(monkeypatch, as_if_large):
 
 
 def test_contradictions_are_refused():
-    """Unknown things, musts that must not, negative costs, caps that do not fit."""
+    """Unknown elements, required forbidden ones, negative costs, invalid caps."""
     problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     for options, text in (
         ({"what": "unit"}, "`what` .'unit'. must be one of outputs"),
@@ -287,7 +287,7 @@ def test_contradictions_are_refused():
 
 
 def test_nothing_learns():
-    """Then nothing has to be recorded."""
+    """Then no element has to be recorded."""
     problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[0, 0], [0, 0]]})
     for what in ("units", "entries"):
         found = record(problem, what)
@@ -295,7 +295,7 @@ def test_nothing_learns():
 
 
 def test_names_of_units_are_understood():
-    """A unit is called by its name, and told by it; files have its number."""
+    """A unit is given by its name, and shown with it; files have its number."""
     net = RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
     problem = Problem(
         net, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]}, names={"neurons": ["PV", "SST", "E"]}
@@ -308,7 +308,7 @@ def test_names_of_units_are_understood():
 
 @pytest.mark.parametrize("kind", ["linear", "tanh"])
 def test_what_is_recorded_is_ranked_by_what_it_adds(kind):
-    """The gains fall, add up to the rank, and are differences of ranks; so is what one is alone."""
+    """The gains decrease, sum up to the rank, and are differences of ranks; single ranks too."""
     net = LinearRNN(5, 3, 2, 1, 2) if kind == "linear" else RNN(5, 3, 2, 1, 2, activation=kind)
     mask = (np.random.default_rng(3).random((5, 5)) < 0.5).astype(int)
     found = record(Problem(net, {"W": mask}), "units")

@@ -37,7 +37,7 @@ def test_data():
 
 
 def test_text():
-    """What is free, what is unique, and a note where the rank is an upper bound."""
+    """The free weights, uniqueness, and a note if the rank is an upper bound."""
     unique = record(PROBLEM, "units").explanation[0]
     assert "in 4 independent directions: the match is locally unique" in unique
     few = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 1], [1, 1]]})
@@ -49,7 +49,7 @@ def test_text():
 
 
 def test_bounds_are_rounded_up():
-    """The text never claims less error than there is."""
+    """The text never states a smaller error than the bound."""
     for numerator, text in ((1, "2^-10"), (2, "2^-9"), (3, "2^-8"), (1024, "2^-0")):
         assert bound_text(Fraction(numerator, 1024)) == text
 
@@ -65,7 +65,7 @@ def test_a_proof_is_read_as_it_was_written():
     asked = proof.ask(1)
     assert (asked.must, asked.caps) == (found.asked.must, found.asked.caps)
     assert [asked.things[k] for k in proof.recorded] == list(found.recorded)
-    # Names of units, and laws, are none of a proof's business.
+    # Names of units, and laws, are not part of a proof.
     assert "names" not in data["problem"]
     with pytest.raises(CheckFailed, match="order"):
         read_proof({**data, "what": ["entries"], "caps": {"column": 1, "row": 1}})

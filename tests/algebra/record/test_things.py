@@ -1,4 +1,4 @@
-"""Things that can be recorded: their names, and which numbers belong to each."""
+"""Elements that can be recorded: their names, and the numbers that belong to each."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def test_names():
 
 
 def test_owners():
-    """Each number belongs to one thing of each kind; a unit has all its steps and samples."""
+    """Each number belongs to one element of each kind; a unit has all its steps and samples."""
     net = RNN(n=3, T=4, b=1, d=2, m=5, activation="tanh")
     things, owners = things_of(net, ["units", "times", "samples"])
     (_, units), (_, times), (_, samples) = owners
@@ -42,7 +42,7 @@ def test_owners():
 
 
 def test_kinds():
-    """Steps where there are steps, units where there are units."""
+    """Steps only in networks with steps, units only in networks with hidden units."""
     assert kinds_of(LinearEstimator(q=2, d=1, m=1)) == ("outputs", "entries", "samples")
     layers = LinearFeedForward(q=1, widths=(2,), d=1, m=1)
     assert kinds_of(layers) == ("outputs", "entries", "samples", "units")

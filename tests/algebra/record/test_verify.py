@@ -1,4 +1,4 @@
-"""Proofs of recordings: true ones hold, forged ones are refused at the place that lies."""
+"""Proofs of recordings: genuine ones hold, forged ones are refused with the place."""
 
 import copy
 import json
@@ -21,12 +21,12 @@ COSTS = {"unit 0": "5/2", "unit 1": 4, "unit 2": 3, "unit 3": 2}
 
 
 def proof(problem=PROBLEM, what="units", **options):
-    """A proof as it comes back from a file."""
+    """A proof read from a file."""
     return json.loads(json.dumps(record(problem, what, **options).proof_file()))
 
 
 def failure(data):
-    """The place and text of what fails, or None."""
+    """The place and text of the failure, or None."""
     checked = verify_recording(data)
     return next((f"{c.place}: {c.text}" for c in checked.checks if c.status == "failed"), None)
 
@@ -48,7 +48,7 @@ def failure(data):
     ],
 )  # fmt: skip
 def test_true_proofs_hold(problem):
-    """Of every kind of thing."""
+    """Recordings of every kind of element."""
     for what in kinds_of(problem.network):
         checked = verify_recording(proof(problem, what))
         assert checked.holds, str(checked)
@@ -56,7 +56,7 @@ def test_true_proofs_hold(problem):
 
 
 def test_musts_caps_and_unfinished_searches():
-    """What was asked stands in the file; a bound below the cost is a claim of its own."""
+    """The question is in the file; a bound below the cost is a separate claim."""
     assert failure(proof(costs=COSTS, must=["unit 2"], forbidden=["unit 0"])) is None
     assert failure(proof(what=["outputs", "units"], caps={"matrix": 2})) is None
     assert failure(proof(what="entries", caps={"row": 3, "column": 1})) is None
@@ -113,14 +113,14 @@ def drop(key):
     ],
 )
 def test_forged_proofs_are_refused(data, text):
-    """At the place of the lie, in one line."""
+    """The message names the place of the false field, in one line."""
     found = failure(data())
     assert found is not None
     assert found.startswith(text), found
 
 
 def test_cheaper_things_are_not_hidden():
-    """A dearer recording with a bound to match: the evidence does not carry it."""
+    """A more expensive recording with an equal bound: the evidence does not prove it."""
     data = proof(costs=COSTS)
     cost = sum(map(float, (2.5, 4, 3, 2)))
     data.update(recorded=[0, 1, 2, 3], cost=str(cost), bound=str(cost))
@@ -130,7 +130,7 @@ def test_cheaper_things_are_not_hidden():
 
 
 def test_another_network_does_not_pass():
-    """The recording of one network is none of another's."""
+    """The recording of one network is not one of another."""
     data = proof()
     data["problem"]["network"]["m"] = 1
     assert failure(data) is not None

@@ -34,14 +34,14 @@ def test_sizes_are_binomial(rank, m):
 
 
 def test_whole_rows_have_one_vertex():
-    """Without fixed input all hyperplanes meet at w = 0."""
+    """Without a fixed input all hyperplanes contain w = 0."""
     rng = random.Random(1)
     found = arrangement(_rational(rng, 2, 5), [fmpq(0)] * 5)
     assert found.vertices.tolist() == [[0] * 5]
 
 
 def test_dependent_rows_change_nothing():
-    """A row that depends on others adds no input that was impossible before."""
+    """A row that depends on other rows adds no input that was impossible before."""
     rng = random.Random(2)
     own, constants = _rational(rng, 2, 4), list(_rational(rng, 1, 4)[0])
     more = np.vstack([own, (own[0] * 2 - own[1])[None]])

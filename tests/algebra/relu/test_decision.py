@@ -1,4 +1,4 @@
-"""Decision files of ReLU instances: what is accepted and what is not."""
+"""Decision files of ReLU instances: which are accepted and which are not."""
 
 import json
 from dataclasses import replace
@@ -59,13 +59,13 @@ def test_files_verify(name):
 
 @pytest.mark.parametrize("name", ["tree", "pairs"])
 def test_missing_leaf_fails(name):
-    """Leaves that do not hold every pattern prove nothing."""
+    """Leaves that do not contain every pattern prove nothing."""
     assert not verify_decision({**FILES[name], "leaves": FILES[name]["leaves"][1:]}).holds
 
 
 @pytest.mark.parametrize("name", ["tree", "pairs"])
 def test_changed_vector_fails(name):
-    """A refutation with its sign turned is none."""
+    """A refutation with its sign changed is not one."""
     leaves = [dict(leaf) for leaf in FILES[name]["leaves"]]
     leaves[0]["mu"] = [[_negative(v) for v in row] for row in leaves[0]["mu"]]
     assert not verify_decision({**FILES[name], "leaves": leaves}).holds
@@ -76,7 +76,7 @@ def _negative(text: str) -> str:
 
 
 def test_changed_labels_fail():
-    """A witness of other labels is none."""
+    """A witness of other labels is not accepted."""
     data = FILES[MATCH]
     labels = [list(row) for row in data["Y"]]
     labels[0][0] = "12345/7"
@@ -85,13 +85,13 @@ def test_changed_labels_fail():
 
 @pytest.mark.parametrize("name", [MATCH, NONE])
 def test_boxes_are_part_of_the_question(name):
-    """Files with a box hold in that box, and in no other that matters."""
+    """Files with a box hold in that box, and in no other box that excludes solutions."""
     data = json.loads(json.dumps(BOXED[name]))
     assert data["version"] == 2
     found = verify_decision(data)
     assert found.holds
     assert [c.status for c in found.checks if c.place == "box"] == [UNCHECKED]
-    # The same evidence without the box: a match stays one, a refutation rests on it.
+    # The same evidence without the box: a match is still one, a refutation depends on it.
     free = {k: v for k, v in data.items() if k != "box"} | {"version": 1}
     assert verify_decision(free).holds == (name == MATCH)
     elsewhere = {**data, "box": [["1000", "1001"]] * len(data["box"])}
@@ -107,7 +107,7 @@ def test_boxes_are_part_of_the_question(name):
     ids=str,
 )
 def test_damaged_boxes_fail(box):
-    """A box that is missing, too short or no numbers: the check fails at it, with a place."""
+    """A box that is missing, too short or without numbers: the check fails, with its place."""
     data = {k: v for k, v in BOXED[NONE].items() if k != "box"}
     if box is not None:
         data["box"] = box
@@ -132,7 +132,7 @@ def test_single_cell_is_solved_again():
 
 @pytest.mark.parametrize("change", [{"format": "other"}, {"version": 99}, {"version": 1.0}])
 def test_other_files_are_bad_input(change):
-    """What is no decision file of this version is not read at all."""
+    """A file that is not a decision file of this version is not read."""
     with pytest.raises(InputError):
         verify_decision({**FILES[MATCH], **change})
 
@@ -191,7 +191,7 @@ def test_leaves_have_exact_types(leaf):
 
 @pytest.mark.parametrize("name", ["tree", "pairs"])
 def test_overlapping_leaves_fail(name):
-    """A leaf twice, or two that share patterns, are no cover though all are refuted."""
+    """A leaf twice, or two leaves that share patterns, are not a cover even if all are refuted."""
     leaves = FILES[name]["leaves"]
     assert not verify_decision({**FILES[name], "leaves": [*leaves, leaves[0]]}).holds
     freed = {**leaves[0], "fixed": [[0] * 3] * 3}
@@ -214,7 +214,7 @@ def test_teachers_labels_are_computed_again():
 
 
 def test_arrangements_too_large_to_check_are_told():
-    """5 kB that ask for 10^11 vertices: the limit is named, nothing is computed."""
+    """5 kB that require 10^11 vertices: the limit is named, nothing is computed."""
     zeros = [["0"] * 40]
     data = {
         "format": "matchprob relu decision",
@@ -244,5 +244,5 @@ def test_arrangements_too_large_to_check_are_told():
     ],
 )
 def test_cover_is_counted(leaves, whole):
-    """Leaves hold every pattern once, or they do not."""
+    """Leaves contain every pattern exactly once, or they are refused."""
     assert covers([np.array(leaf) for leaf in leaves]) is whole

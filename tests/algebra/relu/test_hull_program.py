@@ -1,4 +1,4 @@
-"""The exact linear program over the hulls, against scipy's."""
+"""The exact linear program over the hulls, compared with SciPy's."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 
 @pytest.mark.parametrize("index", range(10))
 def test_feasibility_is_scipys(index):
-    """With random sides the exact program is feasible exactly if scipy's is; both ends prove it."""
+    """With random sides the exact program is feasible if and only if SciPy's is, with proofs."""
     instance = draw_instance(problem(3, 4, 2, 3, W1=MASK), 1, index)
     tree = CellTree(instance)
     rng = np.random.default_rng(index)
@@ -57,7 +57,7 @@ def _solves(program: HullProgram, weights, tree) -> None:
 
 
 def test_halves_are_the_two_sides():
-    """A pair without a side gets either."""
+    """A pair without a side may be on either."""
     low, high = halves(np.zeros((2, 2), int), 1, 0)
     assert low.tolist() == [[0, 0], [U_ZERO, 0]]
     assert high.tolist() == [[0, 0], [V_ZERO, 0]]

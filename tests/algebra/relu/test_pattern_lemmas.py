@@ -1,4 +1,4 @@
-"""Lemmas D.3 and D.4 against enumeration and against linear systems over GF(p)."""
+"""Lemmas D.3 and D.4 compared with enumeration and with linear systems over GF(p)."""
 
 from itertools import product
 
@@ -24,7 +24,7 @@ def pattern_infeasible_by_D4(pattern, row_counts):
 
 
 def test_relu_lemmas():
-    """The numbers of patterns that D.3, D.4 and both leave, by going through all of them."""
+    """The numbers of patterns that D.3, D.4 and both leave, by enumeration."""
     every = [np.array(bits).reshape(3, 3) for bits in product([0, 1], repeat=9)]
     counts = [2, 2, 1]
     by_d3 = [not pattern_infeasible_by_D3(p, 2) for p in every]
@@ -37,8 +37,8 @@ def test_relu_lemmas():
 def solvable(pattern, learns, d, rng):
     """Whether one random instance with this pattern has a solution over GF(p).
 
-    The unknowns are the learnable weights of W1 (mask `learns`); W2, X and the right-hand
-    side are random.
+    The unknowns are the learnable weights of W1 (mask `learns`); W2, X and the right-hand side are
+    random.
     """
     k, m = pattern.shape
     q = learns.shape[1]
@@ -58,7 +58,7 @@ def solvable(pattern, learns, d, rng):
 
 @pytest.mark.parametrize(("d", "m", "q", "counts"), [(2, 3, 3, (3, 3)), (2, 2, 2, (2, 1, 1))])
 def test_patterns_that_the_lemmas_exclude_have_no_solution(d, m, q, counts):
-    """Of all patterns, none that a lemma excludes lets a random system be solved."""
+    """For no pattern that a lemma excludes does a random system have a solution."""
     rng = np.random.default_rng(3)
     learns = np.array([[j < r for j in range(q)] for r in counts])
     excluded = 0

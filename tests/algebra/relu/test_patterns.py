@@ -1,4 +1,4 @@
-"""Ranks per activation pattern, against derivatives of the masked network and the budgets."""
+"""Ranks per activation pattern, compared with derivatives of the masked network and budgets."""
 
 import random
 

@@ -44,7 +44,7 @@ def test_no_rank_above_that_of_the_labels():
 
 
 def test_an_instance_without_a_match_in_a_box_proves_nothing():
-    """A refuted instance whose question has a box is none for a verdict on all weights."""
+    """A refuted instance whose problem has a box proves no verdict on all weights."""
     data = json.loads(certify(CASE).to_json())
     instance = data["evidence"]["no_match"]
     instance |= {"version": 2, "box": [["-1", "1"]] * len(instance["cells"])}
@@ -55,7 +55,7 @@ def test_an_instance_without_a_match_in_a_box_proves_nothing():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_instances_near_have_no_match_either(seed):
-    """What the evidence claims of a neighbourhood, on random instances of it."""
+    """The claim about a neighbourhood, on random instances of it."""
     evidence = refuted_instance(CASE, seed, 1.0)
     assert evidence is not None
     index = next(
@@ -84,7 +84,7 @@ DATA = _data()
 
 
 def test_all_is_proved():
-    """Nothing is taken on trust."""
+    """Each claim of the evidence is verified."""
     assert {status for _, status, _ in _checked(CASE, DATA)} == {"proved"}
 
 
@@ -104,7 +104,7 @@ OTHER = [["W1", i, j] for i, j in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 1
     ],
 )
 def test_tampering_is_found(path, value, words):
-    """A changed certificate fails, and says where."""
+    """A changed certificate fails, and the message names the place."""
     data = copy.deepcopy(DATA)
     place = data
     for key in path[:-1]:
@@ -125,7 +125,7 @@ def test_tampering_is_found(path, value, words):
     ],
 )
 def test_ranks_are_found_again(path, value, place):
-    """A rank, its prime or its point that is not right fails there."""
+    """A wrong rank, prime or point fails at its place."""
     data = copy.deepcopy(DATA)
     (data if len(path) == 1 else data["evidence"]["active_rank"])[path[-1]] = value
     failed = [check.place for check in families.verify(data).checks if check.status == "failed"]
@@ -134,7 +134,7 @@ def test_ranks_are_found_again(path, value, place):
 
 
 def test_support_is_respected():
-    """An instance with weights where there are none is no evidence."""
+    """An instance with weights at structural zeros is refused."""
     support = {"W1": [[1, 1, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1]]}
     narrow = Problem(CASE.network, CASE.learnable, support=support)
     with pytest.raises(CheckFailed, match="outside the support"):
@@ -142,14 +142,14 @@ def test_support_is_respected():
 
 
 def test_refuted_without_slack_does_not_persist():
-    """μ = 0 on a leaf refutes nothing near."""
+    """μ = 0 on a leaf refutes no instance nearby."""
     evidence = copy.deepcopy(DATA["evidence"]["no_match"])
     evidence["leaves"][0]["mu"] = [["0"] * 3] * 2
     assert not persists(CASE, read_decision(evidence))
 
 
 def test_central_arrangements_need_whole_rows():
-    """Where whole rows learn, hyperplanes meet in one point for every instance."""
+    """If whole rows learn, hyperplanes meet in one point for every instance."""
     whole = problem(2, 3, 2, 3, W1=[[1, 1], [1, 1], [1, 1]])
     found = refuted_instance(whole, 0, 2.0)
     assert found is not None
@@ -157,7 +157,7 @@ def test_central_arrangements_need_whole_rows():
 
 
 def test_idle_units_persist_by_structural_zeros_only():
-    """A unit kept from the outputs by the support may be left out; by a drawn 0 it may not."""
+    """A unit may be left out if the support separates it from the outputs; a drawn 0 may not."""
     mask = [[1, 0, 1, 1], [1, 0, 1, 1]]
     narrow = Problem(CASE.network, CASE.learnable, support={"W2": mask})
     found = refuted_instance(narrow, 0, 2.0)

@@ -1,4 +1,4 @@
-"""Atlases of small nets: whole, resumable, and equal to allocation-by-allocation work."""
+"""Atlases of small nets: complete, resumable, and equal to work allocation by allocation."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ THREE = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 
 
 def test_the_example_net():
-    """B.1.1: four maximal allocations and two in between, in four orbits."""
+    """B.1.1: four maximal allocations and two intermediate ones, in four orbits."""
     found = atlas(B11, 2)
     assert found.totals == {"intermediate": 2, "maximal": 4}
     assert len(found.entries) == found.orbits == 4
@@ -49,7 +49,7 @@ def test_equals_brute_force():
 
 
 def test_resumes(tmp_path):
-    """An interrupted atlas, its last line torn, is taken up where it stopped."""
+    """An interrupted atlas, whose last line is incomplete, continues after its last orbit."""
     store = tmp_path / "atlas.jsonl"
     calls = []
 
@@ -71,7 +71,7 @@ def test_resumes(tmp_path):
 
 
 def test_foreign_stores_are_refused(tmp_path):
-    """Another net's atlas, or no atlas at all, is not touched."""
+    """Another net's atlas, or a file that is not an atlas, is not changed."""
     store = tmp_path / "atlas.jsonl"
     atlas(B11, 2, store=store)
     before = store.read_text()
@@ -84,7 +84,7 @@ def test_foreign_stores_are_refused(tmp_path):
 
 
 def test_tables():
-    """CSV and JSON hold one orbit a line."""
+    """CSV and JSON contain one orbit per line."""
     found = atlas(B11, 2)
     rows = list(csv.reader(io.StringIO(found.to_csv())))
     assert len(rows) == 5
@@ -99,7 +99,7 @@ def test_bad_arguments(budget, matrices):
 
 
 def test_a_line_cut_off_is_all_that_is_cut(tmp_path):
-    """What stands before it keeps its bytes, in the same file."""
+    """Earlier content of the file is not changed."""
     store = tmp_path / "atlas.jsonl"
     atlas(B11, 2, store=store)
     whole, place = store.read_bytes(), store.stat().st_ino
@@ -110,12 +110,12 @@ def test_a_line_cut_off_is_all_that_is_cut(tmp_path):
 
 
 def test_a_full_disk_is_told(tmp_path):
-    """An entry that cannot be kept ends the work with the file's name, not with a traceback."""
+    """An entry that cannot be written ends the work with the file's name, without a traceback."""
     store = tmp_path / "atlas.jsonl"
     calls = []
 
     def decide(problem):
-        if not calls:  # from now on the name leads to a device that is always full
+        if not calls:  # from now on the name is that of a device that is always full
             store.unlink()
             store.symlink_to("/dev/full")
         calls.append(problem)

@@ -60,7 +60,7 @@ def test_theorem_41_smallest_counterexample():
 
 
 def test_theorem_35_where_m_is_less_than_b():
-    """One row of four weights at n = 8, T = 2, b = 2, d = 4, m = 1 is found wrong."""
+    """One row of four weights at n = 8, T = 2, b = 2, d = 4, m = 1 is found to be wrong."""
     found = audit(LinearRNN(n=8, T=2, b=2, d=4, m=1), "W", count=20000)
     wrong = {t.theorem: t.says_maximal_but_minimal for t in found.theorems}
     assert wrong["3.5"] > 0
@@ -68,7 +68,7 @@ def test_theorem_35_where_m_is_less_than_b():
 
 
 def test_theorem_34_is_never_wrong_but_misses():
-    """n = 4: Theorem 3.4 never calls a good allocation minimal."""
+    """n = 4: Theorem 3.4 never calls an allocation minimal that is not."""
     found = audit(LinearRNN(n=4, T=2, b=1, d=2, m=2), "W")
     by_name = {t.theorem: t for t in found.theorems}
     assert by_name["3.4"].says_minimal_but_not == 0
@@ -85,7 +85,7 @@ def test_random_draws_repeat():
 
 
 def test_examples_are_small_and_carry_evidence():
-    """The example touches the fewest lines, and its rank at its points is as told."""
+    """The example has the fewest lines, and its rank at its points is the stated one."""
     found = audit(LinearFeedForward(q=4, widths=(4,), d=2, m=2), "W1")
     both = next(t for t in found.theorems if t.theorem == "4.1 (both)")
     (example,) = both.examples

@@ -1,4 +1,4 @@
-"""Core systems: sizes by hand, and the way back to the weights."""
+"""Core systems: sizes by hand, and the weights of their roots."""
 
 import random
 
@@ -32,7 +32,7 @@ def test_the_diagonal_core():
 
 
 def test_a_linear_system_has_an_empty_core():
-    """A row of Tb weights: nothing is left, and the empty root gives the student back."""
+    """A row of Tb weights: no equation is left, and the empty root gives the student."""
     row = Allocation.rows(B11, "W", [0])
     core, root = modular_core(row, P, 3, "B")
     assert (core.is_linear, root, core.bezout) == (True, (), 1)
@@ -54,7 +54,7 @@ def test_a_wrong_root_gives_no_known_weights():
 
 
 def test_contradictions_are_told():
-    """Labels no student can have: elimination meets 1 = 0, and the core says so."""
+    """Labels of no student: elimination finds 1 = 0, and the core says so."""
     field, rng = PrimeField(P), random.Random(2)
     empty = Allocation.from_cells(B11, [])
     student = {n: residue_matrix(field, s, rng) for n, s in B11.shapes.items()}
@@ -67,7 +67,7 @@ def test_contradictions_are_told():
 
 
 def test_polynomials_in_parts():
-    """Patterns, pivots and affine parts as read off x·y + 2x + 3."""
+    """Patterns, pivots and affine parts of x·y + 2x + 3."""
     field = PrimeField(P)
     x, y = field.context(["x", "y"]).gens()
     polynomial = x * y + 2 * x + 3

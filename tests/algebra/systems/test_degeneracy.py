@@ -1,4 +1,4 @@
-"""Degeneracy loci against the degree of the same instance's core, and closed forms."""
+"""Degeneracy loci compared with the degree of the same instance's core, and closed forms."""
 
 from math import factorial, prod
 
@@ -25,7 +25,7 @@ def in_rows(network, *rows):
 
 
 def locus_count(allocation, form="B", p=P, seed=0):
-    """Points of the locus that are solutions, and which δ vanish at others."""
+    """Points of the locus that are solutions, and the δ that vanish at others."""
     locus = degeneracy_locus(modular_instance(allocation, p, seed), form, seed)
     without = locus.degenerate(20)
     return locus.degree(20, without), without
@@ -113,7 +113,7 @@ def test_any_allocation_of_a_small_net(rng, surplus):
         (LinearRNN(n=6, T=3, b=2, d=2, m=4), [("W", i, j) for i in range(4) for j in range(2)]),
         # The encoder learns too.
         (LinearRNN(n=3, T=2, b=1, d=1, m=2), [("W", 0, 0), ("B", 1, 0)]),
-        # As many rows as outputs: nothing is left to be found.
+        # As many rows as outputs: no unknown is left.
         (LinearRNN(n=4, T=2, b=1, d=2, m=2), [("W", i, j) for i in range(2) for j in range(2)]),
     ],
 )
@@ -124,7 +124,7 @@ def test_none_where_the_structure_is_not_there(network, cells):
 
 
 def test_none_with_more_unknowns_than_asked_for():
-    """The caller says how many unknowns are worth it."""
+    """The caller gives the largest number of unknowns."""
     instance = modular_instance(in_rows(SIX, [0, 1], [1, 2, 3], [3, 4, 5]), P, 0)
     assert degeneracy_locus(instance, "B", most_unknowns=1) is None
     assert degeneracy_locus(instance, "B", most_unknowns=2) is not None
@@ -147,7 +147,7 @@ KNOWN = {
 
 @pytest.mark.parametrize("count", KNOWN)
 def test_twelve_neurons(count):
-    """T! over the factorials of what each row lacks, where the rows share few cells."""
+    """T! over the factorials of the missing cells of each row, if the rows share few cells."""
     rows = KNOWN[count]
     assert count == factorial(6) // prod(factorial(6 - len(row)) for row in rows)
     found = generic_root_count(in_rows(TWELVE, *rows))
@@ -155,7 +155,7 @@ def test_twelve_neurons(count):
 
 
 def test_a_basis_out_of_time_is_told(monkeypatch):
-    """A locus that takes too long is no count."""
+    """A locus that takes too long gives no count."""
     monkeypatch.setattr(root_count, "_SMALL_BLOCK", 0)
 
     def late(*args, **options):
@@ -167,7 +167,7 @@ def test_a_basis_out_of_time_is_told(monkeypatch):
 
 
 def test_the_core_is_counted_where_msolve_fails_on_the_locus(monkeypatch):
-    """A failure there is not an answer: the core is counted."""
+    """A failure there is not a result: the core is counted."""
     allocation = in_rows(SIX, [0, 1], [1, 2, 3], [3, 4, 5])
     monkeypatch.setattr(root_count, "_SMALL_BLOCK", 0)
 

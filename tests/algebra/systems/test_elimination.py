@@ -28,7 +28,7 @@ B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
 
 def every_form(allocation):
-    """The forms that fit, the un-lifted one included."""
+    """The possible forms, the un-lifted one included."""
     return dict.fromkeys((*forms(allocation.network, allocation), "direct"))
 
 
@@ -51,7 +51,7 @@ def labels_of(allocation, student, X, values):
 
 
 def test_the_known_solution_comes_back(square_allocations):
-    """The student that made the labels is a root of the core, and comes back from it."""
+    """The student that made the labels is a root of the core, and is restored from it."""
     deferred = 0
     for k, allocation in enumerate(square_allocations(0, many(80))):
         for form, defer in itertools.product(every_form(allocation), (True, False)):
@@ -78,8 +78,8 @@ def roots_by_force(equations, unknowns, p):
 def test_roots_and_solutions_over_a_small_field(defer, small_allocations):
     """Over GF(7) all roots and all solutions are listed: elimination is a bijection.
 
-    A deferred block can be singular at a root over so small a field; then only those
-    weights that come back are compared, and they are all solutions.
+    A deferred block can be singular at a root over so small a field; then only those weights that
+    can be restored are compared, and they are all solutions.
     """
     p, field, compared, singular = 7, PrimeField(7), 0, 0
     for k, allocation in enumerate(small_allocations(3, many(150), largest=3)):
@@ -222,7 +222,7 @@ MINIMAL_LINEAR = [
 @pytest.mark.parametrize("defer", [True, False])
 @pytest.mark.parametrize(("network", "cells"), MINIMAL_LINEAR)
 def test_a_minimal_linear_allocation_is_a_contradiction(network, cells, defer):
-    """Labels of another teacher: elimination meets 1 = 0, over GF(p) and over Q."""
+    """Labels of another teacher: elimination finds 1 = 0, over GF(p) and over Q."""
     allocation = Allocation.from_cells(network, cells)
     for form in every_form(allocation):
         system, *_ = system_of(allocation, 5, PrimeField(P), form, own_labels=False)
@@ -280,7 +280,7 @@ def test_all_weights_learnable(network):
 
 
 def test_systems_without_unknowns_or_equations():
-    """Nothing to solve, nothing to satisfy: all corner cases have an answer."""
+    """No unknowns, no equations: all corner cases have a result."""
     field = RationalField()
     x, y = field.generators(["x", "y"])
     one = field.constant(1)
@@ -303,7 +303,7 @@ def test_systems_without_unknowns_or_equations():
 
 
 def test_linear_equations_hidden_in_the_span_are_found():
-    """x y + x = 1 and x y + y = 2 hide x − y = −1: one unknown and one quadratic remain."""
+    """x y + x = 1 and x y + y = 2 imply x − y = −1: one unknown and one quadratic remain."""
     field = RationalField()
     x, y = field.generators(["x", "y"])
     core = eliminate(
@@ -337,7 +337,7 @@ def test_a_linear_block_is_put_aside_and_solved_last():
 
 
 def test_a_block_that_is_always_singular_is_not_put_aside():
-    """a y + b z = 1 and 2a y + 2b z = 3 look solvable and never are."""
+    """a y + b z = 1 and 2a y + 2b z = 3 have no solution, though each equation has."""
     field = RationalField()
     x, y, z = field.generators(["x", "y", "z"])
     equations = (x**2 - 4, x * y + x * z - 1, 2 * x * y + 2 * x * z - 3)
@@ -387,7 +387,7 @@ def test_free_auxiliary_unknowns_number_k_tb_minus_dm(T, b, d, m, rows, form, mo
 
 
 def test_coefficients_stay_rational():
-    """Only linear algebra is done: a rational instance has a rational core, solved exactly."""
+    """With linear algebra only, a rational instance has a rational core, solved exactly."""
     allocation = Allocation.rows(B11, "W", [0])
     student, X, Y = rational_instance(allocation, 4)
     core = eliminate(build_system(allocation, student, X, Y, RationalField(), "B"))

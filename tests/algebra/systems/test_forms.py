@@ -56,7 +56,7 @@ def test_the_student_solves_every_form(network):
 
 
 def test_which_forms_fit():
-    """B and D where W learns, forward and backward where several layers learn."""
+    """B and D if W learns, forward and backward if several layers learn."""
     rnn, layers = NETWORKS[1], NETWORKS[4]
     assert forms(rnn, Allocation.rows(rnn, "W", [0])) == ("B", "D")
     assert forms(rnn, Allocation.rows(rnn, "D", [0])) == ("direct",)
@@ -75,7 +75,7 @@ def test_rows_prefer_b_and_columns_d():
 
 
 def test_the_core_has_the_dimension_told():
-    """The formula without elimination against the core that elimination leaves."""
+    """The formula without elimination agrees with the core after elimination."""
     net = LinearRNN(n=4, T=3, b=1, d=1, m=3)
     for cells in ([(0, 0), (0, 1), (1, 2)], [(0, 0), (1, 1), (2, 2)], [(0, 3), (1, 3), (2, 3)]):
         allocation = Allocation.from_cells(net, [("W", i, j) for i, j in cells])

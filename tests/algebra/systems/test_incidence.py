@@ -1,4 +1,4 @@
-"""Structure of patterns, against brute force over subsets and independent matchings."""
+"""Structure of patterns, compared with brute force over subsets and other matchings."""
 
 from itertools import combinations
 
@@ -62,7 +62,7 @@ def parts_as_sets(parts, equation_name=None, unknown_name=None):
 
 
 def matched(form, patterns):
-    """Size of a maximum matching: all equations but those the overdetermined part has too many."""
+    """Size of a maximum matching: all equations except the surplus of the overdetermined part."""
     over = form.overdetermined
     return len(patterns) - len(over.equations) + len(over.unknowns)
 
@@ -75,7 +75,7 @@ def square(form):
 @given(systems(largest=9))
 @settings(max_examples=many(300), deadline=None)
 def test_size_is_that_of_flow_and_of_scipy(system):
-    """What the parts leave unmatched is what a maximum flow and SciPy's matching leave."""
+    """The unmatched equations and unknowns agree with a maximum flow and SciPy's matching."""
     patterns, unknowns = system
     form = block_triangular_form(patterns, unknowns)
     size, under = matched(form, patterns), form.underdetermined
@@ -90,7 +90,7 @@ def test_size_is_that_of_flow_and_of_scipy(system):
 @given(systems())
 @settings(max_examples=many(200), deadline=None)
 def test_size_is_the_generic_rank_by_koenig(system):
-    """The matching leaves out as many equations as the worst subset has too many."""
+    """The matching leaves out as many equations as the surplus of the worst subset."""
     patterns, _ = system
     worst = max(deficiency(patterns, chosen) for chosen in subsets(range(len(patterns))))
     assert len(patterns) - matched(block_triangular_form(*system), patterns) == worst
@@ -99,7 +99,7 @@ def test_size_is_the_generic_rank_by_koenig(system):
 @given(systems())
 @settings(max_examples=many(200), deadline=None)
 def test_over_and_under_parts_are_those_missed_by_some_maximum_matching(system):
-    """Spare are those without which the largest matching (by maximum flow) stays as large."""
+    """Without a spare equation the largest matching (by maximum flow) keeps its size."""
     patterns, unknowns = system
     parts = block_triangular_form(patterns, unknowns)
     size = matched(parts, patterns)
@@ -183,7 +183,7 @@ def test_form_is_block_triangular_and_its_blocks_are_irreducible(system):
 
 @given(systems(largest=9))
 def test_matrices_are_patterns(system):
-    """The incidence matrix says what the lists of unknowns say."""
+    """The incidence matrix agrees with the lists of unknowns."""
     patterns, unknowns = system
     matrix = np.array([[u in p for u in range(unknowns)] for p in patterns], bool)
     matrix = matrix.reshape(len(patterns), unknowns)
@@ -212,7 +212,7 @@ def test_blocks_come_in_solving_order_with_ties_by_equation():
 
 
 def test_long_chain_needs_no_recursion():
-    """A chain of 3,000 equations, each sharing an unknown with the next, is matched whole."""
+    """A chain of 3,000 equations, each sharing an unknown with the next, is matched completely."""
     count = 3000
     patterns = [{k + 1, k} if k + 1 < count else {k} for k in range(count)]
     assert matched(block_triangular_form(patterns[::-1], count), patterns) == count

@@ -22,7 +22,7 @@ DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
 
 
 def test_streams_are_contracts():
-    """Records and witnesses name instances by number: the words that seed them never change."""
+    """Records and witnesses name instances by number: the texts that seed them never change."""
     rng = random.Random(f"instance/{P}/3")
     modular = modular_instance(DIAGONAL, P, 3)
     for name, shape in NET.shapes.items():
@@ -52,7 +52,7 @@ def test_labels_are_the_teacher_s(own):
 
 
 def test_structural_zeros():
-    """Cells outside the support are 0 in student and teacher, and nothing else moves."""
+    """Cells outside the support are 0 in student and teacher, and nothing else changes."""
     mask = np.array([[1, 0], [1, 1]])
     plain = modular_instance(DIAGONAL, P, 2, teacher=True)
     cut = modular_instance(DIAGONAL, P, 2, {"W": mask}, teacher=True)

@@ -1,4 +1,4 @@
-"""Elimination on arrays against the general one: the same core, equation by equation."""
+"""Elimination on arrays compared with the general one: the same core, by equation."""
 
 import itertools
 
@@ -30,7 +30,7 @@ def both(allocation, seed, form, *, defer=True, teacher=False):
 
 
 def same(one, other):
-    """Whether two cores agree in all they say, and in every polynomial."""
+    """Whether two cores agree in all fields, and in every polynomial."""
     assert one.consistent == other.consistent
     assert one.unknowns == other.unknowns
     assert one.equation_count == other.equation_count == len(other.equations)
@@ -111,13 +111,13 @@ def test_a_root_comes_back():
     assert core.back_substitute(point) == tuple(
         int(weights["W"][i, j]) for _, i, j in allocation.cells
     )
-    # The direct form has degree three: the general elimination takes it.
+    # The direct form has degree three: the general elimination handles it.
     direct, _ = modular_core(allocation, P, 3, "direct")
     assert max(direct.degrees) == 3
 
 
 def test_rows_of_a_large_net_leave_nothing():
-    """n = 40, ten rows of Tb weights: linear, without a polynomial ever written."""
+    """n = 40, ten rows of Tb weights: linear, without an expanded polynomial."""
     net = LinearRNN(n=40, T=20, b=1, d=10, m=20)
     cells = [("W", i, (i + j) % 40) for i in range(10) for j in range(20)]
     core, _ = modular_core(Allocation.from_cells(net, cells), P, 0, "B")

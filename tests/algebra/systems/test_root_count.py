@@ -1,4 +1,4 @@
-"""Generic root counts against SymPy's Gröbner bases, symmetry, and closed forms."""
+"""Generic root counts compared with SymPy's Gröbner bases, symmetry, and closed forms."""
 
 import itertools
 import random
@@ -105,7 +105,7 @@ def count_by_sympy(allocation, seed):
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_counts(name, msolve):
-    """N of named cases, as SymPy counts it and as the module does."""
+    """N of named cases agrees with SymPy's count."""
     network, cells, expected = KNOWN[name]
     allocation = Allocation.from_cells(network, cells)
     assert count_by_sympy(allocation, 0) == expected
@@ -221,7 +221,7 @@ def test_counts_that_are_not_finite_and_positive_are_input_errors(network, cells
     ],
 )
 def test_answers_that_do_not_hold_are_errors(answer, word, monkeypatch):
-    """No answer, an impossible one, or two that differ: an error, never a number."""
+    """No result, an impossible one, or two that differ: an error, never a number."""
     answers = iter(answer if isinstance(answer, list) else ())
 
     def fake(polynomials, **_):
@@ -237,7 +237,7 @@ def test_answers_that_do_not_hold_are_errors(answer, word, monkeypatch):
 
 
 def test_the_form_with_the_smaller_core_comes_first(square_allocations):
-    """Few learning rows ask for the B form, few columns for the D form; both are tried."""
+    """Few learning rows select the B form, few columns the D form; both are tried."""
     network = LinearRNN(n=5, T=3, b=1, d=1, m=3)
     row = Allocation.rows(network, "W", [2])
     assert preferred_forms(network, row) == ("B", "D")
@@ -315,7 +315,7 @@ def test_a_fallback_counts_where_msolve_is_missing():
 
 
 def test_a_fallback_counts_where_msolve_is_too_slow(monkeypatch):
-    """The reason is the time limit; a fallback that fails adds its own words."""
+    """The reason is the time limit; a fallback that fails adds its own message."""
 
     def slow(polynomials, **_):
         raise MsolveTimeout("stopped")

@@ -94,7 +94,7 @@ def test_the_table_is_whole():
 
 
 def test_counts_repeat():
-    """A sample of the table is found again from another seed."""
+    """A sample of the table is computed again from another seed."""
     sample = random.Random(0).sample([r for r in rows() if r[2] <= 40], 25)
     for _, allocation, count in sample:
         assert generic_root_count(allocation, seed=9).value == count
@@ -126,7 +126,7 @@ def parity(instances):
 
 
 def test_odd_counts_always_match():
-    """N odd never meets an instance without a real solution."""
+    """An odd N never has an instance without a real solution."""
     parity(many(150))
 
 

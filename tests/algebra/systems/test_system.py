@@ -63,7 +63,7 @@ def lifted_values(network, form, w, X):
 
 
 def evaluate(system, allocation, w, lifted):
-    """Values of all equations where the unknowns have these values."""
+    """Values of all equations if the unknowns have these values."""
     point = {f"{k}_{i}_{j}": w[k][i, j] for k, i, j in allocation.cells}
     for prefix, array in lifted.items():
         point |= {f"{prefix}_{i}_{j}": v for (i, j), v in np.ndenumerate(array)}
@@ -104,7 +104,7 @@ def test_weights_solve_the_lifted_system_exactly_where_they_solve_the_direct_one
 
 
 def test_auxiliary_unknowns_are_determined_by_the_weights(small_allocations):
-    """Another value of any one auxiliary unknown breaks an auxiliary equation."""
+    """Another value of any one auxiliary unknown violates an auxiliary equation."""
     for k, allocation in enumerate(small_allocations(1, 40)):
         network = allocation.network
         student, _, X = instance(network, k)
@@ -269,7 +269,7 @@ def test_lifted_systems_are_at_most_quadratic(form, small_allocations):
 
 
 def test_an_empty_allocation_is_a_system_without_unknowns():
-    """Nothing learns: the equations are numbers, 0 where the labels fit."""
+    """No weight learns: the equations are numbers, 0 if the labels fit."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     empty = Allocation.from_cells(net, [])
     student, _, X = instance(net, 0)

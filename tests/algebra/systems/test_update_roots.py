@@ -1,4 +1,4 @@
-"""N where matrices learn by updates: SymPy's Gröbner bases, cells, both charts, verdicts."""
+"""N if matrices learn by updates: SymPy's Gröbner bases, cells, both charts, verdicts."""
 
 import json
 import random
@@ -40,7 +40,7 @@ def test_counts(net, learnable, expected):
 
 @pytest.mark.parametrize(("net", "learnable", "expected"), CASES[:5], ids=str)
 def test_against_sympy(net, learnable, expected):
-    """The standard monomials of SymPy's Gröbner basis modulo a prime are as many."""
+    """The number of standard monomials of SymPy's Gröbner basis modulo a prime is the same."""
     p = 65_521
     equations = update_equations(Problem(net, learnable), p, random.Random(4), FIRST)
     symbols = sympy.symbols([f"t{k}" for k in range(Problem(net, learnable).learning.dimension)])
@@ -76,7 +76,7 @@ def test_ties_of_different_numbers_count_as_cells():
 
 
 def test_verdicts_by_parity():
-    """Odd: maximal, and the file verifies; another number in it does not."""
+    """Odd: maximal, and the file verifies; with another number it does not."""
     problem = Problem(LinearRNN(n=3, T=3, b=2, d=1, m=5), {"W": {"lora": 1}})
     found = certify(problem)
     assert (found.verdict, found.generic_root_count) == ("maximal", 3)
@@ -96,7 +96,7 @@ def test_verdicts_by_parity():
 
 
 def test_out_of_reach():
-    """Labels that are too long, and networks without polynomial equations here, say so."""
+    """Labels that are too long, and networks without polynomial equations, are reported."""
     with pytest.raises(RootCountError, match="too long"):
         update_root_count(Problem(LinearRNN(n=9, T=4, b=3, d=3, m=9), {"W": {"lora": 3}}))
     net = RNN(n=2, T=2, b=1, d=1, m=2, activation={"polynomial": [0, 1, 1]})

@@ -32,7 +32,7 @@ from algebra.theorems.corrected import CORRECTED, rows_of_Tb_suffice
     ],
 )
 def test_never_wrong(network, matrix, count):
-    """Held against the exact rank, no corrected theorem is wrong of any allocation."""
+    """Compared with the exact rank, no corrected theorem is wrong about any allocation."""
     found = audit(network, matrix, count=count, corrected=True)
     ours = [t for t in found.theorems if t.theorem in CORRECTED]
     assert ours
@@ -41,7 +41,7 @@ def test_never_wrong(network, matrix, count):
 
 
 def test_rows_of_tb():
-    """Rows of Tb weights: maximal with N = 1 where b divides m, minimal below the bound."""
+    """Rows of Tb weights: maximal with N = 1 if b divides m, minimal below the bound."""
     rng = random.Random(3)
     seen = {True: 0, False: 0, None: 0}
     for T in (1, 2, 3):

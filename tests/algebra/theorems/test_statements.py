@@ -1,4 +1,4 @@
-"""The paper's theorems as stated, on allocations where their word is known by hand."""
+"""The paper's theorems as stated, on allocations with known statements."""
 
 from itertools import combinations
 
@@ -51,12 +51,12 @@ def said(network, name, cells):
     ],
 )  # fmt: skip
 def test_words(network, name, cells, expected):
-    """Each theorem speaks where it applies and is silent elsewhere."""
+    """Each theorem makes a statement if it applies, and none otherwise."""
     assert said(network, name, cells) == expected
 
 
 def test_silence():
-    """Other numbers of weights, mixed matrices, dependent samples and ReLU: no word."""
+    """Other numbers of weights, mixed matrices, dependent samples and ReLU: no statement."""
     assert said(RNN, "W", [(0, 0)]) == {}
     assert said(LinearRNN(n=4, T=1, b=1, d=1, m=2), "W", [(0, 0), (0, 1)]) == {}
     relu = ShallowReLU(q=2, n=2, d=1, m=1)
@@ -83,7 +83,7 @@ def rows_of(network, rows, per_row):
 
 
 def test_theorem_35_corrected_for_two_steps():
-    """T = 2: rows of 2b weights are maximal (N = 1) exactly where m is b or 2b."""
+    """T = 2: rows of 2b weights are maximal (N = 1) if and only if m is b or 2b."""
     seen = {True: 0, False: 0}
     for b in (1, 2, 3):
         for d in (1, 2, 3, 4):
@@ -108,7 +108,7 @@ def test_theorem_35_corrected_for_two_steps():
 
 @pytest.mark.parametrize(("d", "m", "n", "q"), [(2, 2, 3, 3), (1, 3, 3, 4), (3, 1, 4, 3)])
 def test_theorem_41_corrected(d, m, n, q):
-    """One layer with d, m ≤ 2, or one of them 1: minimal exactly where a budget is violated."""
+    """One layer with d, m ≤ 2, or one of them 1: minimal if and only if a budget is violated."""
     net = LinearFeedForward(q=q, widths=(n,), d=d, m=m)
     cells = [("W1", i, j) for i in range(n) for j in range(q)]
     for chosen in combinations(cells, d * m):
@@ -172,7 +172,7 @@ MISSED = [(0, 0), (1, 0), (1, 3), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3)]
     ],
 )  # fmt: skip
 def test_counterexamples(network, name, cells, theorem, word, rank):
-    """The known failures: what is said, and the exact rank, below dm."""
+    """The known failures: the statement, and the exact rank, below dm."""
     allocation = Allocation.from_cells(network, [(name, *cell) for cell in cells])
     assert allocation.size == network.outputs > rank
     assert what_theorems_say(network, allocation)[theorem] == word

@@ -1,4 +1,4 @@
-"""Verdicts with updates, and their certificates as an enemy would write them."""
+"""Verdicts with updates, and forged certificates of them."""
 
 import copy
 import json
@@ -90,7 +90,7 @@ def swap(*path, to):
 
 
 def part_of(other, **more):
-    """Puts the certificate of other cells into the place of the part."""
+    """Replaces the part's certificate by that of other cells."""
 
     def change(data):
         inner = certify(other, **more)
@@ -156,7 +156,7 @@ FORGERIES = {
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forgeries_fail(name):
-    """Whatever is changed, the file does not hold, and the place is named."""
+    """After any change the file does not hold, and the place is named."""
     case, change = FORGERIES[name]
     checked = verify(forged(case, change))
     assert not checked.holds, str(checked)
@@ -164,7 +164,7 @@ def test_forgeries_fail(name):
 
 
 def test_a_witness_point_counts():
-    """Another point than the one whose rank is claimed does not hold."""
+    """Another point than the one of the claimed rank is refused."""
     data = json.loads(certify(problem_of("gains")).to_json())
     other = copy.deepcopy(data)
     point = other["evidence"]["allocation_rank"]["witness_point"]
@@ -174,7 +174,7 @@ def test_a_witness_point_counts():
 
 
 def test_kinds_without_a_jacobian_refuse():
-    """In one line that says what works."""
+    """The message is one line that says what is possible."""
     for net, name in (
         (ShallowReLU(q=2, n=3, d=2, m=3), "W1"),
         (NormNet(widths=(2, 2), hidden=(4,), m=3, activation="relu"), "g1"),

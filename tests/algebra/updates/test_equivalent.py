@@ -1,4 +1,4 @@
-"""Updates that reach what cells reach, and cells within the reach of updates."""
+"""Updates that reach the same functions as cells, and cells within reach of updates."""
 
 from operator import truediv
 
@@ -74,7 +74,7 @@ def factors_of(net, weights, X, name):
 @settings(max_examples=many(60), deadline=None)
 @given(data=st.data(), k=st.integers(1, 4))
 def test_within_reach_of_a_low_rank(data, k):
-    """Cells are within reach exactly where random values in them have rank at most k."""
+    """Cells are within reach if and only if random values in them have rank at most k."""
     rows, columns = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
     mask = np.array(
         data.draw(st.lists(st.lists(st.integers(0, 1), min_size=columns, max_size=columns),
@@ -85,7 +85,7 @@ def test_within_reach_of_a_low_rank(data, k):
 
 
 def test_within_reach_of_gains_and_ties():
-    """Only cells that move alone."""
+    """Only cells that change alone."""
     ties = Tied([[1, 1, 0], [2, 0, 3]])
     assert within_reach(ties, np.array([[0, 0, 0], [1, 0, 1]]), None)
     assert not within_reach(ties, np.array([[1, 0, 0], [0, 0, 0]]), None)
@@ -97,7 +97,7 @@ def test_within_reach_of_gains_and_ties():
 
 
 def test_parts_are_within_reach():
-    """Every part that is offered, and no update is left in it."""
+    """Every part is returned, and contains no update."""
     net = LinearRNN(n=3, T=2, b=2, d=2, m=2)
     problem = Problem(
         net,
@@ -112,7 +112,7 @@ def test_parts_are_within_reach():
 
 
 def test_cells_instead():
-    """Only updates that are as good as cells, each with its mask."""
+    """Only updates that are equivalent to cells, each with its mask."""
     net = LinearRNN(n=4, T=2, b=1, d=1, m=3)
     learnable = {"W": {"lora": 2}, "D": {"gain": "columns"}, "B": {"tied": [[1], [1], [2], [0]]}}
     found = cells_instead(Problem(net, learnable))

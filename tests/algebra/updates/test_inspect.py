@@ -15,7 +15,7 @@ from algebra.updates.inspect import inspect_updates as report
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_budget_of_a_low_rank_holds(seed):
-    """k (r_L + r_R − k) is at least the rank of the update, and met in one linear layer."""
+    """k (r_L + r_R − k) is at least the rank of the update, with equality in one linear layer."""
     rng = random.Random(seed)
     n, b, d, m = (rng.randint(1, 4) for _ in range(4))
     net = rng.choice(
@@ -35,7 +35,7 @@ def test_the_budget_of_a_low_rank_holds(seed):
 
 
 def test_report():
-    """What it says of a low rank beside cells, as data and in words."""
+    """The report of a low rank and cells, as data and as text."""
     net = LinearRNN(n=4, T=2, b=1, d=1, m=2)
     found = report(Problem(net, {"W": {"lora": 1}, "D": [[1, 0, 0, 1]]}))
     data = found.to_dict()

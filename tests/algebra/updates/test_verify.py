@@ -1,4 +1,4 @@
-"""The other way to the derivatives of updates, and what verification refuses to believe."""
+"""The independent derivatives of updates, and claims that verification refuses."""
 
 import random
 
@@ -32,7 +32,7 @@ def test_dual_numbers_agree(seed):
 
 
 def test_too_small_a_rank_is_not_as_good_as_cells():
-    """A count that were wrong would be found out by the ranks at a point."""
+    """A wrong count is found by the ranks at a point."""
     problem = Problem(LinearRNN(n=4, T=2, b=2, d=2, m=4), {"W": {"lora": 2}})
     masks = {"W": np.ones((4, 4), np.int8)}
     with pytest.raises(CheckFailed, match="do not reach all"):

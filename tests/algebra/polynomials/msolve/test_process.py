@@ -1,4 +1,4 @@
-"""Running msolve: limits, crashes, what is left behind."""
+"""Runs of msolve: limits, crashes, remaining files."""
 
 import random
 import re
@@ -32,7 +32,7 @@ def own_folder(tmp_path, monkeypatch):
 
 
 def large_system():
-    """Fourteen bilinear quadrics: far more than a second's work."""
+    """Fourteen bilinear quadrics: much more than a second's work."""
     rng = random.Random(0)
     k, prime = 7, 1073741827
     names = [f"v{i}" for i in range(2 * k)]
@@ -61,14 +61,14 @@ def test_nothing_is_left_behind(own_folder):
 
 
 def test_time_limit(own_folder):
-    """A run past its limit is stopped, says so, and leaves nothing."""
+    """A run past its limit is stopped, reports it, and leaves no files."""
     with pytest.raises(MsolveTimeout, match="limit of 1 s"):
         quotient_degree(large_system(), timeout=1)
     assert list(own_folder.iterdir()) == []
 
 
 def test_memory_limit():
-    """A run that gets no memory is a failure, which names the limit."""
+    """A run without enough memory is a failure, which names the limit."""
     with pytest.raises(MsolveFailed, match="128 MiB"):
         quotient_degree(large_system(), memory=128)
     with pytest.raises(InputError, match=r"`memory` \(1\)"):
@@ -85,7 +85,7 @@ def test_a_passed_deadline_starts_nothing(monkeypatch):
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """Puts a shell script in msolve's place."""
+    """Replaces msolve by a shell script."""
 
     def install(script):
         program = tmp_path / "msolve"
@@ -97,7 +97,7 @@ def fake(tmp_path, monkeypatch):
 
 
 def test_a_crash_is_reported_with_its_last_word(fake):
-    """The last line of stderr and the way it ended are in the message."""
+    """The last line of stderr and the exit status are in the message."""
     fake("echo first >&2; echo out of luck >&2; exit 3")
     with pytest.raises(MsolveFailed, match="status 3 without an answer: out of luck"):
         run_msolve(PLAIN, [], Deadline(60), 4096)
@@ -112,7 +112,7 @@ def test_a_crash_is_reported_with_its_last_word(fake):
 
 
 def test_one_thread_is_asked_for(fake):
-    """The command line asks for one thread."""
+    """The command line requests one thread."""
     fake(
         'while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; args="$args $1"; shift; done; '
         'echo "$args" > "$out"; echo "$OMP_NUM_THREADS" >> "$out"'
@@ -149,7 +149,7 @@ def test_path_is_searched_after_the_packages(tmp_path, monkeypatch):
 
 
 def test_an_answer_that_is_not_ascii_is_told_in_words(fake):
-    """A damaged answer is a failure of msolve with its place, not a UnicodeDecodeError."""
+    """Damaged output is a failure of msolve with its place, not a UnicodeDecodeError."""
     fake(
         'while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done; '
         "printf '[0, \\303\\251]' > \"$out\""

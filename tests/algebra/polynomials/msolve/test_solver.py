@@ -1,4 +1,4 @@
-"""The msolve adapter: degrees against SymPy's Gröbner bases, and answers that are false."""
+"""The msolve adapter: degrees compared with SymPy's Gröbner bases, and false output."""
 
 import itertools
 import random
@@ -154,7 +154,7 @@ def test_distinct_solutions_over_a_finite_field():
 
 
 def test_degenerate_systems_over_a_finite_field():
-    """Constants, zeros, one unknown and curves have their plain answers."""
+    """Constants, zeros, one unknown and curves have their simple results."""
     context, (x, y) = modular(["x", "y"], 65521)
     zero, one = context.constant(0), context.constant(1)
     assert quotient_degree([x, one]).status == "empty"
@@ -170,7 +170,7 @@ def test_degenerate_systems_over_a_finite_field():
 
 
 def parametrization_text(w, numerator):
-    """What msolve would write of the points x0 = numerator / w', x1 = t with w(t) = 0."""
+    """msolve's output for the points x0 = numerator / w', x1 = t with w(t) = 0."""
     degree = len(w) - 1
     derivative = [k * c for k, c in enumerate(w)][1:]
     value = [-c for c in numerator]
@@ -179,7 +179,7 @@ def parametrization_text(w, numerator):
 
 
 def test_an_incomplete_answer_is_noticed(monkeypatch):
-    """A parametrization of only some solutions is tried again, and at last refused."""
+    """A parametrization of only some solutions is retried, and then refused."""
     _, (x, y) = rational(["x", "y"])
     polynomials = [x**2 - 1, y - 2 * x]
     run = msolve.run_msolve
@@ -214,7 +214,7 @@ def test_an_incomplete_answer_is_noticed(monkeypatch):
     ],
 )
 def test_a_false_answer_is_noticed(monkeypatch, lie, complaint):
-    """Points that are no solutions, or a false emptiness, never come through."""
+    """Points that are not solutions, or a false emptiness, are never returned."""
     _, (x, y) = rational(["x", "y"])
     run = msolve.run_msolve
     monkeypatch.setattr(
@@ -226,7 +226,7 @@ def test_a_false_answer_is_noticed(monkeypatch, lie, complaint):
 
 
 def test_a_true_answer_passes_the_same_door(monkeypatch):
-    """The texts of the tests above are refused for what they claim, not for their form."""
+    """The texts of the tests above are refused for their content, not for their form."""
     _, (x, y) = rational(["x", "y"])
     run = msolve.run_msolve
     truth = parametrization_text([-2, 0, 1], [0, 0, 2])

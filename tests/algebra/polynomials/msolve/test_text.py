@@ -1,4 +1,4 @@
-"""msolve's text, written and read."""
+"""msolve's text format, written and read."""
 
 import re
 
@@ -89,13 +89,13 @@ def test_nested_lists():
 
 
 def test_statuses_of_answers():
-    """The two special answers are told from each other."""
+    """The two special results are distinguished."""
     assert claimed_parametrization(parse_nested("[-1]:"), 2) == "no solution"
     assert "infinitely" in claimed_parametrization(parse_nested("[1, 2, -1, []]:"), 2)
 
 
 def test_permuted_variables():
-    """Numerators are put back in the order of the variables; t is the last one written."""
+    """Numerators are restored to the order of the variables; t is the last one written."""
     text = (
         "[0, [0, 3, 2, ['x2', 'x0', 'x1'], [0, 0, 1], [1, [[2, [-2, 0, 1]], [1, [0, 2]],"
         " [[[1, [0, -4]], 1], [[1, [-4, 0]], 3]]]]]]:"
@@ -130,6 +130,6 @@ def test_an_added_linear_form():
     ],
 )
 def test_other_answers_are_refused(text):
-    """Foreign names, zero denominators and missing parts are no parametrization."""
+    """Unknown names, zero denominators and missing parts are not a parametrization."""
     with pytest.raises(MsolveFailed):
         claimed_parametrization(parse_nested(text), 2)

@@ -1,4 +1,4 @@
-"""Laws and signs: what may be written, what it means, what is refused."""
+"""Laws and signs: which are accepted, their meaning, which are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EYE = [[1, 0], [0, 1]]
 
 
 def test_signs_of_units_are_those_of_what_they_send():
-    """Columns of every matrix that the units send through; a matrix of its own overrides them."""
+    """Columns of every matrix that the units send through; a sign matrix overrides them."""
     law = Distribution(signs=[1, -1]).on(NET)
     assert law.signs == {"W": ((1, -1), (1, -1)), "D": ((1, -1),)}
     law = Distribution(signs={"inputs": ["-"], "neurons": [1, 0], "D": [[0, 1]]}).on(NET)
@@ -28,7 +28,7 @@ def test_signs_of_units_are_those_of_what_they_send():
 
 
 def test_signs_survive_a_file():
-    """A problem with signs is the same after TOML and after plain data."""
+    """A problem with signs is unchanged by TOML and by plain data."""
     from algebra.problems.files import problem_from_dict
 
     problem = Problem(NET, {"W": EYE}, distribution=Distribution(signs=[1, -1]))
@@ -40,7 +40,7 @@ def test_signs_survive_a_file():
 
 
 def test_orientation():
-    """±|w| where there is a sign; a weight of 0, or of the other one, is against it."""
+    """±|w| if there is a sign; a weight of 0, or of the other sign, violates it."""
     law = Distribution(signs={"W": [[1, -1], [0, 1]]}).on(NET)
     drawn = {"W": np.array([[-2.0, 3.0], [-4.0, 5.0]]), "B": np.array([[-1.0], [1.0]])}
     turned = law.oriented(drawn)
@@ -67,14 +67,14 @@ def test_orientation():
     ],
 )
 def test_wrong_signs(signs, text):
-    """Refused with the key, the entry and what is asked for."""
+    """Refused with the key, the entry and the required form."""
     with pytest.raises(InputError) as refused:
         Problem(NET, {"W": EYE}, distribution=Distribution(signs=signs))
     assert text in str(refused.value).replace("D, W, B", "W, B, D")
 
 
 def test_networks_without_signs():
-    """Kinds that are solved as another one, or have another teacher; updates."""
+    """Kinds that are reduced to another one, or have another teacher; updates."""
     linear = FeedForward(2, (2,), 1, 2, activation="linear")
     norm = NormNet.square(2, 1, 3, 2, "relu")
     for network, name in ((linear, "W1"), (norm, "W1")):

@@ -1,4 +1,4 @@
-"""Measured weights: what may be written, which are exact numbers, and what is drawn."""
+"""Measured weights: which are accepted, which are exact numbers, and what is drawn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _problem(values, **more):
 
 
 def test_numbers_are_exact():
-    """Fractions and decimals as they are written; what is missing was not measured."""
+    """Fractions and decimals are exact; missing entries are not measured."""
     values = Values.read({"W": [["1/3", "0.1"], [None, 0.25]], "B": [[nan], [" "]]}, NET)
     assert values.numbers == {
         ("W", 0, 0): Fraction(1, 3),
@@ -38,7 +38,7 @@ def test_numbers_are_exact():
 
 
 def test_which_weights_are_exact_numbers():
-    """Fixed ones without jitter; with relative jitter a measured 0 only."""
+    """Measured weights are fixed without jitter; with relative jitter only a measured 0."""
     given = {"W": [[1, 2], [0, 4]], "D": [[0, "1/2"]]}
     assert set(pins(_problem(given).student())) == {
         ("W", 0, 1), ("W", 1, 0), ("D", 0, 0), ("D", 0, 1)
@@ -53,7 +53,7 @@ def test_which_weights_are_exact_numbers():
 
 
 def test_values_survive_a_file():
-    """A problem with measured weights is the same after plain data, and another than without."""
+    """A problem with measured weights is unchanged by plain data, and differs from one without."""
     for jitter in (0, "1/8", {"relative": 0.5}):
         problem = _problem({"W": [["1/3", None], [0, -2]], "jitter": jitter})
         assert problem_from_dict(problem.to_dict()) == problem
@@ -74,14 +74,14 @@ def test_values_survive_a_file():
     ],
 )
 def test_wrong_values(values, text):
-    """Refused with the entry and what is asked for."""
+    """Refused with the entry and the required form."""
     with pytest.raises(InputError) as refused:
         _problem(values)
     assert text in str(refused.value)
 
 
 def test_values_go_with_zeros_and_signs():
-    """No number but 0 where no weight exists, none against its sign, none with updates."""
+    """No number but 0 at absent weights, none of the wrong sign, none with updates."""
     with pytest.raises(InputError, match="weight that does not exist"):
         _problem({"W": [[1, 2], [1, 1]]}, support={"W": EYE})
     kept = _problem({"W": [[1, 0], [0, 1]]}, support={"W": EYE})

@@ -1,4 +1,4 @@
-"""The table of ATen operators: entries from outside, and no entry without a user."""
+"""The table of ATen operators: entries from other packages, and no unused entry."""
 
 from __future__ import annotations
 

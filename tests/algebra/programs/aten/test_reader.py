@@ -1,4 +1,4 @@
-"""PyTorch modules read: values are torch's, parameters keep their names, bad input one line."""
+"""PyTorch modules: values are torch's, parameters keep their names, errors take one line."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from algebra.programs.aten.reader import read_torch
 from numeric.programs.doubles import labels
 from tests.torch_modules import MODULES, Computes, F, nn, normal, torch
 
-# The others take the same ways through the reader, with other entries of the table.
+# The other modules use the same parts of the reader, with other entries of the table.
 SHORT = ("mlp", "weighted_attention", "gru")
 
 
 def samples_of(read, inputs, axis):
-    """What a module takes as samples of its program."""
+    """A module's argument for the samples of its program."""
     found = {}
     for name, x in zip(read.program.samples, inputs, strict=True):
         value = x.movedim(axis, -1).numpy()
@@ -50,7 +50,7 @@ def test_labels_are_torchs(name):
 
 
 def test_parameters_keep_their_names():
-    """Names, shapes and what requires a gradient are the module's; statistics never learn."""
+    """Names, shapes and learnable parameters are the module's; statistics never learn."""
     net = nn.Sequential(nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.Flatten(), nn.Linear(6, 1))
     net[3].weight.requires_grad_(False)
     read = read_torch(net, torch.zeros(1, 2, 2))
@@ -63,7 +63,7 @@ def test_parameters_keep_their_names():
 
 
 def test_tied_parameters_are_one():
-    """A table that is the read-out too is one weight, by the name torch lists it under."""
+    """A table that is also the read-out is one weight, with the name that torch lists."""
     read = read_torch(*MODULES["tokens"]()[:2])
     assert set(read.parameters) == {"table.weight", "place.weight"}
     assert list(read.tokens.values()) == [6]

@@ -1,4 +1,4 @@
-"""Models that come in packages, where these are installed: read whole, or refused by a node."""
+"""Models from packages, if these are installed: read, or refused with the node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.onnx_models import onnx
 
 
 def installed(package, inside):
-    """A file of a package; the test is skipped where it is not there."""
+    """A file of a package; the test is skipped if it does not exist."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         pytest.skip(f"{package} is not installed")
@@ -53,7 +53,7 @@ def test_voice_activity():
 def test_direction_of_text():
     """A mobile net with batch normalization, its weights written as nodes.
 
-    The reference takes batch normalization before operator set 14 to be in training; the set is
+    The reference evaluates batch normalization before operator set 14 in training mode; the set is
     raised for it.
     """
     inside = "models/ch_ppocr_mobile_v2.0_cls_infer.onnx"
@@ -67,7 +67,7 @@ def test_direction_of_text():
 
 
 def test_kind_of_file():
-    """Magika compares whole numbers with each other: refused at that node."""
+    """Magika compares integers: refused at that node."""
     path = installed("magika", "models/standard_v3_3/model.onnx")
     with pytest.raises(InputError, match=r"node \d+ .*whole numbers"):
         read_onnx(path)

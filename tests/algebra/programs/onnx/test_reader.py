@@ -1,4 +1,4 @@
-"""ONNX files read: values are those of ONNX's reference implementation, bad files one line."""
+"""ONNX files: values are those of ONNX's reference implementation, errors take one line."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_variances_of_batch_normalization_are_exact(tmp_path):
 
 
 def test_a_constant_variance_is_a_statistic(tmp_path):
-    """Given as a number it is no rational share, but the exact square of one, as of a parameter."""
+    """Given as a number it is not rational, but the exact square of a number or parameter."""
     path = save("convnet", tmp_path)
     read, named = read_onnx(path, constants=["n1.var"]), read_onnx(path)
     assert "n1.var" not in read.values

@@ -1,4 +1,4 @@
-"""Values of graphs: exact numbers, and where the batch axis goes."""
+"""Values of graphs: exact numbers, and the position of the batch axis."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from algebra.programs.onnx.values import BATCH, Item, Moves, rationals
 
 @pytest.mark.parametrize("number", [0.0, 1.0, -0.1, 1e-300, 1e300, 2.0**-1074, 3.0])
 def test_doubles_are_exact(number):
-    """A double is read as the rational number that it is, beside one of another size."""
+    """A double is read as its exact rational number, beside one of another size."""
     table, denominator = rationals(np.array([number, 0.75]), "x")
     assert [Fraction(int(v), denominator) for v in table] == [Fraction(number), Fraction(3, 4)]
 
 
 def test_numbers_that_are_none_are_refused():
-    """Infinity and NaN are no rational numbers."""
+    """Infinity and NaN are not rational numbers."""
     for number in (np.inf, np.nan):
         with pytest.raises(InputError, match="x holds entries that are infinite"):
             rationals(np.array([number]), "x")
 
 
 def test_the_batch_axis_is_followed_through_reshapes():
-    """Merged with the next axis and taken out again it is where it was; it is never split."""
+    """Merged with the next axis and separated again it is unchanged; it is never split."""
     build = Builder()
     moves = Moves(build, BATCH)
     item = Item(build.reshaped(build.sample("x", (3, 4)), (1, 3, 4)), 0)

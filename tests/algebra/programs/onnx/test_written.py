@@ -1,4 +1,4 @@
-"""Programs as text: they read back as they were; what is none is refused in one line."""
+"""Programs as text: they are read as written; other texts are refused in one line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_programs_read_back(name, tmp_path):
 
 
 def test_certificates_of_programs_at_hand_are_checked(tmp_path):
-    """The program stands in the certificate; another one has another digest."""
+    """The program is in the certificate; another one has another digest."""
     net = ProgramNetwork.of(read_onnx(save("mlp_tanh", tmp_path)), 6, "mlp")
     data = json.loads(certify(Problem(net, {"*.bias": "all"})).to_json())
     assert data["verdict"] == "minimal"
@@ -59,7 +59,7 @@ def test_certificates_of_programs_at_hand_are_checked(tmp_path):
     ],
 )
 def test_what_is_no_program(change, words, tmp_path):
-    """Named in one line."""
+    """The message names it in one line."""
     nodes = [{"op": "block", "name": "w", "shape": [2], "sample": False}]
     data = {"format": "matchprob-program", "version": 1, "nodes": nodes, "output": 0,
             "buffers": [], "tokens": {}}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Shared by the tests of budgets: random allocations, and Jacobians by forward differentiation."""
+"""Shared by the tests of budgets: random allocations, and Jacobians by forward mode."""
 
 import random
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Budgets against Jacobian ranks mod p, differentiated through `network.forward`."""
+"""Budgets compared with Jacobian ranks mod p, differentiated through `network.forward`."""
 
 import random
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ def test_no_rank_exceeds_a_budget():
             deficient += 1
             reached += rank == bound
     assert kinds == {"linear", "lrnn", "lffn", "relu"}
-    # The sample is not an idle one: deficits occur, crosses too, and nearly all are explained.
+    # The sample is large enough: it has deficits, crosses too, and nearly all are explained.
     assert deficient > many(50)
     assert crosses > (10 if LONG else 2)
     assert reached > 0.8 * deficient
@@ -52,7 +52,7 @@ def test_no_rank_exceeds_a_budget():
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=many(60), deadline=None)
 def test_no_rank_exceeds_a_budget_on_found_cases(rng):
-    """The same for allocations that hypothesis chooses and shrinks."""
+    """The same for allocations that hypothesis generates and shrinks."""
     every_rank_is_within(random_allocation(rng, random_network(rng)), 1)
 
 
@@ -204,7 +204,7 @@ def test_bound_does_not_depend_on_the_order_of_units(allocation, rng):
 
 
 def test_violations_come_shortest_then_strongest():
-    """The total first, then lines by excess, then crosses; the lone matrix is not repeated."""
+    """The total first, then lines by excess, then crosses; a single matrix is not repeated."""
     network = LinearFeedForward(q=4, widths=(4,), d=2, m=2)
     mask = [[1, 1, 1, 1], [1, 1, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0]]
     found = budget_violations(Allocation.from_masks(network, W1=mask))
@@ -220,7 +220,7 @@ def test_violations_come_shortest_then_strongest():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_covers_of_very_many_cells_bound_the_rank(seed, monkeypatch):
-    """Without a search for crosses the bound is weaker, never wrong, and tight where all learn."""
+    """Without a search for crosses the bound is weaker, but valid, and tight if all learn."""
     rng = random.Random(seed)
     net = LinearRNN(n=4, T=2, b=2, d=2, m=3)
     density = 0.2 + 0.15 * (seed % 6)

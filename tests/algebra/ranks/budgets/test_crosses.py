@@ -1,4 +1,4 @@
-"""The search for crosses against brute force and against ranks mod p."""
+"""The search for crosses compared with brute force and with ranks mod p."""
 
 import random
 from itertools import combinations
@@ -42,7 +42,7 @@ def strongest_by_brute_force(allocation, D, M):
 @given(layers())
 @settings(max_examples=many(200), deadline=None)
 def test_small_search_misses_no_cross(allocation):
-    """An exceeded cross that beats rows and columns is found with its greatest excess."""
+    """An exceeded cross that is stronger than rows and columns is found, at greatest excess."""
     network = allocation.network
     n1, n2 = network.widths
     D, M = min(network.d, n2), min(network.m, n1)
@@ -60,7 +60,7 @@ def test_small_search_misses_no_cross(allocation):
 
 
 def test_large_search_is_marked_and_finds_planted_crosses():
-    """Beyond the exact range the answer says so, is still right, and full lines are found."""
+    """Beyond the exact range the result says so, is still valid, and full lines are found."""
     network = LinearFeedForward(q=64, widths=(64,), d=12, m=12)
     mask = np.zeros((64, 64), int)
     mask[3:5, :12] = mask[30:42, 20:23] = 1
@@ -80,7 +80,7 @@ def test_large_search_is_marked_and_finds_planted_crosses():
 
 
 def test_search_without_the_exact_range_invents_nothing(monkeypatch):
-    """With the exact search switched off, crosses stay true and are never stronger."""
+    """Without the exact search, crosses are valid and never stronger."""
     rng = random.Random(7)
     for trial in range(60):
         network = random_network(rng)

@@ -1,4 +1,4 @@
-"""Limits of rows, columns and matrices against ranks mod p."""
+"""Limits of rows, columns and matrices compared with ranks mod p."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_line_limits_of_a_wide_rnn_are_attained(sizes, name):
 
 
 def test_column_budget_of_a_recurrent_matrix_is_not_tm():
-    """With one sample and T = 2 a column of W still moves all d = 4 outputs, not Tm = 2."""
+    """With one sample and T = 2 a column of W still changes all d = 4 outputs, not Tm = 2."""
     allocation = Allocation.columns(FEW_SAMPLES, "W", [0])
     assert Jacobian(FEW_SAMPLES, 1).rank(allocation.cells) == 4
     column = next(budget for budget in budgets(allocation) if budget.kind == "column")
@@ -65,7 +65,7 @@ def test_columns_of_a_masked_layer_have_no_budget():
     ],
 )
 def test_whole_matrices_stay_within_their_limit(network):
-    """All weights of one matrix, and of all, have no larger rank than the limit says."""
+    """All weights of one matrix, and of all, have no larger rank than the limit."""
     jacobian = Jacobian(network, 8)
     names = tuple(network.shapes)
     for chosen in (*((name,) for name in names), names):
@@ -97,7 +97,7 @@ def test_unknown_kinds_are_refused():
         def forward(self, weights, X, matmul=None):
             raise NotImplementedError
 
-    # Set on the instance: a class with a kind enters itself in the registry.
+    # Set on the instance: a class with a kind would be entered in the registry.
     other = Other()
     other.kind = "odd"
     allocation = Allocation.from_cells(other, [("W", 0, 0)])

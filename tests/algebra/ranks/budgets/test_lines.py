@@ -1,4 +1,4 @@
-"""Budgets of lines, and least covers by them, against brute force."""
+"""Budgets of lines, and least covers by them, compared with brute force."""
 
 import random
 
@@ -74,7 +74,7 @@ def test_cover_is_stated_in_words():
 
 
 def test_many_rows_are_one_sentence():
-    """Rows of equal limits together, fewer than four singly, columns apart from rows."""
+    """Rows of equal limits in one sentence, fewer than four singly, columns apart from rows."""
     network = LinearEstimator(q=6, d=12, m=3)
     mask = np.zeros((12, 6), int)
     mask[:3, :4] = mask[3:, 2:] = 1

@@ -1,4 +1,4 @@
-"""The design verb: a problem file in, one that is not minimal out."""
+"""The design verb: from a problem file to an allocation that is not minimal."""
 
 import json
 from dataclasses import FrozenInstanceError
