@@ -315,6 +315,11 @@ class _Case(OnRanks):
             return None, "no odd number of solutions at infinity was found"
         self.evidence["at_infinity"] = infinity_evidence(found)
         number = plural(found.solutions, f"{found.solutions} solution")
+        primes = " and ".join(map(str, found.primes))
+        self.notes.append(
+            f"{number} at infinity, counted modulo {primes}; no bound is known on the probability "
+            "that a prime or a point misleads"
+        )
         return self.conclude(MAXIMAL, f"real solutions near infinity: {number} there, odd"), ""
 
     def _by_ties(self, most: int) -> tuple[Certificate | None, str]:
