@@ -17,7 +17,7 @@ import numpy as np
 from algebra.certificates.certificate import FORMAT, VERSION, Certificate
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
 from algebra.certificates.claim import read_network
-from algebra.certificates.family import Effort, Family, NonRealInstance, Tools, WrittenEquations
+from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.fields import Fields
 from algebra.certificates.parts import read_version
 from algebra.certificates.reach_of_laws import settled, why_refused
@@ -30,11 +30,14 @@ from algebra.networks.program import ProgramNetwork
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.systems.forms import unknown_form
 from algebra.time_limits import Limits, OutOfTime, limited, within
 
 if TYPE_CHECKING:
+    from algebra.problems.instance_files import GivenNumbers
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCounter
+    from algebra.systems.written import SymbolicSystem
 
 
 def _later(module: str, name: str) -> Callable[..., Any]:
@@ -46,6 +49,9 @@ def _later(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
+# The form of the second paper's first lemma.
+LEMMA = "lemma"
+
 FAMILIES: tuple[Family, ...] = (
     Family(
         "normalization",
@@ -53,7 +59,7 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.normalization.certify", "certify_normnet"),
         _later("algebra.normalization.verify", "verify_normnet"),
         _later("algebra.normalization.inspect", "inspect_normnet"),
-        _later("algebra.normalization.inspect", "normnet_equations"),
+        {LEMMA: _later("algebra.normalization.inspect", "lemma_form")},
     ),
     Family(
         "relu",
@@ -61,8 +67,6 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.relu.certify", "certify_relu"),
         _later("algebra.relu.verify", "verify_relu"),
         _later("algebra.relu.inspect", "inspect_relu"),
-        # Those of one activation pattern at a time only.
-        lambda found, support: None,
     ),
     Family(
         "activations",
@@ -70,7 +74,6 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.activations.certify", "certify_activated"),
         _later("algebra.activations.verify", "verify_activated"),
         _later("algebra.activations.inspect", "inspect_activated"),
-        _later("algebra.activations.inspect", "activated_equations"),
     ),
     Family(
         "programs",
@@ -78,7 +81,6 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.models.certify", "certify_program"),
         _later("algebra.models.verify", "verify_program"),
         _later("algebra.models.inspect", "inspect_program"),
-        _later("algebra.models.inspect", "program_equations"),
     ),
     Family(
         "linear",
@@ -86,7 +88,6 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.linear.certify", "certify_linear"),
         _later("algebra.linear.verify", "verify_linear"),
         _later("algebra.linear.inspect", "inspect_linear"),
-        _later("algebra.linear.inspect", "linear_equations"),
     ),
 )
 
@@ -96,6 +97,9 @@ FAMILIES: tuple[Family, ...] = (
 _certify_updates = _later("algebra.updates.certify", "certify_updates")
 _verify_updates = _later("algebra.updates.verify", "verify_updates")
 _inspect_updates = _later("algebra.updates.inspect", "inspect_updates")
+# SymPy is loaded where it is asked for.
+_symbolic_forms = _later("algebra.systems.written", "symbolic_forms")
+_symbolic_system = _later("algebra.systems.written", "symbolic_system")
 
 
 def family_of(network: Network) -> Family:
@@ -247,20 +251,42 @@ def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:
     return _inspect_updates(problem, seed)
 
 
-def written_equations(
-    found: Inspection, support: Mapping[str, np.ndarray] | None = None
-) -> WrittenEquations | None:
-    """The equations of a report as SymPy expressions.
+def form_names(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None = None
+) -> tuple[str, ...]:
+    """The forms that the equations of an allocation can be written in, by name."""
+    return (*family_of(allocation.network).forms, *_symbolic_forms(allocation, support or {}))
+
+
+def written_form(
+    allocation: Allocation,
+    form: str | None = None,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    numbers: GivenNumbers | None = None,
+    seed: int = 0,
+) -> SymbolicSystem:
+    """The equations of an allocation in one form, as SymPy expressions.
 
     Parameters
     ----------
-    found : Inspection
+    allocation : Allocation
+    form : str, optional
+        One of `form_names`; by default the family's own, else the form with the smaller core.
     support : mapping of str to mask, optional
+    numbers : GivenNumbers, optional
+        An instance; without one all data are symbols.
+    seed : int, optional
+        Of the activation pattern, where the network has one.
 
     Returns
     -------
-    (str, sequence of (str, expression)) or None
-        A title, and for each equation its label and the expression that vanishes; None if there
-        are no equations for all instances at once.
+    SymbolicSystem
     """
-    return family_of(found.allocation.network).equations(found, support or {})
+    own = family_of(allocation.network).forms
+    if form in own or (form is None and own and numbers is None):
+        return own[form or next(iter(own))](allocation)
+    names = form_names(allocation, support)
+    if form is not None and form not in names:
+        raise unknown_form(form, names, allocation.network)
+    return _symbolic_system(allocation, form, support or {}, numbers=numbers, seed=seed)

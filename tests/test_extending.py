@@ -2,14 +2,22 @@
 
 import ast
 import re
+from dataclasses import dataclass
+from fractions import Fraction
 from importlib import import_module
+from operator import truediv
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
+import matchprob as mp
+from algebra import families
+from algebra.networks.activation import FUNCTIONS, Analytic, register_activation
+from algebra.networks.base import KINDS
+from algebra.networks.chain import ChainLayout, ChainNetwork
 from algebra.problems.files import load_problem
 from algebra.programs.aten.call import AtenCall
 from algebra.programs.onnx import OPERATORS, read_onnx
@@ -35,7 +43,7 @@ def block(word):
 
 def test_every_example_is_tried():
     """No example without a test: here, and of the verb in tests/matchprob/verbs/test_verb.py."""
-    assert len(BLOCKS) == 6
+    assert len(BLOCKS) == 7
 
 
 def test_the_kind_is_the_one_in_the_tree():
@@ -50,6 +58,95 @@ def test_the_kind_is_the_one_in_the_tree():
     methods = {n.name: n.body for n in shown.body if isinstance(n, ast.FunctionDef)}
     assert methods.keys() == {"columns", "drive"} <= bodies.keys()
     assert ast.dump(methods["columns"][-1]) == ast.dump(bodies["columns"][-1])
+
+
+@pytest.fixture
+def backwards():
+    """A linear kind that is added here: two layers that read their inputs backwards."""
+
+    @dataclass(frozen=True)
+    class BackwardsNetwork(ChainNetwork):
+        kind: ClassVar[str] = "backwards"
+        title: ClassVar[str] = "linear network of reversed inputs"
+        drive_letter: ClassVar[str] = "U"
+        q: int
+        n: int
+        d: int
+        m: int
+
+        @property
+        def shapes(self):
+            return {"D": (self.d, self.n), "W": (self.n, self.q)}
+
+        def chain(self):
+            return ChainLayout(None, ("W",), "D", "last")
+
+        def drive(self, X):
+            return X[::-1]
+
+    try:
+        yield BackwardsNetwork
+    finally:
+        del KINDS["backwards"]
+
+
+def test_a_linear_kind_is_one_class(backwards, tmp_path):
+    """From a problem file to a verified certificate; the order of inputs changes no rank."""
+    (tmp_path / "net.toml").write_text(
+        "[network]\nkind = 'backwards'\nq = 2\nn = 2\nd = 2\nm = 2\n"
+        "[learnable]\nW = [[1, 0], [0, 1]]\nD = [[1, 0], [0, 1]]\n"
+    )
+    problem = load_problem(tmp_path / "net.toml")
+    assert isinstance(problem.network, backwards)
+    plain = mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)
+    masks = {"W1": np.eye(2, dtype=int), "W2": np.eye(2, dtype=int)}
+    instance = mp.draw_instance(problem, 0, 0)
+    W, D, X = instance.weights["W"], instance.weights["D"], instance.X
+    expected = D @ W @ X[::-1]
+    assert np.allclose(problem.network.forward(instance.weights, X), expected)
+    found, other = mp.certify(problem), mp.certify(mp.Problem(plain, masks))
+    kept = ("verdict", "rank", "equations", "generic_root_count")
+    assert [getattr(found, name) for name in kept] == [getattr(other, name) for name in kept]
+    assert families.verify(found.to_dict()).holds
+    written = mp.inspect(problem, form="backward").written
+    assert written.labels[-1] == "G1 U = Y [1, 1]"
+
+
+def test_an_activation_is_one_record(tmp_path):
+    """The example's values and slopes; a problem file with it is certified, and verified."""
+    names = {
+        "np": np, "Fraction": Fraction, "Analytic": Analytic,
+        "register_activation": register_activation,
+    }  # fmt: skip
+    try:
+        exec(compile(block("register_activation"), "docs/extending.md", "exec"), names)
+        with pytest.raises(ValueError, match="two activations"):
+            register_activation(FUNCTIONS["silu"])
+        (tmp_path / "silu.toml").write_text(
+            "[network]\nkind = 'ffn'\nq = 2\nwidths = [3]\nd = 1\nm = 3\nactivation = 'silu'\n"
+            "[learnable]\nW1 = [[1, 0], [1, 0], [1, 0]]\n"
+        )
+        problem = load_problem(tmp_path / "silu.toml")
+        network, rng = problem.network, np.random.default_rng(0)
+        weights = {name: rng.standard_normal(shape) for name, shape in network.shapes.items()}
+        X = rng.standard_normal(network.input_shape)
+        a = weights["W1"] @ X
+        silu = a / (1 + np.exp(-a))
+        assert np.allclose(network.forward(weights, X), weights["W2"] @ silu)
+        step = 1e-6
+        cells = problem.allocation.cells
+        J = network.jacobian(weights, X, cells, number=truediv)
+        for k, (name, i, j) in enumerate(cells):
+            moved = {n: w.copy() for n, w in weights.items()}
+            moved[name][i, j] += step
+            change = network.forward(moved, X) - network.forward(weights, X)
+            assert np.allclose(J[:, k], change.ravel() / step, atol=1e-4)
+        found = mp.certify(problem)
+        assert (found.rank, found.equations) == (3, 3)
+        assert families.verify(found.to_dict()).holds
+        assert "silu(F1_0_2)" in str(mp.inspect(problem, form="sums").written.equations[-1])
+    finally:
+        FUNCTIONS.pop("silu", None)
 
 
 def test_the_engine_registers_itself():

@@ -350,7 +350,6 @@ THROUGH = {
     "algebra/programs/onnx/shapes.py": "algebra/programs/onnx/test_reader.py",
     "algebra/relu/certify.py": "algebra/test_families.py",
     "algebra/relu/inspect.py": "algebra/test_families.py",
-    "algebra/systems/at_points.py": "algebra/identify/test_alternatives.py",
     "algebra/systems/discriminant.py": "matchprob/api/equations/test_symbolic.py",
     "algebra/systems/inspection.py": "algebra/linear/test_inspect.py",
     "algebra/systems/symbolic.py": "matchprob/api/equations/test_symbolic.py",

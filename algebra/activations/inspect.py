@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-from algebra.certificates.family import WrittenEquations
 from algebra.linalg.modular import random_prime
-from algebra.linear.inspect import form_equations, inspect_linear
+from algebra.linear.inspect import inspect_linear
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Support
 from algebra.polynomials.rings import PrimeField
@@ -55,12 +54,3 @@ def inspect_activated(
         budgets=budgets(allocation),
         violations=budget_violations(allocation),
     )
-
-
-def activated_equations(found: Inspection, support: Support) -> WrittenEquations | None:
-    """The equations of a network with a polynomial activation, in SymPy."""
-    network = found.allocation.network
-    assert isinstance(network, ActivatedNetwork)
-    if not network.activation.is_polynomial:
-        return None
-    return form_equations(found, network.own_forms[0], support)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +21,7 @@ from algebra.time_limits import Limits
 if TYPE_CHECKING:
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCounter
+    from algebra.systems.written import SymbolicSystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +73,6 @@ class Effort:
     tools: Tools = field(default_factory=Tools)
 
 
-# A title, and equations: each a label with a SymPy expression that must be 0.
-WrittenEquations = tuple[str, Sequence[tuple[str, Any]]]
-
-
 class Inspect(Protocol):
     """The equations of an allocation and their structure."""
 
@@ -103,8 +100,9 @@ class Family:
     verify : callable
         Verifies a certificate.
     inspect : Inspect
-    equations : callable
-        The equations in print, if there are some that hold for all instances.
+    forms : mapping of str to callable
+        Equations of its own beside the lifted forms (`algebra.systems.written`), by name: each
+        takes an allocation.
     """
 
     name: str
@@ -112,4 +110,4 @@ class Family:
     certify: Callable[[Problem, Effort], Certificate]
     verify: Callable[[Mapping[str, Any], Effort], Verification]
     inspect: Inspect
-    equations: Callable[[Inspection, Support], WrittenEquations | None]
+    forms: Mapping[str, Callable[[Allocation], SymbolicSystem]] = field(default_factory=dict)

@@ -33,8 +33,7 @@ from algebra.polynomials.points import NotRadical, Points, points_of
 from algebra.polynomials.quotient import Element
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import network_rank
-from algebra.systems.at_points import stage_values
-from algebra.systems.core import Core
+from algebra.systems.core import Core, stage_values
 from algebra.systems.forms import beyond_counting, preferred_forms
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import RootCountError

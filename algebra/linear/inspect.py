@@ -12,12 +12,11 @@ from functools import cache
 
 import numpy as np
 
-from algebra.certificates.family import WrittenEquations
 from algebra.linalg.modular import Residues, random_prime
 from algebra.linalg.rational import Rationals
 from algebra.networks.base import Support
 from algebra.polynomials.quadratic import DegreeAboveTwo
-from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing
+from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.ranks.budgets.cover import budget_violations
@@ -30,7 +29,6 @@ from algebra.systems.system import (
     WrittenSystem,
     build_system,
     quadratic_system,
-    symbolic_system,
 )
 
 # Forms with more unknowns are described only by their sizes.
@@ -125,23 +123,3 @@ def _residues(values: Rationals, p: int) -> Residues:
     for at, value in np.ndenumerate(values):
         out[at] = int(value.p) * pow(int(value.q), -1, p) % p
     return out
-
-
-def linear_equations(found: Inspection, support: Support) -> WrittenEquations | None:
-    """The equations of the first form of a report."""
-    return form_equations(found, found.forms[0].form, support) if found.forms else None
-
-
-def form_equations(found: Inspection, form: str, support: Support) -> WrittenEquations:
-    """The equations of one form, in SymPy: symbols for all data."""
-    system = symbolic_system(found.allocation, form, support)
-    return f"Equations of the {form} form", list(zip(system.labels, system.equations, strict=True))
-
-
-def numbers_equations(numbers: GivenNumbers, form: str) -> WrittenEquations:
-    """The equations of one instance in one form, in SymPy."""
-    system = build_system(
-        numbers.problem.allocation, numbers.weights, numbers.X, numbers.Y, SymbolicRing(), form
-    )
-    pairs = list(zip(system.labels, system.equations, strict=True))
-    return f"Equations of the {form} form, for the instance", pairs

@@ -71,8 +71,7 @@ from algebra.networks.chain import need_chain
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
 from algebra.problems.problem import Problem
-from algebra.systems.at_points import stage_values
-from algebra.systems.core import CoreSystem
+from algebra.systems.core import CoreSystem, stage_values
 from algebra.systems.instances import rational_core
 
 PLACE = "evidence.no_real_root"

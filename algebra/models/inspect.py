@@ -1,11 +1,10 @@
-"""Inspection of programs: ranks and numbers of parameters; there are no lifted equations."""
+"""Inspection of programs: ranks; nothing is eliminated, and counts are of parameters."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
 
-from algebra.certificates.family import WrittenEquations
 from algebra.linalg.modular import random_prime
 from algebra.models.certify import program_ranks
 from algebra.models.patterns import on_pattern
@@ -49,8 +48,3 @@ def inspect_program(
         rank=own.rank,
         equations=whole.rank,
     )
-
-
-def program_equations(found: Inspection, support: Support) -> WrittenEquations | None:
-    """None: the labels are not polynomials."""
-    return None

@@ -18,16 +18,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flint import ctx
-
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
-from algebra.programs.balls import SignUnknown
 from algebra.ranks.minors import rational_point
 
-# Number of patterns that are tried, and precisions at which signs are determined.
+# Patterns that are tried.
 MOST_PATTERNS = 4
-_PRECISIONS = (64, 256, 1024)
 
 
 def on_pattern(problem: Problem, number: int) -> Problem:
@@ -41,17 +37,4 @@ def on_pattern(problem: Problem, number: int) -> Problem:
     network = problem.network
     assert isinstance(network, ProgramNetwork)
     weights, X = rational_point(network, number, problem.support)
-    before = ctx.prec
-    try:
-        for bits in _PRECISIONS:
-            ctx.prec = bits
-            try:
-                signs = network.signs_at(weights, X, number)
-            except SignUnknown:
-                if bits == _PRECISIONS[-1]:
-                    raise
-                continue
-            return replace(problem, network=network.on_piece(number, signs))
-    finally:
-        ctx.prec = before
-    raise AssertionError("no precision")
+    return replace(problem, network=network.on_piece(number, network.signs_at(weights, X, number)))

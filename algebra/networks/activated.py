@@ -40,8 +40,7 @@ from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.duals import DualArithmetic, DualValue
-from algebra.programs.factors import factors
-from algebra.programs.jacobian import Sweep
+from algebra.programs.jacobian import Sweep, factors
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, sums_are_independent
 from algebra.programs.residues import ModularArithmetic
 

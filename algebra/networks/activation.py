@@ -357,7 +357,7 @@ def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarra
     return (mixed % np.uint64(p)).astype(np.int64)
 
 
-FUNCTIONS: Mapping[str, Analytic] = {
+FUNCTIONS: dict[str, Analytic] = {
     record.name: record
     for record in (
         Analytic(
@@ -382,4 +382,18 @@ FUNCTIONS: Mapping[str, Analytic] = {
         ),
     )
 }  # fmt: skip
-ANALYTIC = tuple(FUNCTIONS)
+# Their names.
+ANALYTIC = FUNCTIONS.keys()
+
+
+def register_activation(record: Analytic) -> None:
+    """Make an analytic function known under its name, in problem files and everywhere else.
+
+    Raises
+    ------
+    ValueError
+        Where the name is taken.
+    """
+    if record.name in (*FUNCTIONS, LINEAR, POLYNOMIAL):
+        raise ValueError(f"two activations are named {record.name!r}")
+    FUNCTIONS[record.name] = record

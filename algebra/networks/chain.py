@@ -36,7 +36,6 @@ import operator
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from math import prod
 from typing import Any, Literal
 
@@ -46,6 +45,9 @@ from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 from algebra.programs import Builder, Program, Value
+
+# Names of values in the program of a chain, beside `STATES`.
+INPUTS, DRIVES, READ = "inputs", "drives", "read"
 
 
 def _same(value: Any) -> Any:
@@ -150,7 +152,11 @@ class ChainNetwork(Network):
         return self._hidden(weights, U, matmul)
 
     def build(self) -> Program:
-        """The chain, applied to a column of U."""
+        """The chain, of a column of U; what forms are made of is named.
+
+        ``inputs t`` come in, ``drives t`` are what the units receive of them, ``states t`` are the
+        states, `READ` is the last one: what the output matrix reads.
+        """
         chain, build = self.chain(), Builder()
         U = build.sample("X", (self.input_shape[0],))
         blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
@@ -159,12 +165,18 @@ class ChainNetwork(Network):
             return build.contract("ij,j->i", blocks[name], value)
 
         if chain.start is None:
-            return build.program(reduce(lambda v, M: times(M, v), (*chain.steps, chain.output), U))
+            state = build.name(f"{INPUTS} 0", U)
+            for k, name in enumerate(chain.steps):
+                state = build.name(f"{STATES} {k}", times(name, state))
+            return build.program(times(chain.output, state))
         b, states = self.step_inputs, list[Value]()
         for t, name in enumerate(chain.steps):
-            inputs = times(chain.start, build.index(np.arange(t * b, (t + 1) * b), U))
-            states = [build.add(inputs, *(times(name, h) for h in states))]
-        return build.program(times(chain.output, times(chain.steps[-1], states[0])))
+            x = build.name(f"{INPUTS} {t}", build.index(np.arange(t * b, (t + 1) * b), U))
+            drive = build.name(f"{DRIVES} {t}", times(chain.start, x))
+            state = build.add(drive, *(times(name, h) for h in states))
+            states = [build.name(f"{STATES} {t}", state)]
+        read = build.name(READ, times(chain.steps[-1], states[0]))
+        return build.program(times(chain.output, read))
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul

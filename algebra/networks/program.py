@@ -340,6 +340,12 @@ class ProgramNetwork(Network):
             at += size
         return blocks
 
+    def placed(self, weights: Mapping[str, Any], X: Any) -> dict[str, Any]:
+        """Weights, statistics of normalizations among them, and samples; tokens are drawn."""
+        shapes = self.program().weights
+        own = {n: np.asarray(weights[n]).reshape(*shapes[n], 1) for n in self._statistics()}
+        return own | self._tokens(0) | self._placed(weights, X)
+
     def _statistics(self) -> list[str]:
         return [name for name in self.program().weights if name not in self.shapes]
 
@@ -395,7 +401,7 @@ class ProgramNetwork(Network):
 
     # -- balls -----------------------------------------------------------------------------
 
-    def _balls(
+    def ball_blocks(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
     ) -> dict[str, np.ndarray]:
         """All blocks of a rational point."""
@@ -414,25 +420,11 @@ class ProgramNetwork(Network):
         placed = self._placed(self._taken(balls, arithmetic), as_balls(X))
         return own | tokens | placed
 
-    def signs_at(
-        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
-    ) -> dict[int, np.ndarray]:
-        """The signs at a rational point of the nodes by which the program chooses.
-
-        Raises
-        ------
-        SignUnknown
-            If the precision does not determine a sign.
-        """
-        arithmetic = BallArithmetic(self.program())
-        evaluate(self.program(), arithmetic, self._balls(weights, X, number))
-        return arithmetic.pattern
-
     def ball_columns(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
     ) -> np.ndarray:
         program, places = self.program(), [self.place(cell) for cell in cells]
-        blocks = self._balls(weights, X, number)
+        blocks = self.ball_blocks(weights, X, number)
         return program_jacobian(program, BallArithmetic(program), blocks, places)
 
     # -- bounds ----------------------------------------------------------------------------

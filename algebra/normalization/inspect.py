@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.family import WrittenEquations
 from algebra.errors import InputError, whole_number
 from algebra.linear.inspect import inspect_linear
 from algebra.networks.base import Support
 from algebra.networks.normalization import NormNet
 from algebra.normalization.khatri_rao import khatri_rao, khatri_rao_rank, width_needed
-from algebra.polynomials.rings import symbol
+from algebra.polynomials.rings import SymbolicRing, symbol
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank
 from algebra.systems.inspection import Inspection
+from algebra.systems.written import SymbolicSystem
 
 
 @dataclass(frozen=True)
@@ -142,10 +142,23 @@ def inspect_normnet(
     )
 
 
-def normnet_equations(found: Inspection, support: Support) -> WrittenEquations:
-    """The equations of Lemma 1 for all layers, in SymPy."""
-    network = found.allocation.network
+def lemma_form(allocation: Allocation) -> SymbolicSystem:
+    """The equations of Lemma 1 for all layers, in the scales of every second layer."""
+    network, masks = allocation.network, allocation.masks
     assert isinstance(network, NormNet)
     layers = range(1, network.depth + 1)
     pairs = [pair for k in layers for pair in lemma_equations(network, k)]
-    return "Equations of Lemma 1, no unit silent", pairs
+    scales = {
+        f"g{2 * k - 1}_{i}": bool(masks[f"g{2 * k - 1}"][i, 0])
+        for k in layers
+        for i in range(network.hidden[k - 1])
+    }
+    return SymbolicSystem(
+        form="lemma",
+        ring=SymbolicRing(),
+        unknowns=tuple(sorted(scales, key=lambda name: not scales[name])),
+        weights=sum(scales.values()),
+        equations=tuple(equation for _, equation in pairs),
+        labels=tuple(label for label, _ in pairs),
+        title="Equations of Lemma 1, no unit silent",
+    )

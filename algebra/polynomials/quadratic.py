@@ -8,8 +8,9 @@ The size of a term does not depend on the number of unknowns, unlike that of exp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -184,116 +185,156 @@ def merged(
     return Quadrics(count, unknowns, p, key // (k * k), key // k % k, key % k, total[kept])
 
 
-class QuadraticMatrix:
-    """A matrix of polynomials of degree at most two, with sums, products and slices.
+class QuadraticArray:
+    """An array of polynomials of degree at most two, with sums, products and moves of entries.
 
-    It has enough of an array's interface for the equations of a form to be written once, for these
-    and for object arrays of ring elements.
+    It has enough of an array's interface for the equations of a form to be evaluated in one way for
+    these and for object arrays of ring elements (`algebra.programs.residues`).
 
     Parameters
     ----------
-    shape : (int, int)
+    shape : tuple of int
     entries : Quadrics
-        Row by row.
+        In row-major order.
     """
 
-    __array_ufunc__ = None  # ndarray @ QuadraticMatrix is ours
+    __array_ufunc__ = None  # ndarray - QuadraticArray is ours
 
-    def __init__(self, shape: tuple[int, int], entries: Quadrics) -> None:
+    def __init__(self, shape: tuple[int, ...], entries: Quadrics) -> None:
         self.shape = shape
         self.entries = entries
 
     @classmethod
     def of(
         cls, values: Residues, p: int, unknowns: int, generators: np.ndarray | None = None
-    ) -> QuadraticMatrix:
+    ) -> QuadraticArray:
         """Entries that are constants, or single unknowns if `generators` is not −1."""
-        rows, columns = values.shape
-        position = np.arange(rows * columns)
-        constant = np.full(rows * columns, unknowns)
+        position = np.arange(values.size)
+        constant = np.full(values.size, unknowns)
         first, coefficient = constant, values.ravel() % p
         if generators is not None:
             known = generators.ravel() < 0
             first = np.where(known, unknowns, generators.ravel())
             coefficient = np.where(known, coefficient, 1)
         return cls(
-            (rows, columns),
-            merged(rows * columns, unknowns, p, position, first, constant, coefficient),
+            values.shape, merged(values.size, unknowns, p, position, first, constant, coefficient)
         )
 
-    def __matmul__(self, other: QuadraticMatrix) -> QuadraticMatrix:
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    def product(self, other: QuadraticArray) -> QuadraticArray:
+        """The product of two stacks of matrices: the last two axes are those of a matrix."""
         left, right = self.entries, other.entries
         p, k = left.p, left.unknowns
-        rows, inner, columns = *self.shape, other.shape[1]
+        *stack, rows, inner = self.shape
+        columns = other.shape[-1]
+        shape = (*stack, rows, columns)
         if (left.first == k).all() and (right.first == k).all():
             return self.of(matmul(self._values(), other._values(), p), p, k)
         # Join the terms of column s on the left with those of row s on the right.
-        order = np.argsort(left.polynomial % inner, kind="stable")
-        at_left = left.polynomial[order] % inner
-        starts = np.searchsorted(right.polynomial, np.arange(inner + 1) * columns)
-        lengths = (starts[1:] - starts[:-1])[at_left]
+        place = left.polynomial // (rows * inner) * inner + left.polynomial % inner
+        order = np.argsort(place, kind="stable")
+        place = place[order]
+        starts = np.searchsorted(
+            right.polynomial, np.arange(math.prod(stack) * inner + 1) * columns
+        )
+        lengths = (starts[1:] - starts[:-1])[place]
         i = np.repeat(order, lengths)
-        offset = np.repeat(starts[at_left] - np.cumsum(lengths) + lengths, lengths)
+        offset = np.repeat(starts[place] - np.cumsum(lengths) + lengths, lengths)
         j = np.arange(len(offset)) + offset
         factors = np.stack([left.first[i], left.second[i], right.first[j], right.second[j]])
         factors.sort(axis=0)
         if (factors[2] != k).any():
-            raise DegreeAboveTwo("a product of matrices is of degree above two")
+            raise DegreeAboveTwo("a product is of degree above two")
         position = left.polynomial[i] // inner * columns + right.polynomial[j] % columns
         value = left.coefficient[i] * right.coefficient[j] % p
-        entries = merged(rows * columns, k, p, position, factors[0], factors[1], value)
-        return QuadraticMatrix((rows, columns), entries)
+        entries = merged(math.prod(shape), k, p, position, factors[0], factors[1], value)
+        return QuadraticArray(shape, entries)
 
     def _values(self) -> Residues:
         return self.entries._constants().reshape(self.shape)
 
-    def __add__(self, other: QuadraticMatrix) -> QuadraticMatrix:
-        return self._sum(other, 1)
+    def __sub__(self, other: QuadraticArray) -> QuadraticArray:
+        return total([self, -other])
 
-    def __sub__(self, other: QuadraticMatrix) -> QuadraticMatrix:
-        return self._sum(other, -1)
+    def __neg__(self) -> QuadraticArray:
+        entries = self.entries
+        negative = -entries.coefficient % entries.p
+        return QuadraticArray(self.shape, replace(entries, coefficient=negative))
 
-    def _sum(self, other: QuadraticMatrix, sign: int) -> QuadraticMatrix:
-        a, b = self.entries, other.entries
-        entries = merged(
-            a.count, a.unknowns, a.p,
-            np.concatenate([a.polynomial, b.polynomial]), np.concatenate([a.first, b.first]),
-            np.concatenate([a.second, b.second]),
-            np.concatenate([a.coefficient, sign * b.coefficient]),
-        )  # fmt: skip
-        return QuadraticMatrix(self.shape, entries)
+    def reshape(self, *shape: Any) -> QuadraticArray:
+        """The same entries in row-major order, as NumPy takes shapes."""
+        return QuadraticArray(self._numbers().reshape(*shape).shape, self.entries)
 
-    def __getitem__(self, index: Any) -> QuadraticMatrix:
-        """Rows, or (rows, columns), as slices."""
-        numbers = np.arange(self.entries.count).reshape(self.shape)[index]
-        return QuadraticMatrix(numbers.shape, self.entries[numbers.ravel()])
+    def transpose(self, order: Sequence[int]) -> QuadraticArray:
+        """The axes in another order."""
+        return self.at(self._numbers().transpose(order))
+
+    def broadcast(self, shape: tuple[int, ...]) -> QuadraticArray:
+        """By NumPy's rules."""
+        return self.at(np.broadcast_to(self._numbers(), shape))
+
+    def at(self, places: np.ndarray) -> QuadraticArray:
+        """The entries of these numbers."""
+        chosen, count = places.ravel(), self.entries.count
+        same = len(chosen) == count and np.array_equal(chosen, np.arange(count))
+        return QuadraticArray(places.shape, self.entries if same else self.entries[chosen])
+
+    def _numbers(self) -> np.ndarray:
+        return np.arange(self.entries.count).reshape(self.shape)
+
+    def __getitem__(self, index: Any) -> QuadraticArray:
+        """As of NumPy's arrays."""
+        return self.at(np.asarray(self._numbers()[index]))
+
+
+def total(terms: Sequence[QuadraticArray]) -> QuadraticArray:
+    """The sum of arrays, broadcast to one shape."""
+    shape = np.broadcast_shapes(*(term.shape for term in terms))
+    parts = [term.broadcast(shape).entries for term in terms]
+    entries = merged(
+        parts[0].count, parts[0].unknowns, parts[0].p,
+        np.concatenate([e.polynomial for e in parts]), np.concatenate([e.first for e in parts]),
+        np.concatenate([e.second for e in parts]), np.concatenate([e.coefficient for e in parts]),
+    )  # fmt: skip
+    return QuadraticArray(shape, entries)
 
 
 def beside(blocks: Sequence[Any]) -> Any:
-    """Matrices side by side: arrays, or `QuadraticMatrix`."""
+    """Arrays one after another along the second axis: NumPy's, or `QuadraticArray`."""
     return _joined(blocks, 1)
 
 
 def stacked(blocks: Sequence[Any]) -> Any:
-    """Matrices one above the other: arrays, or `QuadraticMatrix`."""
+    """Arrays one after another along the first axis: NumPy's, or `QuadraticArray`."""
     return _joined(blocks, 0)
 
 
 def _joined(blocks: Sequence[Any], axis: int) -> Any:
-    if not isinstance(blocks[0], QuadraticMatrix):
+    if len(blocks) == 1:
+        return blocks[0]
+    if not isinstance(blocks[0], QuadraticArray):
         return np.concatenate(blocks, axis=axis)
-    entries = [block.entries for block in blocks]
-    ends = np.cumsum([e.count for e in entries])
-    offsets = [int(end) - e.count for e, end in zip(entries, ends, strict=True)]
-    every = Quadrics(
-        int(ends[-1]), entries[0].unknowns, entries[0].p,
-        np.concatenate([e.polynomial + o for e, o in zip(entries, offsets, strict=True)]),
-        np.concatenate([e.first for e in entries]), np.concatenate([e.second for e in entries]),
-        np.concatenate([e.coefficient for e in entries]),
-    )  # fmt: skip
+    every = chained([block.entries for block in blocks])
+    ends = np.cumsum([block.entries.count for block in blocks])
     numbers = [
-        np.arange(o, o + b.entries.count).reshape(b.shape)
-        for b, o in zip(blocks, offsets, strict=True)
+        np.arange(end - b.entries.count, end).reshape(b.shape)
+        for b, end in zip(blocks, ends.tolist(), strict=True)
     ]
-    order = np.concatenate(numbers, axis=axis)
-    return QuadraticMatrix(order.shape, every[order.ravel()])
+    places = np.concatenate(numbers, axis=axis)
+    return QuadraticArray((every.count,), every).at(places)
+
+
+def chained(parts: Sequence[Quadrics]) -> Quadrics:
+    """Polynomials one after another."""
+    ends = np.cumsum([part.count for part in parts])
+    offsets = [int(end) - part.count for part, end in zip(parts, ends, strict=True)]
+    return Quadrics(
+        int(ends[-1]), parts[0].unknowns, parts[0].p,
+        np.concatenate([e.polynomial + o for e, o in zip(parts, offsets, strict=True)]),
+        np.concatenate([e.first for e in parts]), np.concatenate([e.second for e in parts]),
+        np.concatenate([e.coefficient for e in parts]),
+    )  # fmt: skip

@@ -11,10 +11,11 @@ onnx/        Programs from ONNX files
 arrays       Arithmetics whose values are arrays; entries that know their own ring
 aten/        Programs from PyTorch modules
 positive     Values that are positive for all real weights; when labels are analytic there
-residues     Values over GF(p), p below 2^61
+residues     Values over GF(p), p below 2^61; polynomials of degree at most two
+rewriting    Values as unknowns (lifted); products of matrices from either end
 duals        Values with derivatives in one direction over GF(p), in forward mode
-jacobian     The Jacobian at a point in arrays, in reverse mode over all samples at once
-factors      The Jacobian in factors, for programs of matrices
+jacobian     The Jacobian at a point in arrays, in reverse mode over all samples at once; its
+             factors, for programs of matrices
 leaks        Units that keep a share of their state: the leak, and when ranks are exact
 programmed   Base class of networks given by a program: values and derivatives in any ring
 """

@@ -56,7 +56,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Literal
@@ -319,6 +319,8 @@ class Builder:
                     )
         if len(set(result)) < len(result) or not set(result) <= set(sizes):
             raise ValueError(f"contract {letters!r}: its result cannot be made")
+        if inputs == [result]:
+            return factors[0]
         shape = tuple(sizes[letter] for letter in result)
         return self._operation("contract", factors, shape, letters=letters, label=label)
 
@@ -406,6 +408,15 @@ class Builder:
         return self.index(np.concatenate(tables, axis=axis), *parts)
 
     # -- the program -------------------------------------------------------------------------
+
+    def copied(self, node: Node, inputs: Sequence[Value]) -> Value:
+        """A node of another program, of inputs of the same shapes."""
+        if node.op == "block":
+            return self._block(node.name, node.shape, node.batched)
+        numbers = tuple(value.number for value in inputs)
+        key = (node.op, numbers, node.name, node.letters, node.number)
+        moves = node.op in ("constant", "index")
+        return self._add(replace(node, inputs=numbers), None if moves else key)
 
     def name(self, name: str, value: Value) -> Value:
         """Give a value a name by which it can be requested."""

@@ -9,15 +9,19 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import ctx, fmpq
 
 from algebra.programs.arrays import EntryArithmetic, Function, number_in, placed
+from algebra.programs.balls import BallArithmetic, SignUnknown, as_balls
 from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import ProgramCell, program_jacobian
 from algebra.programs.program import Node, Program
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
+
+# Precisions that signs are looked for with.
+_PRECISIONS = (64, 256, 1024)
 
 
 @lru_cache(maxsize=64)
@@ -54,9 +58,8 @@ class Programmed(ABC):
 
         A rectified unit whose input is 0 counts as inactive.
         """
-        program, arithmetic = self.program(), self.entries(matmul, number)
-        blocks = placed(program, weights, {"X": self.drive(X)})
-        return program_jacobian(program, arithmetic, blocks, cells)
+        arithmetic, blocks = self.entries(matmul, number), self.placed(weights, X)
+        return program_jacobian(self.program(), arithmetic, blocks, cells)
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
@@ -77,11 +80,47 @@ class Programmed(ABC):
         matrix
             The labels, in the ring of the entries.
         """
-        program = self.program()
-        blocks = placed(program, weights, {"X": self.drive(X)})
+        program, blocks = self.program(), self.placed(weights, X)
         labels = evaluate(program, self.entries(matmul, number_in(X)), blocks)[program.output]
         # Outputs of several steps are columns side by side.
         return np.reshape(labels, (len(labels), -1))
+
+    def placed(self, weights: Mapping[str, Matrix], X: Matrix) -> dict[str, np.ndarray]:
+        """Weights and samples as blocks of the program."""
+        return placed(self.program(), weights, {"X": self.drive(X)})
+
+    def ball_blocks(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
+    ) -> dict[str, np.ndarray]:
+        """The same at a rational point, as balls; what else is drawn follows from its number."""
+        return self.placed({name: as_balls(w) for name, w in weights.items()}, as_balls(X))
+
+    def signs_at(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
+    ) -> dict[int, np.ndarray]:
+        """The signs that the program chooses by at a rational point, of the nodes that choose.
+
+        Raises
+        ------
+        SignUnknown
+            Where the point has no pattern: a value that decides is 0 and no ball shows it, or it is
+            too near to 0.
+        """
+        before = ctx.prec
+        try:
+            for bits in _PRECISIONS:
+                ctx.prec = bits
+                arithmetic = BallArithmetic(self.program())
+                try:
+                    evaluate(self.program(), arithmetic, self.ball_blocks(weights, X, number))
+                except SignUnknown:
+                    if bits == _PRECISIONS[-1]:
+                        raise
+                    continue
+                return arithmetic.pattern
+        finally:
+            ctx.prec = before
+        raise AssertionError("no precision")
 
     def drive(self, X: Matrix) -> Matrix:
         """The input of the equations: the samples, or a linear function of them."""

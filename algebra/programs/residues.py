@@ -1,15 +1,17 @@
-"""Programs over GF(p): values at a point."""
+"""Programs over GF(p): values at a point, and polynomials of degree at most two in unknowns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from algebra.errors import Unfinished
 from algebra.linalg.modular import Residues, added, inverses, matmul, times
+from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, stacked, total
 from algebra.programs.arrays import ArrayArithmetic, Signs
 from algebra.programs.program import Node
 
@@ -29,6 +31,10 @@ def _no_signs(node: Node, a: Residues) -> np.ndarray:
     )
 
 
+def _no_functions(node: Node, a: Residues) -> tuple[Residues, Residues]:
+    raise NoResidues(f"{node.name}: no values of this function are known")
+
+
 @dataclass(frozen=True)
 class ModularArithmetic(ArrayArithmetic):
     """Residues modulo a prime.
@@ -37,14 +43,14 @@ class ModularArithmetic(ArrayArithmetic):
     ----------
     p : int
         A prime below 2^61.
-    functions : callable
-        Values and slopes of functions.
+    functions : callable, optional
+        Values and slopes of functions; without them programs that apply one are refused.
     signs : callable, optional
         The activation pattern; without it, programs that choose are refused.
     """
 
     p: int
-    functions: Functions
+    functions: Functions = _no_functions
     signs: Signs = _no_signs
 
     def number(self, value: Fraction | int) -> int:
@@ -87,3 +93,66 @@ class ModularArithmetic(ArrayArithmetic):
 
     def slopes_of_function(self, node: Node, a: Residues, z: Residues) -> Residues:
         return self.functions(node, a)[1]
+
+
+@dataclass(frozen=True)
+class QuadraticArithmetic(ArrayArithmetic):
+    """Quadrics (`algebra.polynomials.quadratic`); what leads beyond them raises `DegreeAboveTwo`.
+
+    Attributes
+    ----------
+    p : int
+        A prime below 2^31.
+    unknowns : int
+    """
+
+    p: int
+    unknowns: int
+
+    def constant(self, table: np.ndarray, denominator: int) -> Any:
+        residues = np.asarray(table % self.p, np.int64) * pow(denominator, -1, self.p)
+        return QuadraticArray.of(residues[..., None], self.p, self.unknowns)
+
+    def times(self, a: Any, b: Any) -> Any:
+        shape = np.broadcast_shapes(a.shape, b.shape)
+        a, b = (x.broadcast(shape).reshape((*shape, 1, 1)) for x in (a, b))
+        return a.product(b).reshape(shape)
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        return a.product(b)
+
+    def added(self, a: Any, axes: tuple[int, ...]) -> Any:
+        kept = [k for k in range(a.ndim) if k not in axes]
+        shape = tuple(a.shape[k] for k in kept)
+        rows = a.transpose([*kept, *axes]).reshape((int(np.prod(shape)), -1))
+        return total([rows[:, k] for k in range(rows.shape[1])]).reshape(shape)
+
+    def add(self, node: Node, *terms: Any) -> Any:
+        return total(terms)
+
+    def index(self, node: Node, where: np.ndarray, *parts: Any) -> Any:
+        batch = max(part.shape[-1] for part in parts)
+        flat = [part.broadcast((*part.shape[:-1], batch)).reshape((-1, batch)) for part in parts]
+        zero = QuadraticArray.of(np.zeros((1, batch), np.int64), self.p, self.unknowns)
+        return stacked([*flat, zero])[where]
+
+    def power(self, node: Node, a: Any, exponent: int) -> Any:
+        result = self.constant(np.ones(a.shape[:-1], np.int64), 1)
+        for _ in range(exponent):
+            result = self.times(result, a)
+        return result
+
+    def reciprocals(self, node: Node, a: Any) -> Any:
+        raise DegreeAboveTwo(f"{node.op}: no polynomial")
+
+    def root(self, node: Node, a: Any) -> Any:
+        return self.reciprocals(node, a)
+
+    def apply(self, node: Node, name: str, a: Any) -> Any:
+        return self.reciprocals(node, a)
+
+    def choose(self, node: Node, sign: Any, positive: Any, other: Any) -> Any:
+        return self.reciprocals(node, sign)
+
+    def slopes_of_function(self, node: Node, a: Any, z: Any) -> Any:
+        return self.reciprocals(node, a)

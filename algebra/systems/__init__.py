@@ -1,7 +1,7 @@
 r"""The equations of an allocation, their incidence, their core, and the generic root count N.
 
-at_points            The unknowns at all points of a core at once, modulo a prime
-core                 The core of a system after exact elimination, and back substitution
+core                 The core of a system after exact elimination, and back substitution: of one
+                     root, or at all points at once modulo a prime
 degeneracy           The solutions of a recurrent net as a degeneracy locus, in few unknowns
 discriminant         The discriminant of a small core: where the number of real solutions changes
 elimination          Exact elimination of linear sub-blocks, over any field and in any degree
@@ -15,5 +15,6 @@ modular_elimination  Exact elimination over GF(p) on arrays: the core of a large
 root_count           The generic root count N: number of complex solutions of a generic instance
 symbolic             Elimination with symbols for the data: the core in printable form
 system               The polynomial equations of an allocation, over any ring or as arrays
+written              The equations in SymPy, of every kind of network and in every form
 update_roots         The number N of complex solutions if matrices learn by updates
 """

@@ -3,16 +3,22 @@ r"""The lifted forms of a network's equations: their unknowns, equations, values
 With r learnable weights and everything else constant, "the student's labels equal the teacher's" is
 a system of polynomials.  Written out directly it has degree T (recurrent) or L (layers); with the
 states kept as unknowns F it is at most quadratic.  All forms have the same solutions: F is a
-function of the weights.
+function of the weights.  Each form is the network's program with some values as unknowns
+(`algebra.programs.rewriting.lifted`) or, if F is a product of weights, the program with its
+products multiplied from one end first.
 
 ``B`` (paper 1, Lemma 3.3), recurrent nets: F = (F_1 | … | F_T), n×Tb,
 
 .. math:: W g_B(F) = F, \quad D F X = Y, \quad g_B(F) = (F_2 | … | F_T | B).
 
+The matrices by which inputs enter the last state (`gathered`).
+
 ``D`` (Lemma B.7), recurrent nets: F = (F_1 | … | F_T), d×nT, g_D(F) stacks
 F_2, …, F_T, D by rows:
 
-.. math:: F_t W = F_{t-1}, \quad D W = F_T, \quad F (I_T ⊗ B) X = Y.
+.. math:: F_{t+1} W = F_t, \quad D W = F_T, \quad F (I_T ⊗ B) X = Y.
+
+The matrices by which states enter the labels (`transposed`).
 
 ``forward`` (Eqs. 4.1–4.3), feed-forward nets: :math:`W_1 X = F_1`,
 :math:`W_l F_{l-1} = F_l`, :math:`W_L F_{L-1} = Y`.
@@ -20,7 +26,8 @@ F_2, …, F_T, D by rows:
 ``backward``, feed-forward nets, the transposed form: :math:`W_L = G_L`,
 :math:`G_{l+1} W_l = G_l`, :math:`G_1 X = Y`.
 
-``sums``, nets with a polynomial activation φ, F_k the pre-activations of stage k:
+``sums``, nets that are no chains: F_k is the argument of the k-th function, or the value whose sign
+chooses.  With an activation φ these are the pre-activations of stage k:
 ``M_k (φ(F_{k-1}) + B x_k) + c_k = F_k``, ``D φ(F_K) + e = Y``.
 
 ``direct``, any net: the labels themselves, without auxiliary unknowns.  If only the encoder, only
@@ -32,260 +39,305 @@ unknown wherever its matrix occurs.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
 
-import numpy as np
-
-from algebra.errors import InputError
-from algebra.networks.activated import SUMS
-from algebra.networks.activation import Activation
-from algebra.networks.base import Matmul, Network
-from algebra.networks.chain import ChainLayout, need_chain
+from algebra.errors import InputError, shown
+from algebra.networks.base import Network
+from algebra.networks.chain import DRIVES, INPUTS, READ, ChainNetwork, need_chain
+from algebra.networks.readings import STATES
 from algebra.polynomials.quadratic import beside, stacked
 from algebra.problems.allocation import Allocation
-from algebra.programs import Node
-from algebra.programs.arrays import EntryArithmetic
+from algebra.programs import Arithmetic, Program, evaluate
+from algebra.programs.rewriting import gathered, lifted, transposed
+
+# What elimination leaves of a form, where a form is asked for by name.
+CORE = "core"
 
 Equations = list[tuple[str, Any]]
 Matrices = Mapping[str, Any]
 Shapes = dict[str, tuple[int, int]]
 
 
-class LiftedForm(ABC):
-    """A form of the equations of a chain.
+@dataclass(frozen=True)
+class MatrixEquation:
+    """One equation of matrices: the values of some blocks of unknowns are these blocks.
 
-    Matrices may be object arrays over any ring, or `QuadraticMatrix`; U is the input of the chain
-    (`ChainNetwork.drive` of the samples).
+    Attributes
+    ----------
+    label : str
+    blocks : tuple of str
+    axis : {0, 1}
+        Whether the blocks' equations stand one above the other, or side by side.
     """
 
-    name: ClassVar[str]
+    label: str
+    blocks: tuple[str, ...]
+    axis: int = 1
 
-    @abstractmethod
-    def unknowns(self, network: Any) -> Shapes:
-        """The matrices of auxiliary unknowns: name to shape."""
 
-    @abstractmethod
-    def equations(
-        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
+@dataclass(frozen=True, eq=False)
+class FormProgram:
+    """A form of one network: its program with unknowns.
+
+    Attributes
+    ----------
+    source : Program
+    at : dict of str to int
+        The blocks of unknowns, and the nodes of `source` whose values they stand for.
+    program : Program
+        `source`, lifted.
+    unknowns : dict of str to tuple of str
+        The matrices of unknowns: the blocks that stand in them side by side.
+    equations : tuple of MatrixEquation
+    labels : str
+        Of the last equation: the labels' own.
+    """
+
+    source: Program
+    at: Mapping[str, int]
+    program: Program
+    unknowns: Mapping[str, tuple[str, ...]]
+    equations: tuple[MatrixEquation, ...]
+    labels: str
+
+    @classmethod
+    def of(
+        cls,
+        source: Program,
+        at: Mapping[str, int],
+        equations: tuple[MatrixEquation, ...],
+        labels: str,
+        unknowns: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> FormProgram:
+        """Lift a program; without `unknowns` each block is a matrix of its own."""
+        unknowns = {name: (name,) for name in at} if unknowns is None else unknowns
+        return cls(source, at, lifted(source, at), unknowns, equations, labels)
+
+    def shape(self, block: str, batch: int) -> tuple[int, int]:
+        """A block as a matrix: a column for each sample, or rows and all else."""
+        node = self.source.nodes[self.at[block]]
+        if node.batched:
+            return node.size, batch
+        rows = node.shape[0] if node.shape else 1
+        return rows, node.size // rows
+
+    def shapes(self, batch: int) -> Shapes:
+        """The matrices of unknowns, of so many samples."""
+        found = {}
+        for name, blocks in self.unknowns.items():
+            every = [self.shape(block, batch) for block in blocks]
+            found[name] = every[0][0], sum(columns for _, columns in every)
+        return found
+
+    def written(
+        self, arithmetic: Arithmetic[Any], given: Matrices, unknowns: Matrices, Y: Any
     ) -> Equations:
-        """Label and value of each matrix equation, as (left − right)."""
+        """Label and value of each equation, as (left − right).
 
-    @abstractmethod
-    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        """The values of the auxiliary matrices for a network with these weights."""
+        Parameters
+        ----------
+        arithmetic : Arithmetic
+            Of arrays, or `algebra.programs.residues.QuadraticArithmetic`.
+        given : mapping of str to arrays
+            Weights and samples as values of the program, batch axis last.
+        unknowns : mapping of str to arrays
+            The matrices of unknowns.
+        Y : array
+            Labels.
+        """
+        blocks, own = dict(given), {}
+        for name, parts in self.unknowns.items():
+            start = 0
+            for part in parts:
+                node = self.source.nodes[self.at[part]]
+                batch = unknowns[name].shape[1] if node.batched else 1
+                end = start + self.shape(part, batch)[1]
+                own[part] = unknowns[name][:, start:end]
+                blocks[part] = own[part].reshape((*node.shape, batch))
+                start = end
+        nodes = self.program.named
+        found = evaluate(self.program, arithmetic, blocks, {*nodes.values(), self.program.output})
+        made = []
+        for equation in self.equations:
+            values = [
+                found[nodes[part]].reshape(own[part].shape) - own[part] for part in equation.blocks
+            ]
+            made.append((equation.label, (stacked, beside)[equation.axis](values)))
+        return [*made, (self.labels, found[self.program.output].reshape(Y.shape) - Y)]
 
-    @abstractmethod
-    def size(self, allocation: Allocation) -> int:
-        """Number of auxiliary unknowns in the rows (or columns) that learn."""
+    def values(self, arithmetic: Arithmetic[Any], given: Matrices, batch: int) -> dict[str, Any]:
+        """The matrices of unknowns of a network with these weights and samples."""
+        found = evaluate(self.source, arithmetic, given, set(self.at.values()))
+        return {
+            name: beside([found[self.at[p]].reshape(self.shape(p, batch)) for p in parts])
+            for name, parts in self.unknowns.items()
+        }
+
+
+@dataclass(frozen=True)
+class LiftedForm:
+    """One way to write the equations.
+
+    Attributes
+    ----------
+    name : str
+    write : callable
+        Takes a network to its `FormProgram`.
+    size : callable
+        Auxiliary unknowns in the rows (or columns) that learn.
+    """
+
+    name: str
+    write: Callable[[Any], FormProgram]
+    size: Callable[[Allocation], int]
+
+    def program(self, network: Network) -> FormProgram:
+        """The form of a network; made once."""
+        return _written(self, network)
+
+    def unknowns(self, network: Network) -> Shapes:
+        """The matrices of auxiliary unknowns: name to shape."""
+        return self.program(network).shapes(batch_of(network))
 
     def __str__(self) -> str:
         return self.name
 
 
-class _Direct(LiftedForm):
-    name = "direct"
-
-    def unknowns(self, network: Any) -> Shapes:
-        return {}
-
-    def equations(
-        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
-    ) -> Equations:
-        chain = network.chain()
-        if chain is None:
-            return [("Y", network.forward(student, U) - Y)]
-        if chain.recurrent is None:
-            for name in chain.steps:
-                U = student[name] @ U
-        else:
-            W, B, b = student[chain.recurrent], student[_start(chain)], network.step_inputs
-            state = B @ U[:b]
-            for t in range(1, network.steps):
-                state = B @ U[t * b : (t + 1) * b] + W @ state
-            U = W @ state
-        return [("Y", student[chain.output] @ U - Y)]
-
-    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        return {}
-
-    def size(self, allocation: Allocation) -> int:
-        return 0
+@lru_cache(maxsize=64)
+def _written(form: LiftedForm, network: Network) -> FormProgram:
+    return form.write(network)
 
 
-class _B(LiftedForm):
-    name = "B"
-
-    def unknowns(self, network: Any) -> Shapes:
-        return {"F": (network.inner_widths[0], network.steps * network.step_inputs)}
-
-    def equations(
-        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
-    ) -> Equations:
-        D, W, B = (student[name] for name in network.chain().names)
-        F = lifted["F"]
-        shifted = beside([F[:, network.step_inputs :], B]) if network.steps > 1 else B
-        return [
-            ("W g_B(F) = F", W @ shifted - F),
-            (f"D F {network.drive_letter} = Y", D @ (F @ U) - Y),
-        ]
-
-    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        _, W, B = (weights[name] for name in network.chain().names)
-        steps = [B]
-        for _ in range(network.steps):
-            steps.append(matmul(W, steps[-1]))
-        return {"F": beside(steps[:0:-1])}
-
-    def size(self, allocation: Allocation) -> int:
-        network = need_chain(allocation.network)
-        rows = allocation.row_counts(network.chain().steps[0])
-        return sum(c > 0 for c in rows) * network.steps * network.step_inputs
+def batch_of(network: Any) -> int:
+    """Samples of the network's program: columns of what drives it."""
+    return int(network.columns if network.chain() is not None else network.m)
 
 
-class _D(LiftedForm):
-    name = "D"
-
-    def unknowns(self, network: Any) -> Shapes:
-        return {"F": (network.d, network.inner_widths[0] * network.steps)}
-
-    def equations(
-        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
-    ) -> Equations:
-        D, W, B = (student[name] for name in network.chain().names)
-        n, b, T = network.inner_widths[0], network.step_inputs, network.steps
-        F = lifted["F"]
-        steps = [F[:, t * n : (t + 1) * n] for t in range(T)]
-        rows = stacked(
-            [after @ W - step for after, step in zip([*steps[1:], D], steps, strict=True)]
-        )
-        driven = stacked([B @ U[t * b : (t + 1) * b] for t in range(T)])
-        return [("g_D(F) W = F", rows), (f"F (I ⊗ B) {network.drive_letter} = Y", F @ driven - Y)]
-
-    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        D, W, _ = (weights[name] for name in network.chain().names)
-        steps = [D]
-        for _ in range(network.steps):
-            steps.append(matmul(steps[-1], W))
-        return {"F": beside(steps[:0:-1])}
-
-    def size(self, allocation: Allocation) -> int:
-        network = need_chain(allocation.network)
-        columns = allocation.column_counts(network.chain().steps[0])
-        return sum(c > 0 for c in columns) * network.steps * network.d
+def _direct(network: Network) -> FormProgram:
+    return FormProgram.of(network.program(), {}, (), "Y")
 
 
-class _Forward(LiftedForm):
-    name = "forward"
-
-    def unknowns(self, network: Any) -> Shapes:
-        widths = enumerate(network.inner_widths, start=1)
-        return {f"F{layer}": (width, network.columns) for layer, width in widths}
-
-    def equations(
-        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
-    ) -> Equations:
-        chain, left, symbol, made = network.chain(), U, network.drive_letter, []
-        for layer, name in enumerate(chain.steps, start=1):
-            F = lifted[f"F{layer}"]
-            made.append((f"{name} {symbol} = F{layer}", student[name] @ left - F))
-            left, symbol = F, f"F{layer}"
-        return [*made, (f"{chain.output} {symbol} = Y", student[chain.output] @ left - Y)]
-
-    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        found = {}
-        for layer, name in enumerate(network.chain().steps, start=1):
-            U = found[f"F{layer}"] = matmul(weights[name], U)
-        return found
-
-    def size(self, allocation: Allocation) -> int:
-        network = need_chain(allocation.network)
-        rows = (allocation.masks[name].any(axis=1).sum() for name in network.chain().steps)
-        return network.columns * int(sum(rows))
+def _recurrent(
+    network: ChainNetwork, source: Program, named: str
+) -> tuple[Program, dict[str, int]]:
+    return source, {f"F{t + 1}": source.named[f"{named} {t}"] for t in range(network.steps)}
 
 
-class _Backward(LiftedForm):
-    name = "backward"
-
-    def unknowns(self, network: Any) -> Shapes:
-        widths = (network.step_inputs, *network.inner_widths)
-        return {f"G{k}": (network.d, widths[k - 1]) for k in range(len(widths), 0, -1)}
-
-    def equations(
-        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
-    ) -> Equations:
-        names = network.chain().names
-        right, symbol, made = None, "", []
-        for layer, name in zip(range(len(names), 0, -1), names, strict=True):
-            G = lifted[f"G{layer}"]
-            product = student[name] if right is None else right @ student[name]
-            made.append((f"{symbol}{name} = G{layer}", product - G))
-            right, symbol = G, f"G{layer} "
-        return [*made, (f"G1 {network.drive_letter} = Y", lifted["G1"] @ U - Y)]
-
-    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        names = network.chain().names
-        right, found = None, {}
-        for layer, name in zip(range(len(names), 0, -1), names, strict=True):
-            right = weights[name] if right is None else matmul(right, weights[name])
-            found[f"G{layer}"] = right
-        return found
-
-    def size(self, allocation: Allocation) -> int:
-        names = need_chain(allocation.network).chain().names[:-1]
-        columns = (allocation.masks[name].any(axis=0).sum() for name in names)
-        return allocation.network.d * int(sum(columns))
+def _b(network: ChainNetwork) -> FormProgram:
+    program = network.program()
+    inputs = [program.named[f"{INPUTS} {t}"] for t in range(network.steps)]
+    source, at = _recurrent(network, gathered(program, inputs, program.named[READ]), INPUTS)
+    equation = MatrixEquation("W g_B(F) = F", tuple(at))
+    return FormProgram.of(
+        source, at, (equation,), f"D F {network.drive_letter} = Y", {"F": tuple(at)}
+    )
 
 
-class _LiftedSums(EntryArithmetic):
-    """Each pre-activation is replaced by an unknown, with an equation."""
-
-    def __init__(self, activation: Activation, lifted: Matrices) -> None:
-        super().__init__(lambda node: activation)
-        self.lifted, self.equations = lifted, list[tuple[str, Any]]()
-
-    def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
-        unknown = f"F{len(self.equations) + 1}"
-        self.equations.append((unknown, a - self.lifted[unknown]))
-        return super().apply(node, name, self.lifted[unknown])
+def _d(network: ChainNetwork) -> FormProgram:
+    program = network.program()
+    drives = [program.named[f"{DRIVES} {t}"] for t in range(network.steps)]
+    source, at = _recurrent(network, transposed(program, drives), STATES)
+    equation = MatrixEquation("g_D(F) W = F", tuple(at), axis=0)
+    return FormProgram.of(
+        source, at, (equation,), f"F (I ⊗ B) {network.drive_letter} = Y", {"F": tuple(at)}
+    )
 
 
-class _Sums(LiftedForm):
-    """For networks with a polynomial activation: each pre-activation is an unknown."""
-
-    name = "sums"
-
-    def unknowns(self, network: Any) -> Shapes:
-        return {
-            f"F{k}": (network.shapes[stage.matrix][0], network.m)
-            for k, stage in enumerate(network.stages(), start=1)
-        }
-
-    def equations(
-        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
-    ) -> Equations:
-        sums = _LiftedSums(network.activation, lifted)
-        [labels] = network.values_in(sums, student, U)
-        return [*sums.equations, ("Y", labels - Y)]
-
-    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        sums = network.values_in(network.entries(matmul), weights, U, SUMS)
-        return {f"F{k}": a for k, a in enumerate(sums, start=1)}
-
-    def size(self, allocation: Allocation) -> int:
-        return sum(rows * columns for rows, columns in self.unknowns(allocation.network).values())
+def _forward(network: ChainNetwork) -> FormProgram:
+    chain, source = network.chain(), network.program()
+    at, symbol, made = {}, network.drive_letter, list[MatrixEquation]()
+    for layer, name in enumerate(chain.steps, start=1):
+        unknown = f"F{layer}"
+        at[unknown] = source.named[f"{STATES} {layer - 1}"]
+        made.append(MatrixEquation(f"{name} {symbol} = {unknown}", (unknown,)))
+        symbol = unknown
+    return FormProgram.of(source, at, tuple(made), f"{chain.output} {symbol} = Y")
 
 
-def _start(chain: ChainLayout) -> str:
-    assert chain.start is not None
-    return chain.start
+def _backward(network: ChainNetwork) -> FormProgram:
+    names, source = network.chain().names, transposed(network.program())
+    at, symbol, made = {}, "", list[MatrixEquation]()
+    for layer, name in zip(range(len(names), 0, -1), names, strict=True):
+        unknown = f"G{layer}"
+        value = f"{STATES} {layer - 2}" if layer > 1 else f"{INPUTS} 0"
+        at[unknown] = source.named[value]
+        made.append(MatrixEquation(f"{symbol}{name} = {unknown}", (unknown,)))
+        symbol = f"{unknown} "
+    return FormProgram.of(source, at, tuple(made), f"G1 {network.drive_letter} = Y")
 
 
-DIRECT = _Direct()
+def _sums(network: Network) -> FormProgram:
+    source = network.program()
+    at = {f"F{k}": number for k, number in enumerate(_received(source), start=1)}
+    return FormProgram.of(source, at, tuple(MatrixEquation(name, (name,)) for name in at), "Y")
+
+
+def _received(program: Program) -> list[int]:
+    """The arguments of functions, roots, quotients and choices that depend on weights."""
+    learns, found = set[int](), dict[int, None]()
+    for number in sorted(program.needed({program.output})):
+        node = program.nodes[number]
+        weight = node.op == "block" and not node.batched
+        if weight or learns.intersection(node.inputs):
+            learns.add(number)
+        if node.op in ("apply", "choose", "invert", "root") and node.inputs[0] in learns:
+            found[node.inputs[0]] = None
+    return list(found)
+
+
+def _rows_of_steps(allocation: Allocation) -> int:
+    network = need_chain(allocation.network)
+    rows = allocation.row_counts(network.chain().steps[0])
+    return sum(c > 0 for c in rows) * network.steps * network.step_inputs
+
+
+def _columns_of_steps(allocation: Allocation) -> int:
+    network = need_chain(allocation.network)
+    columns = allocation.column_counts(network.chain().steps[0])
+    return sum(c > 0 for c in columns) * network.steps * network.d
+
+
+def _rows_of_layers(allocation: Allocation) -> int:
+    network = need_chain(allocation.network)
+    rows = (allocation.masks[name].any(axis=1).sum() for name in network.chain().steps)
+    return network.columns * int(sum(rows))
+
+
+def _columns_of_layers(allocation: Allocation) -> int:
+    names = need_chain(allocation.network).chain().names[:-1]
+    columns = (allocation.masks[name].any(axis=0).sum() for name in names)
+    return allocation.network.d * int(sum(columns))
+
+
+def _every(allocation: Allocation) -> int:
+    return sum(map(prod, SUMS_FORM.unknowns(allocation.network).values()))
+
+
+DIRECT = LiftedForm("direct", _direct, lambda allocation: 0)
+SUMS_FORM = LiftedForm("sums", _sums, _every)
 FORMS: dict[str, LiftedForm] = {
-    form.name: form for form in (_B(), _D(), _Forward(), _Backward(), _Sums(), DIRECT)
+    form.name: form
+    for form in (
+        LiftedForm("B", _b, _rows_of_steps),
+        LiftedForm("D", _d, _columns_of_steps),
+        LiftedForm("forward", _forward, _rows_of_layers),
+        LiftedForm("backward", _backward, _columns_of_layers),
+        SUMS_FORM,
+        DIRECT,
+    )
 }
+
+
+def written_forms(network: Network) -> tuple[str, ...]:
+    """The forms that a network's equations can be written in, whatever learns."""
+    chain = network.chain()
+    if chain is None:
+        return SUMS_FORM.name, DIRECT.name
+    return (*(("B", "D") if chain.recurrent else ("forward", "backward")), DIRECT.name)
 
 
 def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
@@ -300,14 +352,34 @@ def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
 
 
 def form_of(allocation: Allocation, name: str) -> LiftedForm:
-    """The form of this name, one of `forms` or "direct"."""
-    fitting = forms(allocation.network, allocation)
-    if name not in (*fitting, DIRECT.name):
-        raise InputError(
-            f"`form` ({name!r}) does not fit; choose from "
-            + ", ".join(dict.fromkeys((*fitting, DIRECT.name)))
-        )
+    """The form of this name, of a network whose equations are polynomials.
+
+    Raises
+    ------
+    InputError
+        Naming the forms of the network.
+    """
+    forms(allocation.network, allocation)  # refuses equations that are no polynomials
+    return checked_form(allocation.network, name)
+
+
+def checked_form(network: Network, name: str) -> LiftedForm:
+    """The form of this name, whatever its equations are."""
+    if name not in (known := written_forms(network)):
+        raise unknown_form(name, known, network)
     return FORMS[name]
+
+
+class TooLong(InputError):
+    """A form with more terms than anybody reads."""
+
+
+def unknown_form(name: Any, known: Sequence[str], network: Network) -> InputError:
+    """What is said of a name that is no form of a network."""
+    return InputError(
+        f"`form` ({shown(name)}) is none of a {network.title} network; choose from "
+        + ", ".join((CORE, *known))
+    )
 
 
 def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
@@ -346,4 +418,4 @@ def beyond_counting(allocation: Allocation) -> int | None:
 def unknown_count(allocation: Allocation, form: str) -> int:
     """Number of unknowns of a form: learnable weights and auxiliary ones."""
     shapes = FORMS[form].unknowns(allocation.network).values()
-    return allocation.size + sum(rows * columns for rows, columns in shapes)
+    return allocation.size + sum(map(prod, shapes))

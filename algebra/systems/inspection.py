@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import QuadraticSystem, WrittenSystem
+
+if TYPE_CHECKING:
+    from algebra.systems.symbolic import Elimination
+    from algebra.systems.written import SymbolicSystem
 
 # Forms with more equations are described only by their sizes.
 MOST_EQUATIONS = 40_000
@@ -191,6 +195,10 @@ class Inspection(Result):
         If updates learn: generic ranks of the learnable parameters and of the whole network.
     names : Names or None
         Of the units, for texts.
+    written : SymbolicSystem or None
+        The equations, if they are asked for.
+    core : Elimination or None
+        What elimination leaves of them, if that is asked for.
     """
 
     allocation: Allocation
@@ -205,6 +213,8 @@ class Inspection(Result):
     rank: int | None = None
     equations: int | None = None
     names: Names | None = field(default=None, compare=False)
+    written: SymbolicSystem | None = None
+    core: Elimination | None = None
 
     @property
     def learnable(self) -> int:
@@ -232,6 +242,8 @@ class Inspection(Result):
                 {**named(v, "matrices", "kind", "learnable", "limit", "excess"), "text": str(v)}
                 for v in self.violations
             ],
+            **({} if self.written is None else {"equations": self.written.to_dict()}),
+            **({} if self.core is None else {"core": self.core.to_dict()}),
         }
 
     def _of_updates(self) -> dict[str, Any]:
@@ -363,7 +375,7 @@ def _explanation(found: Inspection) -> Explanation:
     counted = found.allocation.network.has_limits
     surplus = "No row, column or cross holds more weights than it has equations"
     if not found.forms:
-        text = "The equations were not written out: they are too many, or depend on the instance."
+        text = "Nothing was eliminated: the equations are too many, or depend on the instance."
         if found.allocation.network.rank_decides:
             text = f"{surplus}; the generic rank decides whether MP = 0."
         return _certified(text)

@@ -9,7 +9,6 @@ absolute value at most 3.
 
 from __future__ import annotations
 
-import operator
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,9 +23,11 @@ from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import masks_of, residue, restrict
 from algebra.problems.problem import Problem
+from algebra.programs.arrays import ArrayArithmetic, number_in
+from algebra.programs.residues import ModularArithmetic
 from algebra.systems.core import Core, CoreSystem
 from algebra.systems.elimination import DEGREVLEX, eliminate
-from algebra.systems.forms import FORMS, preferred_forms
+from algebra.systems.forms import FORMS, batch_of, preferred_forms
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import QuadraticSystem, build_system, quadratic_system
 
@@ -84,12 +85,15 @@ class ModularInstance:
         """
         network = self.allocation.network
         values = {f"{n}_{i}_{j}": int(self.weights[n][i, j]) for n, i, j in self.allocation.cells}
+        arithmetic: ArrayArithmetic
         if network.needs_entries:
-            entries, X = self._entries(self.weights)
-            lifted = FORMS[form].values(network, entries, X, operator.matmul)
+            weights, X = self._entries(self.weights)
+            arithmetic = network.entries(number=number_in(X))
         else:
-            U = network.drive(self.X) % self.p
-            lifted = FORMS[form].values(network, self.weights, U, self._product)
+            weights, X = self.weights, self.X
+            arithmetic = ModularArithmetic(self.p)
+        given = network.placed(weights, X)
+        lifted = FORMS[form].program(network).values(arithmetic, given, batch_of(network))
         for prefix, array in lifted.items():
             for (i, j), value in np.ndenumerate(array):
                 values[f"{prefix}_{i}_{j}"] = int(value)

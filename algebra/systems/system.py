@@ -11,12 +11,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from algebra.linalg.modular import Residues
-from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticMatrix, Quadrics, stacked
-from algebra.polynomials.rings import CoefficientRing, PrimeField, SymbolicRing, symbol
+from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, Quadrics, chained
+from algebra.polynomials.rings import CoefficientRing, PrimeField
 from algebra.problems.allocation import Allocation
-from algebra.systems.forms import FORMS, form_of
+from algebra.programs.arrays import EntryArithmetic
+from algebra.programs.residues import QuadraticArithmetic
+from algebra.systems.forms import Equations, LiftedForm, form_of
 
 
 @dataclass(frozen=True)
@@ -209,10 +212,24 @@ def build_system(
     -------
     PolynomialSystem
     """
-    network, chosen = allocation.network, form_of(allocation, form)
-    names, shapes = _layout(allocation, form)
+    chosen, network = form_of(allocation, form), allocation.network
+    arithmetic = network.entries(number=lambda above, below: ring.constant(fmpq(above, below)))
+    return written_system(chosen, allocation, weights, X, Y, ring, arithmetic)
+
+
+def written_system(
+    form: LiftedForm,
+    allocation: Allocation,
+    weights: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    Y: np.ndarray,
+    ring: CoefficientRing,
+    arithmetic: EntryArithmetic,
+) -> PolynomialSystem:
+    """The same in an arithmetic of one's own, whatever the equations are."""
+    network, names, shapes = allocation.network, *_layout(allocation, form)
     generators = ring.generators(names)
-    student = {name: _constants(ring, weights[name]) for name in network.shapes}
+    student = {name: _constants(ring, matrix) for name, matrix in weights.items()}
     for (name, i, j), generator in zip(allocation.cells, generators, strict=False):
         student[name][i, j] = generator
     lifted: dict[str, np.ndarray] = {}
@@ -222,21 +239,15 @@ def build_system(
         block[:] = generators[offset : offset + rows * columns]
         lifted[prefix] = block.reshape(rows, columns)
         offset += rows * columns
-
-    U = network.drive(_constants(ring, X))
-    equations: list[Any] = []
-    labels: list[str] = []
-    for label, block in chosen.equations(network, student, lifted, U, _constants(ring, Y)):
-        for (i, j), polynomial in np.ndenumerate(block):
-            equations.append(polynomial)
-            labels.append(f"{label} [{i}, {j}]")
+    given = network.placed(student, _constants(ring, X))
+    made = form.program(network).written(arithmetic, given, lifted, _constants(ring, Y))
     return PolynomialSystem(
-        form=form,
+        form=form.name,
         ring=ring,
         unknowns=tuple(names),
         weights=allocation.size,
-        equations=tuple(equations),
-        labels=tuple(labels),
+        equations=tuple(e for _, block in made for e in block.ravel()),
+        labels=_labels(made),
     )
 
 
@@ -263,77 +274,47 @@ def quadratic_system(
     network, chosen = allocation.network, form_of(allocation, form)
     if network.needs_entries:
         raise DegreeAboveTwo
-    names, shapes = _layout(allocation, form)
+    names, shapes = _layout(allocation, chosen)
     unknowns = len(names)
     places = {name: np.full(shape, -1) for name, shape in network.shapes.items()}
     for k, (name, i, j) in enumerate(allocation.cells):
         places[name][i, j] = k
 
-    def matrix(values: Residues, generators: np.ndarray | None = None) -> QuadraticMatrix:
-        return QuadraticMatrix.of(values, p, unknowns, generators)
+    def matrix(values: Residues, generators: np.ndarray | None = None) -> QuadraticArray:
+        return QuadraticArray.of(values, p, unknowns, generators)
 
-    student = {name: matrix(weights[name], places[name]) for name in network.shapes}
-    lifted: dict[str, QuadraticMatrix] = {}
+    given = {name: matrix(weights[name], places[name])[..., None] for name in network.shapes}
+    lifted: dict[str, QuadraticArray] = {}
     offset = allocation.size
     for prefix, shape in shapes.items():
         place = np.arange(offset, offset + shape[0] * shape[1]).reshape(shape)
         lifted[prefix] = matrix(np.zeros(shape, np.int64), place)
         offset += place.size
-    U = matrix(network.drive(X) % p)
-    made = chosen.equations(network, student, lifted, U, matrix(Y))
+    given["X"] = matrix(network.drive(X) % p)
+    arithmetic = QuadraticArithmetic(p, unknowns)
+    made = chosen.program(network).written(arithmetic, given, lifted, matrix(Y))
     return QuadraticSystem(
         form=form,
         unknowns=tuple(names),
         weights=allocation.size,
-        equations=stacked([_as_column(block) for _, block in made]).entries,
-        labels=tuple(f"{label} [{i}, {j}]" for label, b in made for i, j in np.ndindex(b.shape)),
+        equations=chained([block.entries for _, block in made]),
+        labels=_labels(made),
     )
 
 
-def _as_column(block: QuadraticMatrix) -> QuadraticMatrix:
-    return QuadraticMatrix((block.entries.count, 1), block.entries)
+def _labels(made: Equations) -> tuple[str, ...]:
+    return tuple(f"{label} [{i}, {j}]" for label, b in made for i, j in np.ndindex(b.shape))
 
 
-def _layout(allocation: Allocation, form: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
+def _layout(
+    allocation: Allocation, form: LiftedForm
+) -> tuple[list[str], dict[str, tuple[int, int]]]:
     """Names of all unknowns, and the shapes of the auxiliary matrices."""
-    shapes = FORMS[form].unknowns(allocation.network)
+    shapes = form.unknowns(allocation.network)
     names = [f"{name}_{i}_{j}" for name, i, j in allocation.cells]
     for prefix, (rows, columns) in shapes.items():
         names += [f"{prefix}_{i}_{j}" for i in range(rows) for j in range(columns)]
     return names, shapes
-
-
-def symbolic_system(
-    allocation: Allocation, form: str, support: Mapping[str, np.ndarray] | None = None
-) -> PolynomialSystem:
-    """The system with a SymPy symbol for every weight, sample and label entry.
-
-    Fixed weights are the symbols ``W_0_1``, …, samples ``X_0_0``, labels ``Y_0_0``.
-
-    Examples
-    --------
-    >>> from algebra.networks.linear import LinearEstimator
-    >>> net = LinearEstimator(q=2, d=1, m=1)
-    >>> system = symbolic_system(Allocation.from_cells(net, [("W", 0, 0)]), "direct")
-    >>> system.equations[0].expand()
-    W_0_0*X_0_0 + W_0_1*X_1_0 - Y_0_0
-    """
-    network = allocation.network
-    weights = {}
-    for name, shape in network.shapes.items():
-        weights[name] = _symbols(name, shape)
-        if support and name in support:
-            weights[name] = np.where(np.asarray(support[name]) != 0, weights[name], 0)
-    X = _symbols("X", network.input_shape)
-    Y = _symbols("Y", (network.d, network.columns))
-    return build_system(allocation, weights, X, Y, SymbolicRing(), form)
-
-
-def _symbols(prefix: str, shape: tuple[int, int]) -> np.ndarray:
-    out = np.empty(shape, dtype=object)
-    for i, j in np.ndindex(shape):
-        out[i, j] = symbol(f"{prefix}_{i}_{j}")
-    return out
 
 
 def _constants(ring: CoefficientRing, array: np.ndarray) -> np.ndarray:

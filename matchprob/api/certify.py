@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from algebra.problems.instance_files import GivenNumbers
     from algebra.problems.problem import Problem
     from algebra.systems.inspection import Inspection
+    from algebra.systems.symbolic import Elimination
     from numeric.relu.decision import ReluDecision
 
 _MODEL = ("learn", "m", "sizes", "constants", "output")
@@ -67,6 +68,9 @@ def inspect(
     output: common.OutputName = "",
     seed: common.Seed = 0,
     all_forms: bool = False,
+    equations: bool = False,
+    core: bool = False,
+    form: Annotated[str | None, LineOption(metavar="NAME")] = None,
     instance: Annotated[
         GivenNumbers | Mapping[str, Any] | str | Path | None,
         replace(common.OWN_INSTANCE, read=_own_numbers),
@@ -81,6 +85,17 @@ def inspect(
     ----------
     all_forms : bool, optional
         Eliminate every form of the system.  Not only the one with the smaller core.
+    equations : bool, optional
+        Print the equations, learnable weights in [].  In the form with the smaller core
+        (`Inspection.written`).
+    core : bool, optional
+        Print the core: what elimination leaves of them.  It is `Inspection.core`.
+    form : str, optional
+        Print (with --export: write) the equations in this form: core, B, D, forward, backward,
+        sums, lemma, direct.  "B" and "D" are of recurrent nets (Lemmas 3.3 and B.7), "forward" and
+        "backward" of layers (Eqs. 4.1–4.3), "sums" of other kinds (the arguments of functions are
+        unknowns; of ReLU on one activation pattern, with its sign conditions), "lemma" of
+        normalization; "direct" are the labels themselves.
 
     Returns
     -------
@@ -89,33 +104,72 @@ def inspect(
     Raises
     ------
     LimitReached
+    InputError
+        If the form has another name.
 
     Examples
     --------
     >>> import matchprob as mp
     >>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    >>> report = mp.inspect(mp.Problem(net, {"W": [[1, 0], [0, 1]]}))
+    >>> report = mp.inspect(mp.Problem(net, {"W": [[1, 0], [0, 1]]}), form="D")
     >>> report.forms[0].core_unknowns, report.forms[0].bezout
     (1, 2)
+    >>> report.written.labels[0], report.written.equations[0].expand()
+    ('g_D(F) W = F [0, 0]', F_0_2*W_0_0 + F_0_3*W_1_0 - F_0_0)
     """
     from algebra import families
-    from algebra.linear.inspect import inspect_numbers
+    from algebra.networks.base import NotKnown
+    from algebra.systems.forms import CORE, TooLong
     from matchprob.api.given import as_instance
-    from numeric.instances import draw_instance
 
     problem = asked_problem(question, learn, m, sizes, constants, output)
     with limited(positive_seconds(timeout, "timeout")):
-        if instance is not None:
-            numbers = as_instance(instance, problem).numbers
-            found = inspect_numbers(numbers, seed=seed, all_forms=all_forms)
-        elif problem.updates:
-            found = families.inspect_updates(problem, seed=seed)
-        else:
-            allocation = draw_instance(problem, seed, 0).allocation
-            found = families.inspect_allocation(
-                allocation, problem.student(allocation), seed=seed, all_forms=all_forms
-            )
+        numbers = None if instance is None else as_instance(instance, problem).numbers
+        try:
+            found = _inspected(problem, numbers, seed, all_forms)
+        except NotKnown:
+            # Equations that are no polynomials can be written, and are not eliminated.
+            if numbers is None or not (equations or form not in (None, CORE)):
+                raise
+            found = _inspected(problem, None, seed, all_forms)
+        if equations or form not in (None, CORE):
+            try:
+                written = families.written_form(
+                    found.allocation, None if form == CORE else form, problem.support,
+                    numbers=numbers, seed=seed,
+                )  # fmt: skip
+                found = replace(found, written=written)
+            except TooLong as why:
+                found = replace(found, skipped=(*found.skipped, str(why)))
+        if core or form == CORE:
+            found = replace(found, core=_core(problem, found, numbers, seed))
     return replace(found, names=problem.names)
+
+
+def _inspected(
+    problem: Problem, numbers: GivenNumbers | None, seed: int, all_forms: bool
+) -> Inspection:
+    from algebra import families
+    from algebra.linear.inspect import inspect_numbers
+    from numeric.instances import draw_instance
+
+    if numbers is not None:
+        return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
+    if problem.updates:
+        return families.inspect_updates(problem, seed=seed)
+    allocation = draw_instance(problem, seed, 0).allocation
+    return families.inspect_allocation(
+        allocation, problem.student(allocation), seed=seed, all_forms=all_forms
+    )
+
+
+def _core(
+    problem: Problem, found: Inspection, numbers: GivenNumbers | None, seed: int
+) -> Elimination | None:
+    # Loaded here: SymPy takes longer than most inspections.
+    from matchprob.api.equations.symbolic import shown_core
+
+    return shown_core(problem, found, numbers, seed)
 
 
 @verb(

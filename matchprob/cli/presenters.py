@@ -114,12 +114,6 @@ def _certify(answer: Answer) -> None:
 def _inspect(
     answer: Answer,
     *,
-    equations: Annotated[
-        bool, typer.Option("--equations", help="Print the equations, learnable weights in [].")
-    ] = False,
-    core: Annotated[
-        bool, typer.Option("--core", help="Print the core: what elimination leaves of them.")
-    ] = False,
     export: Annotated[
         Path | None,
         typer.Option(
@@ -129,51 +123,38 @@ def _inspect(
             ".ms .phc .jl .m2 .sing .magma .sage .py.",
         ),
     ] = None,
-    form: Annotated[
-        str,
-        typer.Option("--form", help="With --export: core, B, D, forward, backward, sums, direct."),
-    ] = "core",
     index: Annotated[int, typer.Option("--index", help="With --export: the trial.", min=0)] = 0,
 ) -> None:
+    from algebra.systems.forms import CORE
     from matchprob.report import inspection
     from matchprob.report.documents import print_findings
 
     found, asked = answer.found, answer.arguments
     question, seed, own = asked["question"], asked["seed"], asked.get("instance")
     more: dict[str, Any] = {}
-    exported = written = left = None
+    exported = None
     if export:
         from algebra.time_limits import limited
         from matchprob.api.equations import export as exports
         from matchprob.io.languages import language_of
 
-        language = language_of(export.suffix)
+        form, language = asked.get("form") or CORE, language_of(export.suffix)
         with limited(asked.get("timeout", math.inf)):
             exported = exports.export(
                 question, form, to=language, instance=own, seed=seed, index=index
             )
         more["export"] = exported.to_dict()
-    if equations:
-        written = inspection.written(found, question, own)
-        more["equations"] = inspection.equations_data(found, written)
-    if core:
-        # Loaded here: SymPy takes longer than most inspections.
-        from matchprob.api.equations.symbolic import shown_core
-
-        left = shown_core(question, found, own, seed)
-        if left is not None:
-            more["core"] = left.to_dict()
 
     def show(page: Console) -> None:
         if question.is_random:
             page.print(f"random allocation; this is the one of trial 0, seed {seed}")
-        if written is not None:
-            inspection.print_equations(page, found, *written)
-        if left is not None:
-            inspection.print_core(page, left)
+        if found.written is not None:
+            inspection.print_equations(page, found.written)
+        if found.core is not None:
+            inspection.print_core(page, found.core)
         if exported is not None:
             print_findings(page, exported.document())
 
-    answer.tell(own={"inspect": {"core": True}} if core else None, show=show, **more)
+    answer.tell(own={"inspect": {"core": True}} if found.core else None, show=show, **more)
     if export and exported:
         write(export, exported.text)

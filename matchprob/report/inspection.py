@@ -5,22 +5,16 @@ from __future__ import annotations
 import itertools
 import re
 import textwrap
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
-from algebra.certificates.family import WrittenEquations as Written
-from algebra.families import written_equations
-from algebra.linear.inspect import numbers_equations
 from algebra.networks.limits import plural
-from algebra.problems.instance_files import GivenNumbers
-from algebra.problems.problem import Problem
-from algebra.systems.inspection import Inspection
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination
+    from algebra.systems.written import SymbolicSystem
 
 # Lines for one equation, and for all polynomials of a core.
 _EQUATION_LINES, _CORE_LINES = 4, 15
@@ -28,47 +22,24 @@ _EQUATION_LINES, _CORE_LINES = 4, 15
 _SET_IN = 6
 
 
-def written(
-    found: Inspection, problem: Problem, numbers: GivenNumbers | None = None
-) -> Written | None:
-    """The equations of the first form as SymPy expressions; None if there are none."""
-    if numbers is not None and found.forms:
-        return numbers_equations(numbers, found.forms[0].form)
-    return written_equations(found, problem.support)
-
-
-def equations_data(found: Inspection, equations: Written | None) -> dict[str, Any] | None:
-    """The equations as texts, for ``--json``."""
-    if equations is None:
-        return None
-    title, pairs = equations
-    return {
-        "title": title,
-        "weights": _weight_names(found),
-        "equations": [{"label": label, "text": str(e.expand())} for label, e in pairs],
-    }
-
-
-def _weight_names(found: Inspection) -> list[str]:
-    return [f"{name}_{i}_{j}" for name, i, j in found.allocation.cells]
-
-
-def print_equations(
-    out: Console, found: Inspection, title: str, equations: Sequence[tuple[str, Any]]
-) -> None:
-    """The equations, with the learnable weights in brackets."""
+def print_equations(out: Console, written: SymbolicSystem) -> None:
+    """The equations, with the learnable weights in brackets, and the conditions."""
+    pairs = list(zip(written.labels, written.equations, strict=True))
     # Of many only those are written out that can be printed.
-    most = getattr(out, "most", None) or len(equations)
-    left = len(equations) - most
-    of = f" ({len(equations)} equations)" if left > 0 else ""
-    out.print(Text(f"\n{title}{of}", style="bold"))
-    names = _weight_names(found)
+    most = getattr(out, "most", None) or max(len(pairs), len(written.conditions))
+    left = len(pairs) - most
+    of = f" ({len(pairs)} equations)" if left > 0 else ""
+    out.print(Text(f"\n{written.title}{of}", style="bold"))
+    names = written.unknowns[: written.weights]
     if names:
         out.print(f"  learnable weights stand between brackets: [{names[0]}]", markup=False)
-    marks = re.compile(rf"\b({'|'.join(names)})\b") if names else None
-    for label, equation in equations[:most]:
-        text = str(equation.expand())
-        text = marks.sub(r"[\1]", text) if marks else text
+    marks = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b") if names else None
+
+    def marked(text: str) -> str:
+        return marks.sub(r"[\1]", text) if marks else text
+
+    for label, equation in pairs[:most]:
+        text = marked(str(equation.expand()))
         whole = f"  {label}:  {text} = 0"
         if len(_folded(whole, out.width)) > _EQUATION_LINES:
             size = f" … ({_terms(equation)}; all: --json) = 0"
@@ -76,6 +47,12 @@ def print_equations(
         out.print(whole, soft_wrap=True, markup=False)
     if left > 0:
         out.print(f"  … {left} more: --all")
+    if written.conditions:
+        out.print("  where, on this activation pattern,")
+    for text in written.inequalities()[:most]:
+        out.print(f"    {marked(text)}", soft_wrap=True, markup=False)
+    if len(written.conditions) > most:
+        out.print(f"    … {len(written.conditions) - most} more: --all")
 
 
 def print_core(out: Console, found: Elimination) -> None:

@@ -15,7 +15,7 @@ from algebra.polynomials.rings import RationalField
 from algebra.problems.reduction import lowered
 from algebra.results import Result
 from algebra.systems.core import CoreSystem
-from algebra.systems.forms import form_of, preferred_forms
+from algebra.systems.forms import CORE, preferred_forms
 from algebra.systems.instances import rational_core
 from algebra.systems.system import PolynomialSystem, build_system
 from matchprob.api.given import Given, as_instance
@@ -24,8 +24,6 @@ from matchprob.io.languages import LANGUAGES, spoken, write_system
 from matchprob.verbs.parameters import Question
 from numeric.instances import Instance, draw_instance, reduced
 from numeric.phcpy.floating_core import FloatingCore
-
-CORE = "core"
 
 
 @dataclass(frozen=True, repr=False)
@@ -208,7 +206,6 @@ def export(
         system = rational_core(allocation, weights, X, Y)
         _need_equations(system, preferred_forms(allocation.network, allocation)[0])
     else:
-        form_of(allocation, form)
         system = build_system(allocation, weights, X, Y, RationalField(), form)
     context = RationalField().context(system.unknowns)
     equations = [e if hasattr(e, "monoms") else context.constant(e) for e in system.equations]

@@ -7,18 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.errors import InputError
+from algebra import families
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.systems.discriminant import Discriminant, discriminant_of
-from algebra.systems.forms import FORMS, preferred_forms
+from algebra.systems.forms import form_of, preferred_forms
 from algebra.systems.inspection import Inspection
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.symbolic import Elimination, eliminated
-from algebra.systems.system import PolynomialSystem
-from algebra.systems.system import symbolic_system as symbolic_equations
+from algebra.systems.written import SymbolicSystem
 from matchprob.api.given import Given, as_instance
 from matchprob.api.question import as_problem
 from matchprob.verbs.parameters import Question
@@ -31,24 +30,26 @@ def symbolic_system(
     question: Question | Allocation,
     form: str | None = None,
     support: Mapping[str, np.ndarray] | None = None,
-) -> PolynomialSystem:
+    *,
+    seed: int = 0,
+) -> SymbolicSystem:
     """The equations of an allocation with a SymPy symbol for every weight, sample and label.
 
     Parameters
     ----------
     question : Problem, str, Path or Allocation
-        Of a network whose equations are polynomials.
     form : str, optional
-        "B", "D", "forward", "backward", "sums" or "direct"; by default the one with the smaller
-        core.
+        A form as for `inspect`, but "core" (`eliminate`); by default the one with the smaller core.
     support : mapping of str to mask, optional
         Structural zeros; by default the problem's.
+    seed : int, optional
+        Of the activation pattern, where the network chooses by signs.
 
     Returns
     -------
-    PolynomialSystem
+    SymbolicSystem
         ``equations`` that must vanish, each with its label in ``labels``; ``unknowns`` are the
-        learnable weights first.
+        learnable weights first; ``conditions`` of one activation pattern.
 
     Examples
     --------
@@ -63,13 +64,13 @@ def symbolic_system(
     else:
         problem = as_problem(question)
         allocation, support = problem.allocation, problem.support if support is None else support
-    return symbolic_equations(allocation, _form(allocation, form), support)
+    return families.written_form(allocation, form, support, seed=seed)
 
 
 def _form(allocation: Allocation, form: str | None) -> str:
-    if form is not None and form not in FORMS:
-        raise InputError(f"`form` ({form!r}) must be one of " + ", ".join(FORMS))
-    return form or preferred_forms(allocation.network, allocation)[0]
+    if form is None:
+        return preferred_forms(allocation.network, allocation)[0]
+    return form_of(allocation, form).name
 
 
 def eliminate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import random
 from dataclasses import fields
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.families import inspect_allocation, written_equations
+from algebra.families import inspect_allocation, written_form
 from algebra.linear.inspect import inspect_numbers
 from algebra.networks.base import NotKnown
 from algebra.networks.ffn import FeedForward
@@ -25,7 +24,8 @@ from algebra.systems.forms import FORMS
 from algebra.systems.inspection import form_report
 from algebra.systems.instances import modular_instance, rational_core, rational_instance
 from algebra.systems.symbolic import eliminated
-from algebra.systems.system import build_system, symbolic_system
+from algebra.systems.system import build_system
+from algebra.systems.written import symbolic_system
 
 
 def test_polynomial_systems_are_counted_and_written():
@@ -38,10 +38,10 @@ def test_polynomial_systems_are_counted_and_written():
     assert form.by_degree == {1: 4, 2: 2}
     # F1[0, :] is eliminated, two quadrics in the two weights remain.
     assert (form.core_equations, form.core_unknowns, form.bezout) == (2, 2, 4)
-    title, equations = written_equations(found)
-    assert "sums" in title
-    assert len(equations) == 6
-    text = str(equations[-1][1].expand())
+    written = written_form(allocation)
+    assert "sums" in written.title
+    assert len(written.equations) == 6
+    text = str(written.equations[-1].expand())
     assert "F1_0_1**2*W2_0_0" in text
 
 
@@ -51,7 +51,9 @@ def test_analytic_networks_have_no_polynomial_system():
     found = inspect_allocation(Allocation.from_cells(net, [("W", 0, j) for j in range(3)]))
     assert "no polynomial" in found.skipped[0]
     assert found.violations
-    assert written_equations(found) is None
+    # They can be written all the same.
+    last = written_form(found.allocation).equations[-1]
+    assert str(last.expand()).startswith("D_0_0*tanh(F2_0_1) + D_0_1*tanh(F2_1_1)")
 
 
 def test_linear_activations_are_inspected_as_linear_networks():
@@ -123,7 +125,9 @@ def test_the_core_keeps_the_known_solution():
         names = [f"{name}_{i}_{j}" for name, i, j in allocation.cells]
         own = [student[name][i, j] for name, i, j in allocation.cells]
         values = dict(zip(names, own, strict=True))
-        for prefix, array in FORMS["sums"].values(network, student, X, operator.matmul).items():
+        given = network.placed(student, X)
+        lifted = FORMS["sums"].program(network).values(network.entries(), given, network.m)
+        for prefix, array in lifted.items():
             values |= {f"{prefix}_{i}_{j}": v for (i, j), v in np.ndenumerate(array)}
         root = [values[name] for name in core.unknowns]
         assert core.consistent

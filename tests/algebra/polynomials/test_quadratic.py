@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from algebra.polynomials.quadratic import (
     DegreeAboveTwo,
-    QuadraticMatrix,
+    QuadraticArray,
     beside,
     stacked,
+    total,
 )
 from algebra.polynomials.rings import PrimeField
 
@@ -26,7 +27,7 @@ def context(unknowns):
 
 @given(st.integers(0, 10**6))
 def test_matrices_multiply_like_arrays(seed):
-    """Products, sums, slices and blocks against object arrays of polynomials."""
+    """Products, sums, moves and blocks against object arrays of polynomials."""
     rng = random.Random(seed)
     rows, inner, columns = (rng.randint(1, 4) for _ in range(3))
     ring = context(3)
@@ -38,7 +39,7 @@ def test_matrices_multiply_like_arrays(seed):
         for at in np.ndindex(shape):
             k = unknown[at]
             plain[at] = ring.constant(int(values[at])) if k < 0 else ring.gens()[k]
-        return QuadraticMatrix.of(values.astype(np.int64), P, 3, unknown), plain
+        return QuadraticArray.of(values.astype(np.int64), P, 3, unknown), plain
 
     def polynomials(matrix):
         out = np.empty(matrix.shape, object)
@@ -47,9 +48,15 @@ def test_matrices_multiply_like_arrays(seed):
         return out
 
     (A, a), (B, b), (C, c) = pair((rows, inner)), pair((inner, columns)), pair((rows, columns))
-    assert (polynomials(A @ B) == a @ b).all()
-    assert (polynomials(A @ B - C) == a @ b - c).all()
-    assert (polynomials(A @ B + C) == a @ b + c).all()
+    assert (polynomials(A.product(B)) == a @ b).all()
+    assert (polynomials(A.product(B) - C) == a @ b - c).all()
+    assert (polynomials(total([A.product(B), C, C])) == a @ b + c + c).all()
+    assert (polynomials(-C) == -c).all()
+    both = stacked([A[None], A[None]]).product(stacked([B[None], -B[None]]))
+    assert (polynomials(both) == np.array([a @ b, -(a @ b)])).all()
+    assert (polynomials(A.transpose([1, 0])) == a.T).all()
+    assert (polynomials(A[:1].broadcast(a.shape)) == np.broadcast_to(a[:1], a.shape)).all()
+    assert (polynomials(A.reshape(-1)) == a.reshape(-1)).all()
     assert (polynomials(beside([A, C])) == np.concatenate([a, c], axis=1)).all()
     assert (polynomials(stacked([B, B])) == np.concatenate([b, b], axis=0)).all()
     assert (polynomials(A[:, 1:]) == a[:, 1:]).all()
@@ -58,6 +65,6 @@ def test_matrices_multiply_like_arrays(seed):
 
 def test_degree_three_is_refused():
     """x · x · x is not a quadric."""
-    x = QuadraticMatrix.of(np.zeros((1, 1), np.int64), P, 1, np.zeros((1, 1), np.int64))
+    x = QuadraticArray.of(np.zeros((1, 1), np.int64), P, 1, np.zeros((1, 1), np.int64))
     with pytest.raises(DegreeAboveTwo):
-        x @ x @ x
+        x.product(x).product(x)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.programs.arrays import placed
-from algebra.programs.factors import factors
-from algebra.programs.jacobian import Sweep
+from algebra.programs.jacobian import Sweep, factors
 from algebra.ranks.jacobian import all_cells, jacobian, random_point
 from tests.algebra.networks.test_activated import small
 

@@ -19,6 +19,7 @@ from algebra.systems.forms import (
     form_of,
     forms,
     preferred_forms,
+    written_forms,
 )
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.system import build_system
@@ -63,8 +64,17 @@ def test_which_forms_fit():
     both = Allocation.from_cells(layers, [("W1", 0, 0), ("W2", 0, 0)])
     assert forms(layers, both) == ("forward", "backward")
     assert form_of(both, "direct") is FORMS["direct"]
-    with pytest.raises(InputError, match="choose from forward, backward, direct"):
+    with pytest.raises(InputError, match="choose from core, forward, backward, direct"):
         form_of(both, "B")
+
+
+def test_the_paper_s_form_is_always_there():
+    """B and D can be written where W learns nothing; only what is eliminated depends on it."""
+    rnn = NETWORKS[1]
+    output = Allocation.rows(rnn, "D", [0])
+    assert written_forms(rnn) == ("B", "D", "direct")
+    assert form_of(output, "B") is FORMS["B"]
+    assert FORMS["B"].unknowns(rnn) == {"F": (3, 3)}
 
 
 def test_rows_prefer_b_and_columns_d():

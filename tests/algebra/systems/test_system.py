@@ -15,7 +15,8 @@ from algebra.networks.relu import ShallowReLU
 from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing
 from algebra.problems.allocation import Allocation
 from algebra.systems.forms import forms, unknown_count
-from algebra.systems.system import build_system, symbolic_system
+from algebra.systems.system import build_system
+from algebra.systems.written import symbolic_system
 from tests.algebra.residues import residue_matrix
 
 P = 2147483629
@@ -321,12 +322,13 @@ def test_rational_and_modular_systems_agree():
     ("network", "cells", "form", "word"),
     [
         (LinearRNN(n=2, T=2, b=1, d=1, m=2), [("W", 0, 0)], "forward", "B, D, direct"),
-        (LinearRNN(n=2, T=2, b=1, d=1, m=2), [("B", 0, 0)], "B", "direct"),
+        (LinearFeedForward(q=1, widths=(1,), d=1, m=1), [("W1", 0, 0)], "B", "forward, backward"),
         (LinearEstimator(q=2, d=1, m=1), [("W", 0, 0)], "C", "'C'"),
         (ShallowReLU(q=1, n=1, d=1, m=1), [("W1", 0, 0)], "direct", "activation pattern"),
     ],
 )
 def test_forms_that_do_not_fit_are_named(network, cells, form, word):
     """An unknown form, or one for another kind of network, is an input error."""
+    weights, _, X = instance(network, 0)
     with pytest.raises(InputError, match=word):
-        symbolic_system(Allocation.from_cells(network, cells), form)
+        build_system(Allocation.from_cells(network, cells), weights, X, X, PrimeField(P), form)

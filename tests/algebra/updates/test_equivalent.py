@@ -14,8 +14,7 @@ from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Tied
 from algebra.programs.arrays import placed
-from algebra.programs.factors import factors
-from algebra.programs.jacobian import Sweep
+from algebra.programs.jacobian import Sweep, factors
 from algebra.updates.equivalent import as_plain, cells_instead, parts, within_reach
 from tests.samples import many
 

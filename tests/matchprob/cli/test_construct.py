@@ -37,7 +37,7 @@ def test_inspect(path, capsys):
     assert call("inspect", path, "--equations") == 0
     out = capsys.readouterr().out
     assert "(W2 ⊙ W1ᵀ) vecd(G1) = vec(T1): 4 equations in 3 scales" in " ".join(out.split())
-    assert "-T1_0_0 + W1_0_0*W2_0_0*g1_0" in out
+    assert "-T1_0_0 + W1_0_0*W2_0_0*[g1_0]" in out
     assert "No row, column" not in out
     assert call("inspect", path, "--json") == 0
     assert json.loads(capsys.readouterr().out)["learnable"] == 7

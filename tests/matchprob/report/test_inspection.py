@@ -2,13 +2,13 @@
 
 import io
 import re
-from types import SimpleNamespace
 
 import pytest
 import sympy
 
 import matchprob as mp
 from algebra.problems.files import load_problem
+from algebra.systems.written import SymbolicSystem
 from matchprob.api.equations.symbolic import shown_core
 from matchprob.io.page import Page
 from matchprob.report.inspection import print_core, print_equations
@@ -48,12 +48,8 @@ def test_a_long_equation_is_cut_at_a_term(monkeypatch):
     """The terms that are printed are the first ones of it; the short one is whole."""
     x = sympy.symbols("x0:60")
     long, short = sum(x), x[0] - x[1]
-    found = SimpleNamespace(allocation=SimpleNamespace(cells=[]))
-    lines = lines_of(
-        lambda page: print_equations(page, found, "Equations", [("a", long), ("b", short)]),
-        60,
-        monkeypatch,
-    )
+    made = SymbolicSystem("B", None, ("x0",), 0, (long, short), ("a", "b"), title="Equations")
+    lines = lines_of(lambda page: print_equations(page, made), 60, monkeypatch)
     assert lines[-1] == "  b:  x0 - x1 = 0"
     text = " ".join(line.strip() for line in lines[1:-1])
     kept, told = re.fullmatch(r"a: (.*) … \((\d+) terms; all: --json\) = 0", text).groups()

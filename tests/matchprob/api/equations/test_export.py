@@ -219,7 +219,7 @@ def test_sympy_finds_the_real_solutions():
     ("arguments", "words"),
     [
         ({"to": "maple"}, "must be one of msolve, phcpack"),
-        ({"to": "julia", "form": "C"}, "does not fit; choose from B, D, direct"),
+        ({"to": "julia", "form": "C"}, "choose from core, B, D, direct"),
     ],
 )
 def test_unknown_words_are_refused(arguments, words):

@@ -170,8 +170,11 @@ def test_what_has_no_discriminant_is_refused():
         mp.eliminate(DIAGONAL, symbols=["Y"])
     with pytest.raises(InputError, match="`symbols` names"):
         mp.eliminate(DIAGONAL, symbols=["Q"])
-    with pytest.raises(InputError, match="must be one of"):
-        mp.symbolic_system(DIAGONAL, "Z")
+    for verb in (mp.symbolic_system, mp.inspect):
+        with pytest.raises(InputError, match="choose from core, B, D, direct"):
+            verb(DIAGONAL, form="Z")
+    with pytest.raises(InputError, match="choose from core, B, D, direct"):
+        mp.eliminate(DIAGONAL, form="Z")
     with pytest.raises(InputError):
         mp.eliminate(mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]}))
     with pytest.raises(InputError, match="no values of"):
