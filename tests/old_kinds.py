@@ -1,4 +1,4 @@
-"""Kinds of networks written as programs: what certifies programs is held against the kinds' own."""
+"""Kinds of networks as programs: certificates of programs are compared with the kinds' own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Traced:
 
     @property
     def column(self) -> Value:
-        """A vector, of a matrix of one column too."""
+        """A vector, also from a matrix of one column."""
         shape = self.value.shape
         return self.value if len(shape) == 1 else self.build.reshaped(self.value, shape[:1])
 
@@ -71,7 +71,7 @@ def program_of(network: Network) -> Program:
 
 
 def _copied(network: ActivatedNetwork, build: Builder) -> Program:
-    """The kind's program with polynomials written out."""
+    """The kind's program with expanded polynomials."""
     made: list[Value] = []
     program = network.program()
     for node in program.nodes:

@@ -1,4 +1,4 @@
-"""Small ONNX models, made by name: the networks that tests of programs are about."""
+"""Small ONNX models, by name: the networks of the tests of programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many samples a law is tried on: all of them in a long run, fewer while one works."""
+"""The number of samples for a law: all in a long run, fewer otherwise."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ LONG = bool(os.environ.get("LONG"))
 
 
 def many(number: int) -> int:
-    """So many in a long run, two fifths of them else; hypothesis draws others each time."""
+    """This number in a long run, two fifths otherwise; hypothesis draws others each time."""
     return number if LONG else max(1, 2 * number // 5)

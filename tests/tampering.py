@@ -1,8 +1,8 @@
 """Genuine proof files of every kind, ways to change them, and whether a claim is true.
 
-The oracle does not look at evidence.  It takes what a file *claims* and decides it independently:
-a verdict by certifying the problem from scratch, a decision by going through all activation
-patterns, a design by going through all allocations.
+The oracle reads no evidence.  It takes the *claim* of a file and decides it independently: a
+verdict by a new certificate of the problem, a decision by enumerating all activation patterns, a
+design by enumerating all allocations.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def genuine_decision(rng: random.Random) -> dict[str, Any] | None:
 
 
 def genuine_design(rng: random.Random, folder: Path) -> dict[str, Any] | None:
-    """The proof of a design by the command line; None where there is no design or no proof."""
+    """The proof of a design by the command line; None if there is no design or no proof."""
     network = random_network(rng, ("linear", "lrnn", "lffn"))
     if len(all_cells(network, {})) > 9 or network.outputs > 5:
         return None
@@ -185,14 +185,14 @@ def genuine_recording(number: int) -> dict[str, Any]:
 
 
 def intermediate_file(number: int) -> dict[str, Any]:
-    """A certificate of 0 < MP < 1, whose witness is the longest evidence there is.
+    """A certificate of 0 < MP < 1, whose witness is the longest evidence.
 
-    Few random problems are; these are the certificates of the first that is found.
+    Few random problems have one; these are the certificates of the first that is found.
     """
     rng = random.Random(f"intermediate/{number}")
     while True:
         if number % 4 == 3:
-            # Target and student are silent with positive probability, and too few weights learn.
+            # Target and student are off with positive probability, and too few weights learn.
             net: Network = mp.NormNet((2, 2, 2), (3, 3), 3, "relu")
             some = {"b4": [[1], [1]], "g1": [[rng.randrange(2)] for _ in range(3)]}
             problem = Problem(net, some)
@@ -233,7 +233,7 @@ def maximal_file(number: int) -> dict[str, Any]:
 
 
 def genuine_file(number: int, folder: Path) -> dict[str, Any]:
-    """File number so-and-so: half certificates, a fourth decisions, a fourth designs."""
+    """File of this number: half certificates, a fourth decisions, a fourth designs."""
     rng = random.Random(f"genuine/{number}")
     while True:
         data: dict[str, Any] | None
@@ -276,7 +276,7 @@ def _at(data: Any, path: tuple[Any, ...]) -> Any:
 
 
 def _shallow(rng: random.Random, data: Any) -> tuple[Any, ...]:
-    """A place, found by walking down: fields near the root are met as often as deep ones."""
+    """A place, found from the root: fields near the root are as frequent as deep ones."""
     path: tuple[Any, ...] = ()
     while True:
         value = _at(data, path)
@@ -288,7 +288,7 @@ def _shallow(rng: random.Random, data: Any) -> tuple[Any, ...]:
 
 
 def _nudged(rng: random.Random, value: Any) -> Any:
-    """A value of the same kind that is not the same."""
+    """Another value of the same kind."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -315,8 +315,8 @@ def _nudged(rng: random.Random, value: Any) -> Any:
 def tampered(rng: random.Random, data: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """A genuine file with one to three changes.
 
-    Values are dropped, doubled, nudged, replaced by strange ones, swapped with others of the file
-    or of another file; one number may be changed wherever it stands.
+    Values are dropped, doubled, changed a little, replaced by invalid ones, swapped with others of
+    the file or of another file; one number may be changed at all its places.
     """
     out: dict[str, Any] = copy.deepcopy(data)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
@@ -369,7 +369,7 @@ class Truth:
 
 
 def truth(claim: dict[str, Any]) -> Truth:
-    """Whether what a file claims is true, decided without its evidence."""
+    """Whether the claim of a file is true, decided without its evidence."""
     if claim["format"] == DECISION:
         return _truth_of_decision(claim)
     if claim["format"] == "matchprob-design":
@@ -381,7 +381,7 @@ def truth(claim: dict[str, Any]) -> Truth:
 
 @cache
 def _certified(text: str, decided: bool) -> dict[str, Any]:
-    """The problem certified from scratch; a verdict is looked for only where one is claimed."""
+    """The problem certified again; a verdict is only decided if one is claimed."""
     problem = problem_from_dict(json.loads(text))
     found = mp.certify(problem, seed=11, timeout=60, search=1.0 if decided else 0.0)
     if decided and found.verdict == "undecided":
@@ -560,7 +560,7 @@ def _truth_of_design(claim: dict[str, Any]) -> Truth:
 
 
 def _truth_of_recording(claim: dict[str, Any]) -> Truth:
-    """By all sets of things; ranks are those of derivatives by dual numbers, one weight a time."""
+    """By all sets of elements; ranks of derivatives by dual numbers, one weight at a time."""
     problem = problem_from_dict(claim["problem"])
     things, owners = things_of(problem.network, claim["what"])
     if len(things) > 12:
@@ -641,7 +641,7 @@ def _count(problem: str, chosen: tuple[Any, ...]) -> int:
 
 @dataclass
 class Attack:
-    """What became of tampered files.
+    """The results of tampered files.
 
     Attributes
     ----------
@@ -667,7 +667,7 @@ class Attack:
 def attack(
     checker: Checker, files: list[dict[str, Any]], each: int, seed: int, found: Attack
 ) -> None:
-    """Check `each` tampered versions of every file, and note what became of them."""
+    """Verify `each` tampered versions of every file, and record the results."""
     for number, genuine in enumerate(files):
         for k in range(each):
             rng = random.Random(f"tampering/{seed}/{number}/{k}")
@@ -696,11 +696,11 @@ def attack(
 
 
 def judge(found: Attack, number: int, k: int, claim: dict[str, Any]) -> None:
-    """Note an accepted file whose claim is false, or not decided."""
+    """Record an accepted file whose claim is false, or not decided."""
     try:
         true = truth(claim)
     except Exception as error:
-        # Accepted, and yet it cannot be read.
+        # It was accepted but cannot be read.
         true = Truth(False, f"{type(error).__name__}: {error}")
     if true.holds is None:
         found.undecided += 1

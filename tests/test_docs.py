@@ -1,4 +1,4 @@
-"""Pages say what is there: links lead somewhere, examples and modules that are named exist."""
+"""Pages are correct: links lead to files, and the named examples and modules exist."""
 
 import re
 from os.path import normpath
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# Pages that the site makes for itself, and those it makes of the examples.
+# Pages that the site makes, and those it makes of the examples.
 MADE = ("docs/made/", "docs/gallery/")
 PAGES = sorted(
     page
@@ -28,7 +28,7 @@ def test_links_lead_somewhere(page):
         if target.startswith(("http://", "https://")):
             continue
         found = (page.parent / target).resolve()
-        # Pages of the site that are made when it is built; `make docs` follows those links.
+        # Pages of the site that are made when it is built; `make docs` checks those links.
         if not found.is_relative_to(ROOT) or not found.relative_to(ROOT).as_posix().startswith(
             MADE
         ):
@@ -49,7 +49,7 @@ def test_files_that_are_named_exist(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_pages_of_the_site_are_reached(page):
-    """Every page under docs/ stands in the table of contents of another, once."""
+    """Every page under docs/ is in the table of contents of another, once."""
     if page.is_relative_to(ROOT / "docs") and page != ROOT / "docs" / "index.md":
         entries: list[str] = []
         for other in PAGES:
@@ -60,5 +60,5 @@ def test_pages_of_the_site_are_reached(page):
 
 
 def test_the_readme_is_one_page():
-    """What it is, two commands, an example, where to read on."""
+    """Its purpose, two commands, an example, links to other pages."""
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200

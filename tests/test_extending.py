@@ -1,4 +1,4 @@
-"""The worked examples of docs/extending.md run, and name what is there."""
+"""The worked examples of docs/extending.md run, and the names in them exist."""
 
 import ast
 import re
@@ -42,7 +42,7 @@ def block(word):
 
 
 def test_every_example_is_tried():
-    """No example without a test: here, and of the verb in tests/matchprob/verbs/test_verb.py."""
+    """Every example has a test: here, and of the verb in tests/matchprob/verbs/test_verb.py."""
     assert len(BLOCKS) == 7
 
 
@@ -185,7 +185,7 @@ def test_the_operator_of_torch_computes():
 
 
 def test_the_figure_registers_itself(tmp_path):
-    """The example is two functions; it computes, and draws what it computed."""
+    """The example is two functions; it computes, and draws the result."""
     names = {
         name: getattr(import_module(f"matchprob.{module}"), name)
         for module, some in {

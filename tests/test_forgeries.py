@@ -1,7 +1,7 @@
-"""Forged proof files: nothing accepted whose claim is false, whatever the forger knows.
+"""Forged proof files: no file is accepted whose claim is false.
 
 Certificates of every kind of network and verdict, undecided ones too, designs and recordings:
-`tests.forgeries` makes and recombines them, `tests.tampering` decides their claims anew.
+`tests.forgeries` makes and recombines them, `tests.tampering` decides their claims independently.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def test_there_are_files_of_every_kind(files):
 
 
 def test_genuine_files_hold(files):
-    """Every one is checked to the end; nothing is left open."""
+    """Every one is verified to the end; none is unfinished."""
     for number, data in enumerate(files):
         found = check_proof(as_text(data))
         assert found.holds, (number, str(found))
@@ -119,7 +119,7 @@ def _counted(data, value):
 
 
 def _place(data, **options):
-    """Where a file fails; what is open alone is no failure."""
+    """Checks that fail; an unfinished check alone is no failure."""
     found = verify(data, **options)
     assert not found.holds
     failed = [check.place for check in found.checks if check.status == "failed"]
@@ -141,7 +141,7 @@ SQUARE = mp.FeedForward(q=2, widths=[2], d=1, m=3, activation={"polynomial": [0,
 
 
 def test_an_analytic_network_has_no_number_of_solutions():
-    """tanh with ties, said to be maximal with N = 1: no such number exists."""
+    """tanh with ties, claimed to be maximal with N = 1: no such number exists."""
     data = _counted(_data(TANH), 1)
     data["verdict"] = "maximal"
     assert _place(data) == "evidence.root_count"
@@ -159,7 +159,7 @@ def test_ties_through_many_steps(msolve):
 
 
 def test_an_output_that_cannot_follow_refutes_maximal():
-    """tanh is bounded: where the read-out does not learn, no count makes it maximal."""
+    """tanh is bounded: if the read-out does not learn, no count makes it maximal."""
     data = _data(Problem(TANH.network, {"W": [[1, 1], [0, 0]]}))
     assert data["verdict"] == "intermediate"
     data["verdict"] = "maximal"
@@ -169,7 +169,7 @@ def test_an_output_that_cannot_follow_refutes_maximal():
 
 @pytest.mark.parametrize("verdict", ["maximal", "undecided"])
 def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
-    """Whatever the verdict that rests on it; more time may decide, less may not."""
+    """For every verdict that depends on it; more time may decide, less may not."""
     problem = Problem(SQUARE, {"W1": [[1, 1], [0, 0]], "W2": [[1, 0]]})
     data = _counted(_data(problem, search=0.0), 1)
     data["verdict"] = verdict
@@ -190,7 +190,7 @@ def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
     ids=["tanh", "polynomial"],
 )
 def test_every_field_of_an_undecided_file_is_checked(activation, read_out, msolve):
-    """Lies about N, evidence of other verdicts, the prime and the ranks are found."""
+    """False claims about N, evidence of other verdicts, the prime and the ranks are found."""
     net = mp.FeedForward(q=2, widths=[2], d=1, m=3, activation=activation)
     data = _data(Problem(net, {"W1": [[1, 1], [0, 0]], "W2": read_out}), search=0.0)
     assert data["verdict"] == "undecided"
@@ -210,7 +210,7 @@ def test_every_field_of_an_undecided_file_is_checked(activation, read_out, msolv
 
 
 def test_a_false_number_beside_a_teacher_that_is_reached(msolve):
-    """The verdict would be right without it; the number is counted all the same."""
+    """The verdict would be correct without it; the number is still counted."""
     net = mp.LinearRNN(n=2, T=2, b=1, d=2, m=2)
     problem = Problem(net, {"D": [[1, 1], [1, 1]], "W": [[1, 0], [0, 1]]},
                       support={"W": [[1, 0], [0, 1]]})  # fmt: skip
@@ -221,7 +221,7 @@ def test_a_false_number_beside_a_teacher_that_is_reached(msolve):
 
 
 def test_the_rank_of_nothing_is_nothing():
-    """A narrow frozen normalization net in which nothing learns has rank 0, whatever the net's."""
+    """A narrow frozen normalization net without learnable weights has rank 0, for every net."""
     net = mp.NormNet((2, 1), (1,), 3, "linear")
     problem = Problem(net, {}, support={"W2": [[0]]})
     data = _data(problem)

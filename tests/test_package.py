@@ -1,4 +1,4 @@
-"""The package says of itself what is so: its version, its licence, its groups of dependencies."""
+"""The package's metadata: its version, its licence, its groups of dependencies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def requirements() -> list[str]:
 
 
 def test_one_version():
-    """The version stands in `matchprob.__version__`; who cites the package cites that one."""
+    """The version is in `matchprob.__version__`, and in the citation of the package."""
     assert PYPROJECT["tool"]["setuptools"]["dynamic"]["version"] == {
         "attr": "matchprob.__version__"
     }
@@ -41,7 +41,7 @@ def test_the_licence_is_an_spdx_expression():
 
 @pytest.mark.parametrize("requirement", sorted(set(requirements())))
 def test_every_requirement_has_both_bounds(requirement):
-    """A lower bound that was seen to work, and an upper one."""
+    """A lower bound that was tested, and an upper one."""
     assert re.fullmatch(r"[\w-]+>=[\d.]+,<[\d.]+", requirement)
 
 
@@ -51,13 +51,13 @@ def test_a_requirement_has_the_same_bounds_wherever_it_stands():
 
 
 def test_every_exception_is_explained():
-    """What is not followed of the common guess for packages has a sentence that says why."""
+    """Deviations from the common guide for packages have a sentence with the reason."""
     for reason in PYPROJECT["tool"]["repo-review"]["ignore"].values():
         assert len(reason) > 7
 
 
 def test_hooks_and_continuous_integration_run_the_same_tools():
-    """pre-commit and the workflow call what `make lint` and .ci/run call; nothing else is kept."""
+    """pre-commit and the workflow call only the commands of `make lint` and .ci/run."""
     hooks = (ROOT / ".pre-commit-config.yaml").read_text()
     lint = (ROOT / "Makefile").read_text()
     for tool in ("ruff check", "ruff format --check", "mypy", "lint-imports"):

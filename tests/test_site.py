@@ -1,4 +1,4 @@
-"""The site's own parts: pages made of the program miss nothing, and a bad link is seen."""
+"""The site's own parts: generated pages are complete, and a bad link is found."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def loaded(path: Path):
 
 @pytest.fixture(scope="module")
 def made():
-    """What makes the pages; it needs Sphinx for its types only."""
+    """The generator of the pages; it needs Sphinx for its types only."""
     pytest.importorskip("sphinx")
     return loaded(ROOT / "docs" / "_ext" / "made_pages.py")
 
@@ -47,7 +47,7 @@ def test_every_verb_and_option_is_told(made):
 
 
 def test_gallery_pages_begin_with_their_picture(made):
-    """The first picture follows the title at once; a page without one stays as it is."""
+    """The first picture follows the title directly; a page without one is unchanged."""
     picture = ".. image-sg:: /gallery/images/a.png\n   :alt: a\n   :class: b\n"
     page = f".. note::\n\nA title\n=======\n\nText.\n\n{picture}\nMore.\n"
     found = made.begin_with_picture(page)
@@ -58,14 +58,14 @@ def test_gallery_pages_begin_with_their_picture(made):
 
 
 def test_every_public_name_has_a_page_in_a_group(made):
-    """`dir(matchprob)` and the reference agree; every name that is put in a group is public."""
+    """`dir(matchprob)` and the reference agree; every name in a group is public."""
     pages = made.api()
     assert {f"api/{name}.md" for name in mp.__all__} == set(pages) - {"api.md"}
     assert {name for names in made.GROUPS.values() for name in names} <= set(mp.__all__)
 
 
 def test_every_verb_that_returns_a_result_has_its_fields_told(made):
-    """The classes are read off the verbs' own annotations."""
+    """The classes are found from the verbs' own annotations."""
     found = made.result_classes()
     assert {"inspect", "certify", "verify", "count", "estimate", "design"} <= set(found)
     text = made.results()
@@ -75,7 +75,7 @@ def test_every_verb_that_returns_a_result_has_its_fields_told(made):
 
 
 def test_changes_since_the_last_release_are_told(made):
-    """Fragments stand under "Unreleased"."""
+    """Fragments are under "Unreleased"."""
     text = made.changelog()
     for path in ROOT.glob("changes.d/*.md"):
         if path.name != "README.md":
@@ -110,7 +110,7 @@ def test_examples_have_a_title_and_a_paragraph(path):
     ],
 )
 def test_a_link_that_leads_nowhere_is_seen(body, words, tmp_path):
-    """The check of the built site fails where it must, and only there."""
+    """The check of the built site fails if and only if it must."""
     check = loaded(ROOT / "scripts" / "check_site.py")
     (tmp_path / "a.html").write_text(body)
     (tmp_path / "b.html").write_text('<p id="here">')

@@ -1,7 +1,7 @@
-"""Proof files changed in every way: none accepted whose claim is false, no crash, no long wait.
+"""Proof files changed in every way: no false claim is accepted, no crash, no long wait.
 
-Everything that `verify` accepts: certificates of every kind and verdict, ReLU decisions, proofs of
-every design goal.  `tests.tampering` makes them, changes them, and decides their claims anew.
+All files that `verify` accepts: certificates of every kind and verdict, ReLU decisions, proofs of
+every design goal.  `tests.tampering` makes them, changes them, and decides their claims.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SAMPLE, MANY = 40, 2_000
 
 @pytest.fixture(scope="module")
 def checker():
-    """A process of its own for what is checked here."""
+    """A separate process for these checks."""
     checker = Checker()
     yield checker
     checker.close()
@@ -47,7 +47,7 @@ def files(tmp_path_factory):
 
 
 def test_genuine_files_verify(files, checker):
-    """What the verbs write holds, whatever the network, verdict and goal."""
+    """Files that the verbs write hold, for every network, verdict and goal."""
     for number, data in enumerate(files):
         found = checker.check(as_text(data), timeout=60)
         assert found.holds, (number, str(found))
@@ -82,7 +82,7 @@ def test_no_tampered_proof_of_a_maximum_is_accepted(checker):
 
 
 def test_no_tampered_recording_is_accepted(checker):
-    """What to record: genuine files verify, changed ones are refused or claim what is true."""
+    """Recordings: genuine files verify, changed ones are refused or claim something true."""
     files = [genuine_recording(number) for number in range(16)]
     for data in files:
         assert checker.check(as_text(data), timeout=60).holds
@@ -101,7 +101,7 @@ def test_no_tampered_recording_is_accepted(checker):
 @settings(max_examples=many(60))
 @given(number=st.integers(0, SAMPLE - 1), rng=st.randoms(use_true_random=False))
 def test_tampering_by_hypothesis(files, checker, number, rng):
-    """What hypothesis changes is refused, or its claim is true."""
+    """A file changed by hypothesis is refused, or its claim is true."""
     claim = tampered(rng, files[number], files[rng.randrange(SAMPLE)])
     found = Attack()
     try:
@@ -160,7 +160,7 @@ def _assert_none(found: Attack) -> None:
 
 
 def test_the_oracle_tells_false_claims(files):
-    """Claims made false by hand are called false: the tests above can fail."""
+    """False claims made by hand are called false: the tests above can fail."""
     told = set()
     for data in files:
         found = Attack()

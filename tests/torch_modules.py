@@ -1,4 +1,4 @@
-"""Small torch modules, made by name, with inputs: what tests of exported programs are about."""
+"""Small torch modules, by name, with inputs, for tests of exported programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def entry(make: Callable[[], Any]) -> Callable[[], Any]:
             if name.endswith("running_var"):
                 buffer.uniform_(0.5, 2)
         for parameter in net.parameters():
-            # Gains of one and shifts of zero would hide where they stand.
+            # Gains of one and shifts of zero would hide their positions.
             parameter.data.add_(torch.randn(parameter.shape) / 4)
         return net, inputs, axis
 
@@ -56,7 +56,7 @@ class Computes(nn.Module):
         self._computes = forward
 
     def forward(self, *inputs: Any) -> Any:
-        """What the function says."""
+        """The value of the function."""
         return self._computes(self, *inputs)
 
 
@@ -130,7 +130,7 @@ def attention() -> Any:
 
 @entry
 def weighted_attention() -> Any:
-    """The same with weights asked for, which takes another way through torch."""
+    """The same with weights requested, for which torch uses another implementation."""
     return Computes(
         lambda s, x: s.attend(x, x, x)[0].mean(1), attend=nn.MultiheadAttention(4, 2,
         batch_first=True),
@@ -186,13 +186,13 @@ def block(D: int = 8, H: int = 2, S: int = 3, d: int = 3, **options: Any) -> Any
 
 @entry
 def transformer_block() -> Any:
-    """The block by hand."""
+    """The block by its formulas."""
     return block(), (normal(3, 8),)
 
 
 @entry
 def encoder_layer() -> Any:
-    """Torch's own block, frozen: the fused layer is not taken."""
+    """Torch's own block, frozen: the fused layer is not used."""
     net = nn.TransformerEncoderLayer(4, 2, 6, activation="gelu", batch_first=True, norm_first=True)
     return net.requires_grad_(False), (normal(3, 4),)
 

@@ -14,7 +14,7 @@ from algebra.errors import InputError
 from numeric.phcpy.install import find_phcpy
 from numeric.phcpy.process import PhcpyInstallation, PhcpyProcess
 
-# A phcpy whose solver obeys the exponent of x0 in the first polynomial.
+# A phcpy whose solver follows the exponent of x0 in the first polynomial.
 _SOLVER = """
     import os
     import sys

@@ -42,7 +42,7 @@ def test_one_kind_of_cap_closes_at_the_root(seed):
 
 
 def test_values_satisfy_every_rank_inequality():
-    """On a small problem no set of columns gets more than its rank."""
+    """On a small problem no set of columns has a larger sum than its rank."""
     columns, groups, costs = problem(3, rows=4, width=9)
     size = rank(columns, P)
     systems = [(groups, [1] * 6), (list(reversed(groups)), [2] * 6)]
@@ -58,7 +58,7 @@ def test_values_satisfy_every_rank_inequality():
 
 
 def test_no_point_gives_multipliers_that_prove_it():
-    """Where no basis keeps the caps, the duals of the least violation do."""
+    """If no basis keeps the caps, the duals of the least violation prove it."""
     columns = np.eye(4, dtype=np.int64)
     systems = [([0, 0, 1, 1], [1, 2]), ([0, 1, 0, 1], [2, 2])]
     asked = CappedProblem(columns, P, systems, [3, 1, 4, 1], 4)

@@ -21,7 +21,7 @@ def child(fake_python):
 
 
 def test_answers_in_pieces(child):
-    """An answer that comes in pieces is put together, two that come at once are taken apart."""
+    """An answer that arrives in parts is joined, two that arrive at once are separated."""
     one = child(
         """printf '{"a"'; sleep 0.2; printf ': 1}\\n{"b": 2}\\n{"c"'; sleep 0.2; echo ': 3}'"""
     )
@@ -29,7 +29,7 @@ def test_answers_in_pieces(child):
 
 
 def test_last_answers_are_read(child):
-    """What a child wrote before it ended is still an answer; then its end is an error."""
+    """Output of a child before its end is still an answer; then its end is an error."""
     one = child("""echo '{"a": 1}'; echo why >&2; exit 9""")
     assert one.receive(10) == {"a": 1}
     with pytest.raises(ChildCrashed, match=r"ended with status 9 \(why\)"):
@@ -37,7 +37,7 @@ def test_last_answers_are_read(child):
 
 
 def test_child_that_reads_nothing(child):
-    """A request larger than a pipe to a child that does not read is a timeout, not a hang."""
+    """A request larger than a pipe to a child that does not read is a timeout."""
     one = child("sleep 60")
     one.post({"long": "x" * 10**6})
     with pytest.raises(ChildTimeout):
@@ -45,7 +45,7 @@ def test_child_that_reads_nothing(child):
 
 
 def test_child_that_does_not_stop_writing(child, monkeypatch):
-    """A child that writes without end is given up before memory is full."""
+    """A child that writes without end is stopped before memory is full."""
     monkeypatch.setattr("numeric.children._LINE_LIMIT", 10**5)
     one = child("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done")
     with pytest.raises(ChildCrashed, match="without end"):
@@ -62,7 +62,7 @@ def test_close_kills(child):
 
 
 def test_post_to_the_dead(child):
-    """A request to a child that has ended is no error by itself; the missing answer is."""
+    """A request to a child that has ended is not an error by itself; the missing answer is."""
     one = child("exit 5")
     one._process.wait()
     one.post({"a": 1})
@@ -71,7 +71,7 @@ def test_post_to_the_dead(child):
 
 
 def test_environment(child, monkeypatch):
-    """Our own Python's settings do not reach the other Python."""
+    """The settings of this Python do not apply to the other Python."""
     monkeypatch.setenv("PYTHONPATH", "/ours")
     monkeypatch.setenv("PYTHONHOME", "/ours")
     one = child(

@@ -1,4 +1,4 @@
-"""Conditions of matches: certain bounds against singular values and against definitions."""
+"""Conditions of matches: certain bounds compared with singular values and definitions."""
 
 import numpy as np
 import pytest
@@ -99,7 +99,7 @@ def test_singular_values_that_are_known(exponents, rows, seed):
 
 
 def test_a_singular_jacobian_has_no_condition():
-    """Rank deficits, nothing to learn: None, never a number."""
+    """Rank deficits, no learnable weight: None, never a number."""
     assert smallest_singular_value(fmpq_mat(2, 2, [1, 2, 2, 4])) is None
     assert smallest_singular_value(fmpq_mat(3, 0)) is None
 

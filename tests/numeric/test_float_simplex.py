@@ -1,4 +1,4 @@
-"""Guessed bases against exact answers."""
+"""Guessed bases compared with exact results."""
 
 import numpy as np
 from flint import fmpq
@@ -25,7 +25,7 @@ def rationals(values):
 @settings(max_examples=many(150), deadline=None)
 @given(st.integers(1, 4), st.integers(1, 6), st.integers(0, 10**6))
 def test_a_guess_never_changes_the_answer(rows, columns, seed):
-    """With the guess, with none and with nonsense the exact answer is the same."""
+    """With the guess, with none and with an invalid one the exact result is the same."""
     rng = np.random.default_rng(seed)
     A = rng.integers(-3, 4, (rows, columns))
     b = A @ rng.integers(0, 3, columns) if seed % 2 else rng.integers(-4, 5, rows)
@@ -46,7 +46,7 @@ def test_a_guess_never_changes_the_answer(rows, columns, seed):
 
 
 def test_guesses_are_right_on_generic_programs(monkeypatch):
-    """On generic data no pivot is done exactly: the guess is always the answer."""
+    """On generic data no pivot is exact: the guess is always the result."""
 
     def never(*arguments):
         raise AssertionError("an exact pivot")
@@ -62,7 +62,7 @@ def test_guesses_are_right_on_generic_programs(monkeypatch):
 
 
 def test_matching_with_and_without_advice():
-    """Branch and bound gives the same answers with guess."""
+    """Branch and bound gives the same results with guesses."""
     case = Problem(NormNet.square(2, 1, 3, 2), {"g1": "all", "g2": "all"})
     for k in range(6):
         weights, X, Y = draw_instance(case, 3, k).exact

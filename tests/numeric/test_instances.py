@@ -99,7 +99,7 @@ def test_measured_weights():
 
 
 def test_signs_turn_the_same_draws():
-    """Each signed weight is ±|z| of the draw without signs; all else is the same bit by bit."""
+    """Each signed weight is ±|z| of the draw without signs; all others are the same bit by bit."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     law = Distribution(signs={"W": [[1, -1], [0, 1]], "B": [[-1], [0]]})
     plain = draw_instance(Problem(net, {"W": [[1, 0], [0, 1]]}), 3, 4)

@@ -27,7 +27,7 @@ def test_linear_systems_are_solved_from_anywhere():
 
 
 def test_converged_points_are_those_of_scipy():
-    """Where a run converges, scipy's least squares from its end stays there at cost 0."""
+    """If a run converges, scipy's least squares from its end stays there at cost 0."""
     chain = next(c for c in chains() if c.unknowns >= 3 and c.steps > 0)
     parameters = chain.parameters(draw_instance(Problem.of(chain.allocation), 0, 1))
     starts = np.random.default_rng(1).standard_normal((40, chain.unknowns))
@@ -70,7 +70,7 @@ def test_singular_normal_equations():
 
 
 def test_a_start_that_is_not_finite_is_left_alone():
-    """It is given up at once, the others go on."""
+    """It is stopped at once, the others continue."""
     starts = np.array([[np.nan, 0.0], [0.7, 0.6]])
     runs = levenberg_marquardt(circle, starts, 50, enough=1e-24, damping=Damping())
     assert np.isnan(runs.ends[0, 0])

@@ -1,4 +1,4 @@
-"""What a match costs, against the definitions, and on the command line."""
+"""Costs of matches, compared with the definitions, and on the command line."""
 
 import json
 import pickle

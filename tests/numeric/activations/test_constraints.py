@@ -58,7 +58,7 @@ def test_a_square_has_two_matches_of_either_sign(engine):
 
 
 def test_an_analytic_match_outside_is_undetermined():
-    """D tanh(w x) = y has one solution at most; a search does not say that none obeys."""
+    """D tanh(w x) = y has at most one solution; a search does not prove that none is allowed."""
     problem = _one_unit("tanh", {"W1": [[1]]}, max_abs=0.5)
     found = {"matched": 0, "undetermined": 0}
     instances = [draw_instance(problem, 0, k) for k in range(25)]
@@ -74,7 +74,7 @@ def test_an_analytic_match_outside_is_undetermined():
 
 
 def test_a_linear_read_out_is_decided():
-    """Where only the read-out learns its one value is certain, inside or outside."""
+    """If only the read-out learns, its one value is certain, inside or outside."""
     problem = _one_unit("tanh", {"W2": [[1]]}, max_abs=1.0)
     instances = [draw_instance(problem, 0, k) for k in range(12)]
     with InstanceCounter(problem, "newton") as counter:
@@ -88,7 +88,7 @@ def test_a_linear_read_out_is_decided():
 
 @pytest.mark.parametrize("activation", [SQUARE, "tanh"])
 def test_surplus_weights_never_show_that_there_is_no_match(activation):
-    """Two weights, one label: kept at their values, those to spare may stand in the way."""
+    """Two weights, one label: surplus weights keep their values, which may prevent a match."""
     problem = _one_unit(activation, {"W1": [[1]], "W2": [[1]]}, max_abs=0.7)
     with InstanceCounter(problem) as counter:
         counts = counter.count_many([draw_instance(problem, 0, k) for k in range(12)])

@@ -15,7 +15,7 @@ from numeric.instances import draw_instance
 
 
 def test_a_planted_match_is_enclosed():
-    """A student that differs from its teacher in what learns only: the teacher's values match."""
+    """A student that differs from its teacher in learnable weights only: it has a match."""
     problem = Problem(RNN(3, 2, 1, 1, 2, activation="tanh"), {"W": [[1, 1, 0], [0, 0, 0], [0] * 3]})
     instance = draw_instance(problem, 0, 0)
     for name in instance.weights:
@@ -27,7 +27,7 @@ def test_a_planted_match_is_enclosed():
 
 
 def test_what_is_no_solution_is_not_enclosed():
-    """Far from any, and where the equations are dependent."""
+    """Far from any match, and with dependent equations."""
     problem = Problem(FeedForward(2, (2,), 1, 2, activation="sigmoid"), {"W1": [[1, 0], [0, 1]]})
     instance = draw_instance(problem, 0, 1)
     assert enclose(instance, np.array([300.0, -300.0])) is None
@@ -37,7 +37,7 @@ def test_what_is_no_solution_is_not_enclosed():
 
 @pytest.mark.parametrize("activation", ["tanh", "erf", "softplus", {"polynomial": [0, 1, 1]}])
 def test_certified_solutions_are_solutions(activation):
-    """Balls hold 0 where the residual is taken over them; ends differ from each other."""
+    """Balls contain 0 if the residual is computed over them; ends are different."""
     net = FeedForward(2, (3,), 1, 2, activation=activation, biases=True)
     problem = Problem(net, {"W2": [[1, 0, 0]], "c1": [[0], [1], [0]]})
     some = 0

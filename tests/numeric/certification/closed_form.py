@@ -1,6 +1,6 @@
 """All matches of the smallest recurrent nets (n = 2, T = 2, b = d = 1, m = 2) by formula.
 
-With two samples the labels say ``D W B`` and ``D W² B``.  With W = [[a, b], [c, e]] each of
+With two samples the labels determine ``D W B`` and ``D W² B``.  With W = [[a, b], [c, e]] each of
 these allocations leaves one equation of degree one or two in one weight.
 """
 
@@ -34,7 +34,7 @@ def products(D, W, B):
 
 
 def solutions(name, D, W, B, f1, f2):
-    """The learnable weights of all real matches: (trials, 2, 2), NaN where there is none."""
+    """The learnable weights of all real matches: (trials, 2, 2), NaN if there is none."""
     d0, d1 = D.T
     b0, b1 = B.T
     a, b, c, e = W[:, 0, 0], W[:, 0, 1], W[:, 1, 0], W[:, 1, 1]
@@ -62,7 +62,7 @@ def solutions(name, D, W, B, f1, f2):
 
 
 def room(found, before, *, max_abs=None, max_change=None, sign=None):
-    """How far inside its bounds each match is (negative: outside; NaN: no match), (trials, 2)."""
+    """Distance of each match inside its bounds (negative: outside; NaN: no match), (trials, 2)."""
     space = np.full(found.shape, np.inf)
     before = np.broadcast_to(before[:, None, :], found.shape)
     if max_abs is not None:

@@ -1,4 +1,4 @@
-"""Matches that obey constraints: counts against closed forms, and what must always hold."""
+"""Matches under constraints: counts compared with closed forms, and general laws."""
 
 from dataclasses import replace
 from functools import cache
@@ -44,7 +44,7 @@ def b11(name, **rules):
 
 
 def by_formula(problem, name, trials, rules, seed=0):
-    """Of the first trials whether they match, and whether rounding leaves no doubt of it."""
+    """Whether the first trials match, and whether rounding leaves no doubt of it."""
     drawn = [draw_instance(problem, seed, k) for k in range(trials)]
     D, W = (np.array([i.weights[k] for i in drawn]) for k in ("D", "W"))
     B = np.array([i.weights["B"][:, 0] for i in drawn])
@@ -59,7 +59,7 @@ def by_formula(problem, name, trials, rules, seed=0):
 @pytest.mark.parametrize("rules", KINDS, ids=str)
 @pytest.mark.parametrize("name", closed_form.MASKS)
 def test_closed_form_trial_by_trial(name, rules):
-    """Each trial of the smallest nets is decided as the quadratic formula decides it."""
+    """Each trial of the smallest nets is decided as by the quadratic formula."""
     problem = b11(name, **rules)
     trials = many(150)
     expected, clear = by_formula(problem, name, trials, rules)
@@ -111,7 +111,7 @@ def test_estimates_agree_with_a_million_trials(name, rules, value):
 
 @pytest.mark.parametrize("engine", ["exact", "phcpy", "multistart"])
 def test_engines_agree(engine):
-    """Other engines' solutions are checked against the constraints with the same outcome."""
+    """Other engines' solutions are checked for the constraints, with the same results."""
     if engine == "phcpy":
         try:
             find_phcpy()
@@ -136,7 +136,7 @@ def test_engines_agree(engine):
     sign=st.sampled_from([None, "keep", "+"]),
 )
 def test_tighter_never_matches_more(name, key, bounds, sign):
-    """Trial by trial: what matches under tight constraints matches under looser ones."""
+    """Trial by trial: matches under tight constraints are matches under looser ones."""
     low, high = sorted(bounds)
     instances = [draw_instance(b11(name), 5, k) for k in range(20)]
     kept = []
@@ -151,7 +151,7 @@ def test_tighter_never_matches_more(name, key, bounds, sign):
 
 
 def test_a_huge_bound_is_none():
-    """`max_abs = 1e9` gives the counts of no constraint, trial by trial, where all is complete."""
+    """`max_abs = 1e9` gives the unconstrained counts, trial by trial, if all are complete."""
     net = LinearRNN(n=4, T=2, b=2, d=2, m=4)
     masks = {"W": [[1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 0]]}
     free = count(Problem(net, masks), 10)
@@ -181,7 +181,7 @@ def test_solutions_are_those_that_obey():
 
 
 def test_maximal_no_longer_settles_and_minimal_does():
-    """A maximal allocation is computed under constraints; a minimal one still needs nothing."""
+    """A maximal allocation is computed under constraints; a minimal one needs no computation."""
     assert estimate(b11("row"), 5).certified == 1
     bound = estimate(b11("row", max_abs=1.0), 40)
     assert bound.certified is None
@@ -192,14 +192,14 @@ def test_maximal_no_longer_settles_and_minimal_does():
 
 
 def test_compare_on_common_instances():
-    """A problem with a bound and the same without it meet on the same instances."""
+    """A problem with a bound and the same without it have the same instances."""
     found = compare(b11("diagonal"), b11("diagonal", max_abs=1.0), 60)
     assert found.table[1, 0] == 0
     assert found.table[0, 1] > 0
 
 
 def test_bounds_are_met_exactly_over_the_rationals():
-    """Discrete laws: a weight equal to its bound obeys, by rational arithmetic."""
+    """Discrete laws: a weight equal to its bound is allowed, by rational arithmetic."""
     law = Distribution("rademacher", "rademacher", "rademacher")
     net = LinearEstimator(q=1, d=1, m=1)
     problem = Problem(
@@ -222,7 +222,7 @@ def test_more_digits_decide_what_doubles_cannot(shift):
     instance = draw_instance(problem, 0, index)
     whole = count_of(problem, index)
     constrained = ConstrainedCounts(problem.allocation, {})
-    # Far inside everything, then a bound on the first weight of the first solution.
+    # Far inside all bounds, then a bound on the first weight of the first solution.
     from flint import ctx
 
     from numeric.certification.krawczyk_balls import decide_real_root
@@ -261,7 +261,7 @@ def count_of(problem, k):
 
 
 def test_what_is_not_certified_is_undetermined():
-    """Solutions that are wrong, missing or the same twice leave a count undetermined."""
+    """Wrong, missing or repeated solutions leave a count undetermined."""
     problem = b11("diagonal", max_abs=1e6)
     index = next(k for k in range(20) if count_of(b11("diagonal"), k).real == 2)
     instance = draw_instance(problem, 0, index)
@@ -323,7 +323,7 @@ def test_linear_normalization_networks_obey(masks, bound):
 
 
 def test_relu_normalization_networks_obey():
-    """A certified maximal allocation settles nothing under a bound; tighter never matches more."""
+    """A certified maximal allocation decides nothing under a bound; tighter never matches more."""
     net = NormNet.square(2, 1, 3, 3)
     masks = dict.fromkeys(("g1", "g2", "b1", "b2"), "all")
     free = estimate(Problem(net, masks), 10)
@@ -342,7 +342,7 @@ def test_relu_normalization_networks_obey():
 
 
 def test_engines_that_overlook_constraints_are_refused():
-    """An engine from outside that answers by itself must say that it obeys them."""
+    """An engine from another package that decides by itself must declare that it checks them."""
     problem = Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}, constraints=Constraints(1.0))
 
     @engine(EngineInfo("blind", {"linear"}, complete=True, plans=False))

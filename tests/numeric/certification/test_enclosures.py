@@ -115,7 +115,7 @@ def test_relu_solutions_are_rational_points():
 
 
 def test_counts_without_solutions_have_no_boxes():
-    """There is nothing to enclose without real solutions; a result needs its problem."""
+    """Without real solutions there is nothing to enclose; a result needs its problem."""
     found = mp.count(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), 2)
     assert mp.enclosures(found) == [[], []]
     with pytest.raises(mp.InputError, match="of which problem"):

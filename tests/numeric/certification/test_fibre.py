@@ -1,4 +1,4 @@
-"""More weights than equations under constraints: exact programs, certified points, no guesses."""
+"""More weights than equations under constraints: exact programs, certified points."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ WHOLE = {"W": [[1, 1], [1, 1]]}
 
 
 def obeys(problem, counts):
-    """Every solution given lies in the box and, but for rounding, gives the labels."""
+    """Every returned solution lies in the box and, up to rounding, gives the labels."""
     for c in counts:
         instance = draw_instance(problem, 0, c.index)
         for solution in c.solutions:
@@ -73,7 +73,7 @@ def test_affine_labels_are_decided_by_linear_programs(net, masks, rules):
 
 
 def test_ends_that_must_be_met_are_met():
-    """A box that touches the fibre in one point: exact programs see it."""
+    """A box that touches the fibre in one point: exact programs find it."""
     law = Distribution("rademacher", "rademacher", "rademacher")
     net = LinearEstimator(q=2, d=1, m=1)
     problem = Problem(net, {"W": [[1, 1]]}, distribution=law, constraints=Constraints(max_abs=1.0))
@@ -83,14 +83,14 @@ def test_ends_that_must_be_met_are_met():
     )
     one, other = estimate(problem, 40, certify=False), estimate(tight, 40, certify=False)
     assert one.matched == 40
-    # Labels of 2^(1/2) ask for weights of 2^(-1/2) both; labels of 0 for nothing.
+    # Labels of 2^(1/2) need weights of 2^(-1/2) both; labels of 0 need none.
     assert 0 < other.unmatched < 40
     assert other.undetermined == 0
 
 
 @pytest.mark.parametrize("bound", [0.5, 1.0, 2.0])
 def test_a_fibre_of_dimension_two_against_sampling(bound):
-    """All four weights of W learn: what random second rows find, with the first by formula."""
+    """All four weights of W learn: results for random second rows, with the first by formula."""
     problem = Problem(B11, WHOLE, constraints=Constraints(max_abs=bound))
     found = estimate(problem, 30)
     obeys(problem, found.counts)
@@ -127,7 +127,7 @@ def test_a_fibre_of_dimension_two_against_sampling(bound):
     ids=str,
 )
 def test_kinds_with_weights_to_spare(problem):
-    """Matches are certified and obey, for chains of every kind; a wide box has one always."""
+    """Matches are certified and allowed, for chains of every kind; a wide box always has one."""
     for bound, least in ((1.0, 0), (1e6, 11)):
         rules = Constraints(max_abs=bound)
         bounded = Problem(problem.network, problem.learnable, constraints=rules)
@@ -146,7 +146,7 @@ def test_contradictory_constraints_match_nothing():
 
 
 def test_pinned_weights_stay():
-    """`max_change = 0` for a cell leaves it its value; the others do the matching."""
+    """With `max_change = 0` a cell keeps its value; the other cells give the match."""
     change = [[float("inf"), float("inf")], [0.0, 0.0]]
     problem = Problem(B11, WHOLE, constraints=Constraints(max_change=change))
     found = estimate(problem, 10)

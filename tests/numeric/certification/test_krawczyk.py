@@ -81,7 +81,7 @@ def test_labels_are_enclosed():
 
 @pytest.mark.parametrize("case", [0, 7, 14])
 def test_wrong_points_are_not_certified_where_they_stand(case):
-    """A random point either moves to a true root by Newton's method or is refused."""
+    """A random point either converges to a true root by Newton's method or is refused."""
     chain, instance, _ = endpoints(case)
     target = make_target(chain, instance)
     rng = np.random.default_rng(0)
@@ -92,14 +92,14 @@ def test_wrong_points_are_not_certified_where_they_stand(case):
 
 
 def test_nan_is_refused():
-    """A failed path is no root."""
+    """A failed path is not a root."""
     chain, instance, ends = endpoints(0)
     ends[0] = np.nan
     assert certify(chain, make_target(chain, instance), ends).kind[0] == FAILED
 
 
 def test_pool_counts_a_root_once_and_adds_its_conjugate():
-    """The same root twice is one root; a non-real one brings its mirror image."""
+    """The same root twice is one root; the mirror image of a non-real one is added."""
     for index in range(20):
         chain, instance, ends = endpoints(7, index)
         certified = certify(chain, make_target(chain, instance), ends)
@@ -118,7 +118,7 @@ def test_pool_counts_a_root_once_and_adds_its_conjugate():
 
 
 def test_double_root_is_never_certified():
-    """At a double root no precision certifies: the test fails, it does not lie."""
+    """At a double root no precision certifies: the test fails."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     chain = make_chain(Allocation.from_cells(network, [("W", 0, 1), ("W", 1, 0)]))
     # W = [[0, p], [q, 0]], B = D^T = (1, 1), X = I: labels (D W² B, D W B) = (2pq, p + q).

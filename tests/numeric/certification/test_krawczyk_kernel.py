@@ -1,4 +1,4 @@
-"""The compiled parts of Krawczyk's test say what balls of high precision say."""
+"""The compiled parts of Krawczyk's test agree with balls of high precision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_approximate_inverse():
 
 
 def test_newton_step_is_an_upper_bound():
-    """|C F| of members is below the bound, which is not far above."""
+    """|C F| of members is below the bound, which is only slightly larger."""
     rng = np.random.default_rng(2)
     ctx.prec = 200
     C = rng.standard_normal((5, 5)) + 1j * rng.standard_normal((5, 5))

@@ -15,7 +15,7 @@ DIAGONAL = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 
 
 
 def test_exact_solutions_are_taken_once_each_and_junk_never():
-    """Rounded exact solutions, moved a little and repeated, give exactly themselves."""
+    """Rounded exact solutions, changed a little and repeated, give exactly themselves."""
     chain = make_chain(DIAGONAL.allocation)
     rng = np.random.default_rng(0)
     for k in range(5):

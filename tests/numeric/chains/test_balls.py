@@ -64,7 +64,7 @@ def test_lifted_newton_converges(chain):
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_taylor_polynomial_follows_the_root(chain):
-    """A small step by the polynomial leaves a residual of the order cut off."""
+    """A small step by the polynomial leaves a residual of the truncated order."""
     rng = np.random.default_rng(2)
     first, root = chain.random(rng)
     second, _ = chain.random(rng)

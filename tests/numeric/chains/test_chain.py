@@ -28,7 +28,7 @@ def test_random_instance_has_its_root(chain):
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_normalised_and_raw_vectors_have_the_same_solutions(chain):
-    """Where labels come from the student itself, its weights solve both forms of the system."""
+    """If labels are the student's own, its weights solve both forms of the system."""
     rng = np.random.default_rng(4)
     network = chain.network
     weights = {name: rng.standard_normal(shape) for name, shape in network.shapes.items()}
@@ -63,7 +63,7 @@ def test_narrow_layer_reduces_the_equations():
 
 
 def test_not_square_is_refused():
-    """Three weights cannot meet four labels; the message names both numbers."""
+    """Three weights cannot satisfy four equations; the message names both numbers."""
     network = LinearRNN(n=3, T=2, b=1, d=2, m=2)
     allocation = Allocation.from_cells(network, [("W", 0, 0), ("W", 0, 1), ("W", 1, 2)])
     with pytest.raises(InputError, match="3 learnable weights face 4"):
@@ -80,7 +80,7 @@ def test_minimal_allocation_is_refused():
 
 
 def test_relu_is_refused():
-    """Activation patterns are no polynomial system."""
+    """Activation patterns are not a polynomial system."""
     network = ShallowReLU(q=2, n=2, d=1, m=2)
     with pytest.raises(InputError, match="linear network"):
         make_chain(Allocation.from_cells(network, [("W1", 0, 0), ("W1", 1, 1)]))
@@ -97,7 +97,7 @@ def test_support_stays_zero():
 
 
 def test_rank_deficient_samples_are_named():
-    """Equal samples make the instance special; that is said, not computed with."""
+    """Equal samples make the instance special; it is reported and not computed."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     chain = make_chain(Allocation.from_cells(network, [("W", 0, 0), ("W", 1, 1)]))
     with pytest.raises(InputError, match="rank"):

@@ -31,7 +31,7 @@ CASES = [
 
 
 def equations(form, vector, x):
-    """The equations of the module's text, written out."""
+    """The equations of the module's docstring, expanded."""
     n, T, b, e = form.shape
     at = (T + 1) * n * b
     F = vector[:at].reshape(T + 1, n, b).copy()
@@ -88,8 +88,8 @@ def test_time_has_its_unit(case):
 def test_generic_parameters_come_from_a_network(case):
     """The map from a chain's parameters has full rank: lines stay among generic instances.
 
-    Its differential, by differences, in directions that keep the root; up to the gauge of
-    the inputs (α may take up multiples of β, β a change of basis).
+    Its differential, by differences, in directions that keep the root; up to the gauge of the
+    inputs (α may absorb multiples of β, β a change of basis).
     """
     chain = make_chain(case)
     form = inputs_form(chain)
@@ -102,7 +102,7 @@ def test_generic_parameters_come_from_a_network(case):
         change = rng.standard_normal(chain.size)
         change[chain.cells[:, 4]] = 0
         moved = form.reduce(parameters + 1e-6 * change)
-        # The basis V is the decomposition's choice: brought to the first instance's.
+        # The basis V is chosen by the decomposition: transformed to the first instance's.
         G = moved.V.conj().T @ at.V
         vector = moved.vector.copy()
         beta = slice((T + 1) * n * b, (T + 1) * n * b + T * n * e)
@@ -154,7 +154,7 @@ def test_structural_zeros_are_refused():
 
 
 def test_lines_of_labels_ask_nothing_of_the_width():
-    """Along lines of labels D, B and W stay, so do β and the fixed rows: α moves linearly."""
+    """Along lines of labels D, B and W are constant, and β and fixed rows too: α is linear."""
     net = LinearRNN(n=4, T=2, b=1, d=2, m=2)
     case = Allocation.from_cells(net, [("W", i, i) for i in range(4)])
     mask = np.ones((4, 4))

@@ -1,4 +1,4 @@
-"""The registry: one decorator makes an engine known to counters, studies, help and tables."""
+"""The registry: one decorator enters an engine for counters, studies, help and tables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Guess:
 
 @pytest.fixture
 def toy() -> Iterator[str]:
-    """A toy engine, registered as an outsider would."""
+    """A toy engine, registered as from another package."""
 
     @engine(EngineInfo("toy", {"linear"}, complete=False, summary="guesses"))
     def make(task: Assignment) -> Guess:
@@ -76,7 +76,7 @@ def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
     with Study(DIAGONAL, engine=toy) as study:
         estimate = study.run(9)
     assert (estimate.matched, estimate.undetermined) == (3, 6)
-    assert estimate.estimate is None  # a search shows no "no match"
+    assert estimate.estimate is None  # a search never proves "no match"
     assert "toy (linear, lower bounds): guesses" in help_text()
     assert "| `toy` | linear | lower bounds |" in table()
     with pytest.raises(InputError, match="toy"):
@@ -87,12 +87,12 @@ def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
 
 
 def test_every_family_has_one_default_and_it_is_complete():
-    """A user who names no engine gets one that can show that there is no match, if one can."""
+    """The default engine is one that can prove that there is no match, if one can."""
     families = {family for info in engines().values() for family in info.families}
     for family in families:
         fitting = [i for i in engines().values() if family in i.families]
         assert sum(i.default for i in fitting) <= 1, family
-        # Analytic equations have no finite number of solutions: none can.
+        # Analytic equations have no finite number of solutions: no engine can.
         assert fitting[0].complete == (family != "analytic"), family
 
 
@@ -104,7 +104,7 @@ def test_every_family_has_one_default_and_it_is_complete():
     ],
 )
 def test_defaults(network: Network, name: str):
-    """The default stands first among the engines of a network."""
+    """The default is the first among the engines of a network."""
     assert default_engine(network) == name == engines_for(network)[0]
 
 
@@ -141,13 +141,13 @@ def test_resources_are_shared_and_closed():
 
 
 def test_engines_are_made_for_an_assignment(toy):
-    """The maker sees what is wanted."""
+    """The maker gets the requested options."""
     plan = Plan(DIAGONAL.allocation, 2, 2, 2, "known")
     assert isinstance(make_engine(toy, Assignment(DIAGONAL, plan)), Guess)
     assert not engine_info(toy).complete
 
 
 def test_the_documentation_has_the_table():
-    """docs/engines.md holds the table as the registry makes it."""
+    """docs/engines.md contains the table that the registry makes."""
     text = (Path(__file__).parents[3] / "docs" / "engines.md").read_text(encoding="utf-8")
     assert table(own=True) in text

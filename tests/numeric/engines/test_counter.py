@@ -1,4 +1,4 @@
-"""What is certain comes first; the rest goes to an engine."""
+"""Certified results come first; an engine computes the others."""
 
 import pytest
 
@@ -115,7 +115,7 @@ def test_without_msolve_plans_rest_on_a_trace_test():
 
 @pytest.mark.parametrize(("B", "own", "engine"), [("0", 4, "exact"), ("2", 6, "homotopy")])
 def test_exact_numbers_with_fewer_solutions_are_counted_exactly(B, own, engine):
-    """The tracker counts where N at the numbers is 6, as elsewhere; where it is less, msolve."""
+    """The tracker counts if N at the numbers is 6, as elsewhere; if it is less, msolve does."""
     net = LinearRNN(n=2, T=3, b=1, d=1, m=2)
     problem = Problem(net, {"W": [[1, 0], [0, 1]]}, values={"B": [["1"], [B]]})
     with InstanceCounter(problem) as counter:

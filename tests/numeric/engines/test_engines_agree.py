@@ -57,7 +57,7 @@ def draw_problems(wanted: int, most: int, seed: int) -> list[tuple[Problem, int]
             roots = generic_root_count(allocation, timeout=5).value
         except (RootCountError, InputError):  # minimal, not square, or too large
             continue
-        # Small counts are common: no more than a few nets of each.
+        # Small counts are common: at most a few nets of each.
         if 1 <= roots <= most and tally[roots] < 3:
             tally[roots] += 1
             out.append((Problem.of(allocation), roots))
@@ -114,7 +114,7 @@ def compare_polynomial(wanted: int, most: int, instances: int) -> None:
     for problem, roots in draw_polynomial_problems(wanted, most, 1):
         for name, number in compare(problem, roots, instances, ["exact", "phcpy"]).items():
             missing[name] += number
-    # msolve may run into its limit of time where a machine is busy.
+    # msolve may reach its time limit if a machine is busy.
     assert missing["exact"] <= wanted * instances // 10
     assert missing["phcpy"] <= wanted * instances // 5
 
@@ -141,7 +141,7 @@ def test_labels_that_are_not_independent():
 
 
 def test_three_engines_agree_on_a_few_nets():
-    """Five nets of up to 6 solutions: equal counts, all of them complete but phcpy's."""
+    """Five nets of up to 6 solutions: equal counts, all of them complete except phcpy's."""
     need_phcpy()
     for problem, roots in draw_problems(5, 6, 1):
         undetermined = compare(problem, roots, 6, ["homotopy", "exact", "phcpy"])
@@ -158,7 +158,7 @@ def test_three_engines_agree_on_two_thousand_instances():
     missing: Counter[str] = Counter()
     total = 0
     for problem, roots in sorted(problems, key=lambda pair: pair[1]):
-        # The exact engine takes seconds an instance where there are many solutions.
+        # The exact engine takes seconds per instance if there are many solutions.
         instances = 190 if roots <= 3 else 40 if roots <= 6 else 8
         found = compare(problem, roots, instances, ["homotopy", "exact", "phcpy"])
         print(problem.allocation, roots, instances, found, flush=True)

@@ -1,4 +1,4 @@
-"""Exact counts, against phcpy, closed forms and brute force over discrete laws."""
+"""Exact counts, compared with phcpy, closed forms and brute force over discrete laws."""
 
 from fractions import Fraction
 
@@ -50,7 +50,7 @@ def test_agrees_with_phcpy(problem):
 
 
 def test_discrete_instances_one_by_one():
-    """Rademacher linear estimator: a match exactly where least squares has residual 0."""
+    """Rademacher linear estimator: a match if and only if least squares has residual 0."""
     law = Distribution("rademacher", "rademacher", "rademacher")
     net = LinearEstimator(q=3, d=2, m=2)
     problem = Problem(net, {"W": [[1, 1, 1], [1, 0, 0]]}, distribution=law)
@@ -70,7 +70,7 @@ def test_discrete_instances_one_by_one():
 
 
 def test_contradiction_is_exact():
-    """No solution is an exact statement where elimination meets 1 = 0."""
+    """No solution is an exact result if elimination finds 1 = 0."""
     problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})
     found = ExactEngine(problem, 0).count(draw_instance(problem, 0, 0))
     assert (found.real, found.complex, found.status) == (0, 0, "complete")
@@ -89,7 +89,7 @@ def test_contradiction_is_exact():
     ],
 )
 def test_audit(real, count, generic, square, doubtful):
-    """Wrong parity and more solutions than a generic instance has are both noticed."""
+    """Wrong parity and more solutions than a generic instance has are both found."""
     box = ((Fraction(0), Fraction(1)),)
     found = RealRoots("complete", ("x",), roots=(box,) * real, complex=count)
     assert bool(audit(found, generic, square)) is doubtful

@@ -1,4 +1,4 @@
-"""fsolve as the first paper used it: what it finds is true, what it misses is not claimed."""
+"""fsolve as in the first paper: its solutions are true, and it never claims that there is none."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_found_solutions_are_among_the_exact_ones(problem, roots):
 
 
 def test_verdict_of_the_paper_is_kept_apart():
-    """With one start matches are missed: "no match" by the paper, undetermined by us."""
+    """With one start matches are missed: "no match" in the paper, undetermined here."""
     problem, roots = NETS[0]
     engine, exact = FsolveEngine(problem, starts=1), ExactEngine(problem, roots)
     missed = 0
@@ -80,7 +80,7 @@ def test_verdict_of_the_paper_is_kept_apart():
 
 
 def test_through_a_counter():
-    """A counter needs no root count, and stops at the first match if that is enough."""
+    """A counter needs no root count, and stops at the first match if that suffices."""
     problem, _ = NETS[0]
     instances = [draw_instance(problem, 5, k) for k in range(4)]
     with InstanceCounter(problem, "fsolve", complete=False, certify=False, timeout=5) as counter:
@@ -98,7 +98,7 @@ def test_bad_numbers_of_starts_are_refused():
 
 
 def test_estimates_are_bounds_not_shares():
-    """Trials without a match stay open, so the matched share of the others is not given."""
+    """Trials without a match are undetermined, so the matched share of the others is not given."""
     problem, _ = NETS[0]
     with InstanceCounter(problem, "fsolve", complete=False, certify=False) as counter:
         counts = counter.count_many([draw_instance(problem, 5, k) for k in range(8)])

@@ -1,4 +1,4 @@
-"""Complete counts against closed forms and by their own laws."""
+"""Complete counts compared with closed forms and with each other."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_counts_do_not_depend_on_the_start_system():
 
 
 def test_unknown_root_count_is_never_called_complete_without_proof():
-    """Where N rests on stabilisation alone, counts are lower bounds."""
+    """If N is known by stabilisation alone, counts are lower bounds."""
     engine = HomotopyEngine(DIAGONAL, root_count=None, cache=False)
     (count,) = engine.count_many([draw_instance(DIAGONAL, 0, 0)])
     assert engine.start.root_count == 2
@@ -97,7 +97,7 @@ def test_unknown_root_count_is_never_called_complete_without_proof():
 
 
 def test_wrong_root_count_is_undetermined():
-    """With N too large nothing is complete, and the note says how many were found."""
+    """With N too large no count is complete, and the note gives the number found."""
     engine = HomotopyEngine(DIAGONAL, root_count=4, cache=False)
     (count,) = engine.count_many([draw_instance(DIAGONAL, 0, 0)])
     assert count.status == "undetermined"

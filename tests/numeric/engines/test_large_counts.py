@@ -1,4 +1,4 @@
-"""Complete counts of hundreds of solutions, and bounds where N is unknown."""
+"""Complete counts of hundreds of solutions, and bounds if N is unknown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_hundreds_of_solutions_are_counted_completely(columns, roots):
     """Every solution of 20 instances is found, certified and classified as real or not.
 
     The root counts are degrees over GF(p); msolve takes minutes for them, so they are given.
-    An engine told a wrong one would find more roots than that, or never all of them.
+    An engine with a wrong one would find more roots than that, or never all of them.
     """
     problem = one_in_each_row(columns)
     instances = [draw_instance(problem, 0, k) for k in range(20)]

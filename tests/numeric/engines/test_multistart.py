@@ -39,7 +39,7 @@ def test_solutions_are_among_those_of_the_complete_count(case):
 
 
 def test_large_net_has_its_match_found():
-    """On a net of hundreds of roots at least one certified solution turns up somewhere."""
+    """On a net of hundreds of roots at least one certified solution is found."""
     network = LinearRNN(n=6, T=3, b=1, d=2, m=3)
     problem = Problem.of(Allocation.from_cells(network, [("W", i, (i + 1) % 6) for i in range(6)]))
     counts = [multistart_newton(draw_instance(problem, 0, k), 64, enough=1) for k in range(4)]
@@ -56,7 +56,7 @@ def test_negative_starts_are_refused():
 
 
 def test_engine_needs_no_root_count():
-    """Through a counter the engine gives the same bounds, and nothing is counted before."""
+    """Through a counter the engine gives the same bounds, without a count before."""
     allocation, _ = CASES[7]
     problem = Problem.of(allocation)
     instances = [draw_instance(problem, 3, k) for k in range(3)]
@@ -86,7 +86,7 @@ def test_one_solution_is_enough_where_only_the_match_counts():
 
 
 def test_time_limit_ends_the_search():
-    """After its seconds no new batch of starts is begun."""
+    """After its seconds no new batch of starts begins."""
     allocation, _ = CASES[7]
     problem = Problem.of(allocation)
     engine = MultistartEngine(problem, starts=10**9, timeout=0.05, reason="for a test")

@@ -28,7 +28,7 @@ def test_newton_finds_no_more_than_there_is():
 
 @pytest.mark.usefixtures("msolve")
 def test_polynomial_activations_are_counted_exactly_by_default():
-    """N roots, all accounted for, parity kept."""
+    """N roots, all found, parity kept."""
     problem = mp.Problem(mp.FeedForward(2, (3,), 1, 3, activation={"polynomial": [0, 1, 1]}), _MASK)
     found = mp.count(problem, instances=4)
     assert found.engine == "exact"
@@ -37,7 +37,7 @@ def test_polynomial_activations_are_counted_exactly_by_default():
 
 
 def test_linear_activations_are_counted_as_linear_networks():
-    """By homotopy, trial by trial what the linear kind gives."""
+    """By homotopy, the results of the linear kind, trial by trial."""
     sizes = {"n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
     mask = {"W": [[1, 0], [0, 1]]}
     one = mp.count(mp.Problem(mp.RNN(**sizes, activation="linear"), mask), instances=5)
@@ -47,7 +47,7 @@ def test_linear_activations_are_counted_as_linear_networks():
 
 
 def test_no_match_is_never_claimed():
-    """tanh: what is not found is undetermined; what is found is a match."""
+    """tanh: a match if one is found, otherwise undetermined."""
     problem = mp.Problem(
         mp.RNN(3, 2, 1, 1, 2, activation="tanh"), {"W": [[1, 1, 0]] + [[0] * 3] * 2}
     )

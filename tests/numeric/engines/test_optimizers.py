@@ -43,7 +43,7 @@ def test_loss_is_that_of_the_network():
 
 @pytest.mark.parametrize("method", [adam, damped])
 def test_loss_falls(method):
-    """No start ends above where it began, and some end far below."""
+    """No start ends above its first loss, and some end far below."""
     loss = FirstLayerLoss.of(instances(CASE, 3)[2])
     starts = np.random.default_rng(1).normal(size=(30, 6))
     before, after = loss.gradient(starts)[0], loss.gradient(method(loss, starts))[0]
@@ -53,7 +53,7 @@ def test_loss_falls(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_matched_means_a_witness(method):
-    """A trial counts as matched only with an exact witness, and never against the decision."""
+    """A trial counts as matched only with an exact witness, and never contrary to the decision."""
     engine = OptimizerEngine(method, starts=30)
     found = 0
     for instance, count in zip(
@@ -68,7 +68,7 @@ def test_matched_means_a_witness(method):
 
 
 def test_same_seed_same_endpoints():
-    """Starts follow from seed and number of the instance."""
+    """Starts are derived from seed and number of the instance."""
     one, two = (
         OptimizerEngine("levenberg-marquardt", starts=5).count_many(instances(CASE, 2))
         for _ in range(2)
@@ -77,6 +77,6 @@ def test_same_seed_same_endpoints():
 
 
 def test_unknown_methods_are_refused():
-    """The words name those there are."""
+    """The message lists the known names."""
     with pytest.raises(InputError, match="adam"):
         OptimizerEngine("newton")

@@ -1,4 +1,4 @@
-"""phcpy's counts: right on the example net, honest where they are not whole."""
+"""phcpy's counts: correct on the example net, undetermined if they are not complete."""
 
 import os
 
@@ -103,7 +103,7 @@ def test_linear_systems_are_solved_exactly():
 
 
 def test_contradictions_are_no_solution():
-    """A minimal linear estimator: elimination meets 1 = 0, an exact answer."""
+    """A minimal linear estimator: elimination finds 1 = 0, an exact result."""
     problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})
     found = settled_by_elimination(exact_core(draw_instance(problem, 0, 0)), 0)
     assert found is not None
@@ -126,7 +126,7 @@ class Broken(PhcpyProcess):
 
 @pytest.mark.parametrize("error", [PhcpyCrashed("signal 11"), PhcpyTimeout("10 s")])
 def test_a_crash_costs_one_instance(error):
-    """The instance at which phcpy dies is undetermined, the next goes on."""
+    """The instance at which phcpy dies is undetermined, the next is solved."""
     need_phcpy()
     with PhcpyEngine(DIAGONAL, 2, process=Broken(error)) as engine:
         found = [engine.count(draw_instance(DIAGONAL, 0, k)).status for k in range(4)]

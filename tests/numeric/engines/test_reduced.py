@@ -1,4 +1,4 @@
-"""Counting of reduced problems: engines agree, solutions come back as the original's."""
+"""Counting of reduced problems: engines agree, solutions are restored to the original's."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance, reduced
 from numeric.studies.trials import TrialSeries
 
-# Two equations of degree 2 are left: N = 2.
+# Two equations of degree 2 remain: N = 2.
 BILINEAR = Problem(
     NormNet.square(2, 2, 3, 2, "linear"), {"g1": [[1], [1], [0]], "g3": [[1], [1], [0]]}
 )
@@ -26,7 +26,7 @@ def draws(problem, count=6, seed=0):
 
 
 def test_what_is_solved():
-    """A linear normalization network is lowered; what needs no reduction stays as it is."""
+    """A linear normalization network is lowered; a problem without a reduction is unchanged."""
     plain = Problem(LinearEstimator(2, 1, 1), {"W": [[1, 0]]})
     assert InstanceCounter(plain).problem is plain
     assert InstanceCounter(BILINEAR).problem.network == BILINEAR.network.lower().network
@@ -75,7 +75,7 @@ def test_solutions_come_in_the_allocation_s_order():
 
 @pytest.mark.parametrize("certify", [True, False])
 def test_minimal_by_rank_and_by_solving(certify):
-    """A net too narrow for its target has no solution, by verdict and by exact solving."""
+    """A net too narrow for its target has no solution, by verdict and by exact solution."""
     problem = Problem(NormNet((2, 2), (1,), 3, "linear"), {"g1": "all", "g2": "all", "b2": "all"})
     with InstanceCounter(problem, certify=certify, complete=not certify) as counter:
         found = counter.count_many(draws(problem, 3))

@@ -19,7 +19,7 @@ def draws(problem, count=6, seed=0):
 
 
 def test_the_engine_of_relu_networks():
-    """ReLU normalization networks are solved as they stand, by this engine only."""
+    """ReLU normalization networks are solved unreduced, by this engine only."""
     relu = Problem(NormNet.square(2, 1, 3, 3), EVERYTHING)
     assert InstanceCounter(relu).problem is relu
     assert default_engine(relu.network) == "relu-exact"
@@ -42,7 +42,7 @@ def test_relu_construction_agrees_with_the_verdict():
 
 
 def test_relu_between_the_verdicts():
-    """One hidden layer: each instance is decided exactly; a short time limit leaves it open."""
+    """One hidden layer: each instance is decided exactly, or undecided after a short limit."""
     few = Problem(NormNet.square(3, 1, 4, 4), {"g1": "all", "g2": "all"})
     with InstanceCounter(few) as counter:
         assert {c.outcome for c in counter.count_many(draws(few, 2))} == {"unmatched"}
@@ -68,7 +68,7 @@ def test_relu_undetermined():
 
 
 def test_silent_samples_are_realized():
-    """Where the target's units are silent on some samples the construction still matches."""
+    """If the target's units are off on some samples the construction still matches."""
     problem = Problem(NormNet((1, 1, 1), (1, 1), 2), {f"{x}{k}": "all" for x in "gb"
                                                     for k in (1, 2, 3, 4)})  # fmt: skip
     seen = set()

@@ -1,4 +1,4 @@
-"""The engine `scip`: words and numbers of its answers."""
+"""The engine `scip`: texts and numbers of its results."""
 
 import pytest
 

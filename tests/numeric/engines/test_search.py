@@ -56,7 +56,7 @@ def test_ends_are_solutions_of_the_complete_count(case):
         for solution in search.pool.solutions:
             gaps = [np.abs(np.subtract(solution, s)).max() for s in complete.solutions]
             assert min(gaps) <= 1e-6 * (1 + np.abs(solution).max())
-    # Ends are not spread evenly: one with large weights is met by hardly any path.
+    # Ends are not equally frequent: hardly any path ends at one with large weights.
     assert found >= total / 3
 
 
@@ -91,7 +91,7 @@ def test_a_match_of_a_large_net_where_newton_finds_none():
 
 
 def test_trials_of_a_large_net_are_decided_by_one_solution():
-    """Matched, by one certain solution, and no count is claimed."""
+    """Matched, by one certain solution, without a claim about the count."""
     with InstanceCounter(SIX_ROWS, "homotopy", complete=False, root_timeout=1) as counter:
         counts = counter.count_many([draw_instance(SIX_ROWS, 0, k) for k in range(3)])
     for count in counts:
@@ -103,7 +103,7 @@ def test_trials_of_a_large_net_are_decided_by_one_solution():
 
 
 def test_few_solutions_are_counted_where_none_is_real():
-    """The search decides as complete counts do: a match by one solution, none by all of them."""
+    """The search agrees with complete counts: a match by one solution, no match by all of them."""
     net = LinearRNN(n=6, T=3, b=1, d=1, m=3)
     problem = Problem(net, {"W": RandomCells(budget=3, rows=3)})
     instances = [draw_instance(problem, 0, k) for k in (0, 3, 14)]
@@ -128,7 +128,7 @@ def test_the_seed_decides():
 
 
 def test_time_limits_end_it():
-    """No batch is begun after the seconds given, and the call's limit breaks in."""
+    """No batch begins after the given seconds, and the call's limit ends it."""
     search = search_of(SIX_ROWS, 0, seconds=0.0)
     search.follow(2000)
     assert search.paths.paths == 0
@@ -138,7 +138,7 @@ def test_time_limits_end_it():
 
 
 def test_chains_of_several_layers():
-    """Where there are no free inputs the weights themselves are followed."""
+    """If there are no free inputs the weights themselves are tracked."""
     allocation, roots = next((a, n) for a, n in CASES if a.network.kind == "lffn" and n > 1)
     problem = Problem.of(allocation)
     engine = HomotopyEngine(problem, root_count=roots, cache=False)
@@ -153,7 +153,7 @@ def test_chains_of_several_layers():
 
 
 def test_special_samples_are_refused():
-    """Dependent samples leave no square system; nothing is found, nothing claimed."""
+    """Dependent samples leave no square system; no solution is found or claimed."""
     instance = draw_instance(DIAGONAL, 0, 0)
     instance.X[:, 1] = instance.X[:, 0]
     with pytest.raises(InputError, match="rank"):

@@ -1,4 +1,4 @@
-"""A child process that dies: tried again with a new one, and never kept as a result."""
+"""A child process that dies: retried with a new one, and never stored as a result."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Moody(PhcpyProcess):
 
 
 def test_phcpy_is_tried_three_times():
-    """Two deaths are survived; after three the count is lost."""
+    """Two failures are tolerated; after three the count is lost."""
     instance = draw_instance(WIDE, 0, 0)
     with pytest.raises(AssertionError, match="alive"):
         PhcpyEngine(WIDE, 6, process=Moody(2)).count(instance)
@@ -87,7 +87,7 @@ def test_phcpy_is_tried_three_times():
 
 @pytest.fixture
 def broken(tmp_path):
-    """An engine that loses odd trials as long as a file is there."""
+    """An engine that loses odd trials while a file exists."""
     mark = tmp_path / "broken"
     mark.touch()
 

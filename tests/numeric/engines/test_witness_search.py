@@ -33,7 +33,7 @@ RING = Problem.of(
 
 @pytest.mark.parametrize(("problem", "seed"), [(DIAGONAL, 0), (DIAGONAL, 1), (RING, 0)])
 def test_guesses_hold_exactly(problem, seed):
-    """An instance guessed to be without real solutions is so by msolve, and by balls."""
+    """An instance guessed to be without real solutions has none, by msolve and by balls."""
     N = generic_root_count(problem.allocation).value
     guesses = list(islice(rootless_instances(problem, N, seed, 120.0), 2))
     assert len(guesses) == 2
@@ -46,7 +46,7 @@ def test_guesses_hold_exactly(problem, seed):
 
 
 def test_pairs_approach_along_the_gradient():
-    """A step towards the place where two solutions meet makes them approach as predicted."""
+    """A step towards the meeting point of two solutions brings them as near as predicted."""
     engine = HomotopyEngine(DIAGONAL, root_count=2)
     for index in range(20):
         instance = draw_instance(DIAGONAL, 5, index)
@@ -82,7 +82,7 @@ def test_pairs_that_are_followed_leave_the_reals():
 
 
 def test_newton_finds_the_solution_nearby():
-    """A solution that is moved a little is found again; where none is near, nothing is."""
+    """A slightly changed solution is found again; if none is near, none is found."""
     engine = HomotopyEngine(DIAGONAL, root_count=2)
     counts = ((draw_instance(DIAGONAL, 5, k), k) for k in range(20))
     instance, count = next((i, c) for i, _ in counts for c in engine.count_many([i]) if c.real == 2)
@@ -94,7 +94,7 @@ def test_newton_finds_the_solution_nearby():
 
 
 def test_nothing_is_guessed_without_time_or_for_large_counts():
-    """No time, or more roots than the search is worth, gives no guess."""
+    """Without time, or with more roots than the search permits, there is no guess."""
     assert list(rootless_instances(DIAGONAL, 2, 0, 0.0)) == []
     assert list(rootless_instances(DIAGONAL, LARGEST_COUNT + 1, 0, 9.0)) == []
 

@@ -66,7 +66,7 @@ def test_deep_and_rectangular():
 
 
 def test_bound_holds_below_the_width():
-    """With too few hidden units the bound is large and above every error that is met."""
+    """With too few hidden units the bound is large and above all measured errors."""
     rng = np.random.default_rng(6)
     weights, shifts, frozen = draw(rng, [4, 4, 3], [11, 9])
     made = construct_in_doubles(weights, shifts, frozen)
@@ -94,7 +94,7 @@ def test_one_unit_less_is_certified_for_d_20(second):
 
 
 def test_pseudo_inverse_is_the_best_approximation():
-    """Below the width the scales minimize the Frobenius distance, as NumPy's lstsq says."""
+    """Below the width the scales minimize the Frobenius distance, as in NumPy's lstsq."""
     rng = np.random.default_rng(7)
     goal = rng.standard_normal((3, 3))
     W1, W2 = rng.standard_normal((7, 3)), rng.standard_normal((3, 7))

@@ -20,7 +20,7 @@ def test_construction_is_exact_on_samples():
     found = run_setting(SMALL)
     assert set(found) == {*ALGORITHMS, "variance"}
     assert max(found["target"], found["both"]) < 1e-22 < found["adam"]
-    # What is constructed from a trained net errs exactly as that net does.
+    # The network constructed from a trained net has exactly that net's error.
     assert np.isclose(found["dense"], found["trained"])
 
 
@@ -48,7 +48,7 @@ def test_density():
 
 
 def test_constructed_is_the_target_within_the_radius_only():
-    """Inside the radius the outputs agree; far outside a hidden unit falls silent."""
+    """Inside the radius the outputs agree; far outside a hidden unit is off."""
     rng = np.random.default_rng(1)
     W1, W2 = frozen_matrices(SMALL)
     T, b = rng.standard_normal((3, 3)), rng.standard_normal(3)

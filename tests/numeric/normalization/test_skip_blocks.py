@@ -1,4 +1,4 @@
-"""Theorem 2 in doubles: bounds that hold, conditions that tell, agreement with rationals."""
+"""Theorem 2 in doubles: valid bounds, condition numbers, agreement with rationals."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_the_bound_holds(d, k):
 
 
 def test_layers_in_a_row():
-    """Two layers with ReLU between: the last bound is above the error met."""
+    """Two layers with ReLU between: the last bound is above the measured error."""
     rng = np.random.default_rng(1)
     weights = [rng.standard_normal((4, 3)) / 2, rng.standard_normal((2, 4)) / 2]
     shifts = [rng.standard_normal(4), rng.standard_normal(2)]

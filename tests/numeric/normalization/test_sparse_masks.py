@@ -15,7 +15,7 @@ from numeric.normalization.sparse_masks import (
 
 
 def test_probability_by_enumeration():
-    """For d = 1, w = 2 the probability is 1 − (1 − p²)²; for d = 2 all masks are gone through."""
+    """For d = 1, w = 2 the probability is 1 − (1 − p²)²; for d = 2 all masks are enumerated."""
     found = sparse_success(1, 2, 0.5, trials=4000)
     assert found.interval.low < 1 - 0.75**2 < found.interval.high
     p, d, w = 0.8, 2, 4
@@ -33,7 +33,7 @@ def test_probability_by_enumeration():
 
 
 def test_counting_never_excludes_a_solvable_mask():
-    """Masks that counting refuses have no covering matching."""
+    """Masks that the counts refuse have no covering matching."""
     left, right = draw_masks(2, 5, 0.5, 300, np.random.default_rng(3))
     kept = solvable_by_counting(left, right)
     ranks = [structural_rank(x) for x in product_patterns(left, right)]

@@ -1,4 +1,4 @@
-"""Training: gradients against differences, what moves and what does not."""
+"""Training: gradients compared with differences, which parameters change and which do not."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def test_gradients_are_the_differences():
 
 @pytest.mark.parametrize("what", [WEIGHTS, NORMALIZATION])
 def test_training_lowers_the_error_and_keeps_the_rest(what):
-    """The error falls; frozen parts stay what they were, to single precision."""
+    """The error decreases; frozen parts are unchanged, to single precision."""
     net, X, _ = example()
     y = SumNet.of((RNG.standard_normal((4, 3)),))(X)
     done = train(net, X, y, what, epochs=60, batch=8, rate=0.02)

@@ -1,4 +1,4 @@
-"""Polynomials as people write them, for the tests: SymPy reads them."""
+"""Polynomials as text, for the tests: SymPy reads them."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ def read(texts: Sequence[str], names: Sequence[str]) -> list[Terms]:
 
 
 def power(exponent: int) -> list[Terms]:
-    """``x^exponent - 1``: the stand-ins for phcpy obey the exponent."""
+    """``x^exponent - 1``: the replacements of phcpy follow the exponent."""
     return [{(exponent,): 1.0, (0,): -1.0}]

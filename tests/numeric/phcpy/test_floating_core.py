@@ -19,7 +19,7 @@ PROBLEM = Problem(
 
 
 def test_weights_equal_exact_back_substitution():
-    """At a rational point of the core ring both ways give the same weights."""
+    """At a rational point of the core ring both computations give the same weights."""
     for index in range(5):
         core = exact_core(draw_instance(PROBLEM, 0, index))
         rounded = FloatingCore(core)
@@ -46,5 +46,5 @@ def test_scaled_terms():
 
 
 def test_huge_rationals_round():
-    """Numerators and denominators beyond the range of doubles are no trouble."""
+    """Numerators and denominators beyond the range of doubles are handled."""
     assert math.isclose(nearest_double(fmpq(3 * 10**400, 2 * 10**400)), 1.5)

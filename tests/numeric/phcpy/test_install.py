@@ -1,4 +1,4 @@
-"""Where phcpy is looked for."""
+"""The search for phcpy."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from numeric.phcpy.install import INSTALL, find_phcpy
 
 
 def test_real(installation):
-    """The system's phcpy is found with its version, and found again without looking."""
+    """The system's phcpy is found with its version, and again without a search."""
     assert installation.version[0].isdigit()
     assert "PHC" in installation.phcpack
     assert find_phcpy() is find_phcpy()
@@ -24,7 +24,7 @@ def test_chosen(monkeypatch, fake_phcpy):
 
 @pytest.mark.parametrize("text", ["exit 4", "echo hello", "sleep 0.1"])
 def test_chosen_wrongly(monkeypatch, fake_python, text):
-    """An environment variable that leads nowhere is an error in one line, never ignored."""
+    """An environment variable with a wrong path is an error in one line, never ignored."""
     interpreter = fake_python(text).interpreter
     monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", interpreter)
     with pytest.raises(InputError) as caught:
@@ -36,7 +36,7 @@ def test_chosen_wrongly(monkeypatch, fake_python, text):
 
 
 def test_missing(monkeypatch, fake_python):
-    """Where no Python has phcpy, the error names those tried and the command that installs it."""
+    """If no Python has phcpy, the error names those tried and the command that installs it."""
     nowhere = fake_python("exit 1").interpreter
     monkeypatch.delenv("MATCHPROB_PHCPY_PYTHON", raising=False)
     monkeypatch.setattr("numeric.phcpy.install.shutil.which", lambda *_, **__: nowhere)

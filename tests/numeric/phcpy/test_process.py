@@ -1,4 +1,4 @@
-"""The parent's side of the phcpy worker: roots against other methods, and every way to fail."""
+"""The parent's side of the phcpy worker: roots by other methods, and all kinds of failure."""
 
 import contextlib
 import gc
@@ -179,7 +179,7 @@ def test_scale(phcpy, scale):
 
 
 def test_complex_coefficients(phcpy):
-    """Complex coefficients are sent whole."""
+    """Complex coefficients are sent completely."""
     roots = phcpy.solve([{(2,): 1.5 - 2j, (0,): 1}], timeout=TIMEOUT).roots
     assert same_points(roots, np.roots([1.5 - 2j, 0, 1])[:, None])
 
@@ -208,7 +208,7 @@ def test_reproducible(phcpy, installation, precision):
 
 
 def test_largest_seed(phcpy):
-    """Seeds that PHCpack cannot hold are folded, they do not end the process."""
+    """Seeds that PHCpack cannot hold are reduced, and do not end the process."""
     for seed in (2**31 - 4, 2**31 - 3, 2**31 - 2, 2**31 - 1, 2**31, 2**64):
         assert len(phcpy.solve(TWO, timeout=TIMEOUT, seed=seed).accepted) == 2
 
@@ -255,7 +255,7 @@ def test_track_to_infinity(phcpy):
 
 
 def test_memory_limit(installation):
-    """A worker that holds too much is replaced, and results do not change."""
+    """A worker that uses too much memory is replaced, and results do not change."""
     with PhcpyProcess(installation, memory_limit=1) as small:
         small.start()
         for square in (2, 3, 5):
@@ -319,7 +319,7 @@ def test_threads(phcpy):
 
 
 def test_fork(phcpy):
-    """A forked child gets a worker of its own and leaves the parent's alone."""
+    """A forked child gets a separate worker and does not use the parent's."""
     phcpy.start()
     mine = phcpy.pid
     child = os.fork()
@@ -335,7 +335,7 @@ def test_fork(phcpy):
     assert len(phcpy.solve([{(2,): 1, (0,): -3}], timeout=TIMEOUT).accepted) == 2
 
 
-# -- life and death ----------------------------------------------------------------
+# -- start and end ------------------------------------------------------------------
 
 
 def test_close_and_collect(fake_phcpy):
@@ -395,7 +395,7 @@ def test_parent_killed(fake_phcpy):
 
 
 def test_interrupt(fake_phcpy):
-    """Ctrl-C, which the terminal sends to the whole group, interrupts the call and no more."""
+    """Ctrl-C, which the terminal sends to the whole group, interrupts the call only."""
     with session(fake_phcpy("old")) as (process, worker):
         os.killpg(process.pid, signal.SIGINT)
         solutions, second = map(int, process.stdout.readline().split())
@@ -404,7 +404,7 @@ def test_interrupt(fake_phcpy):
         assert gone(worker)
 
 
-# -- with workers that misbehave ---------------------------------------------------
+# -- with faulty workers -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("generation", ["old", "new"])
@@ -419,7 +419,7 @@ def test_both_generations(fake_phcpy, generation):
 
 
 def test_errors_of_one_system(fake_phcpy):
-    """A crash, an exception, a refusal and nonsense each cost their own system only."""
+    """A crash, an exception, a refusal and invalid output affect only their own system."""
     why = {
         7: (PhcpyCrashed, r"ended with status 3 \(raised STORAGE_ERROR : stack overflow\)"),
         9: (PhcpyError, "ValueError: no such thing"),
@@ -447,9 +447,9 @@ def test_hang(fake_phcpy):
 
 
 def test_large_requests(fake_phcpy):
-    """Requests larger than a pipe holds do not lock the two sides."""
+    """Requests larger than a pipe do not block the two sides."""
     large = [{(k,): complex(1 / 3, 1 / 7) for k in range(200, 700)}]
-    assert len(PhcSystem.read(large).lines("qd")[0]) > 2**16  # bytes, what a pipe holds
+    assert len(PhcSystem.read(large).lines("qd")[0]) > 2**16  # capacity of a pipe in bytes
     with PhcpyProcess(PhcpyInstallation(fake_phcpy("new"))) as process:
         for _ in range(3):
             assert process.solve(large, timeout=TIMEOUT, precision="qd").status == "solved"
@@ -468,7 +468,7 @@ def test_large_requests(fake_phcpy):
     ],
 )
 def test_bad_start(fake_python, text, why):
-    """A worker that does not come up is an error that says why, each time."""
+    """A worker that does not start is an error with the reason, each time."""
     with PhcpyProcess(fake_python(text)) as process:
         for _ in range(2):
             with pytest.raises(PhcpyCrashed, match=why):
@@ -477,7 +477,7 @@ def test_bad_start(fake_python, text, why):
 
 
 def test_silent_start(fake_python):
-    """A worker that never says it is ready is given up."""
+    """A worker that never reports that it is ready is ended."""
     with (
         PhcpyProcess(fake_python("sleep 60"), start_timeout=0.3) as process,
         pytest.raises(PhcpyTimeout, match=r"0\.3 s"),
@@ -497,7 +497,7 @@ def test_silent_start(fake_python):
     ],
 )
 def test_bad_answers(fake_python, answer, why):
-    """What is not the answer to the question is never taken for one."""
+    """Output that is not the result of the request is never accepted as one."""
     text = f"""echo '{{"ready": true, "version": "1", "phcpack": "2"}}'; read line
 echo '{answer}'; read line"""
     with (
@@ -508,7 +508,7 @@ echo '{answer}'; read line"""
 
 
 def test_no_interpreter():
-    """An interpreter that is not there is an error that names it."""
+    """An interpreter that does not exist is an error that names it."""
     with (
         PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process,
         pytest.raises(PhcpyCrashed, match="/nowhere/python3 cannot be started: No such file"),
@@ -531,7 +531,7 @@ def test_no_interpreter():
     ],
 )
 def test_settled_at_once(system, variables, status, solutions):
-    """Trivial systems are answered without phcpy, and "no root" differs from "no answer"."""
+    """Trivial systems are solved without phcpy, and "no root" differs from "no result"."""
     with PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process:
         result = process.solve(read(system, variables), variables, timeout=TIMEOUT)
     assert result.status == status

@@ -67,7 +67,7 @@ def test_read_failed():
 
 
 def test_read_coinciding_path():
-    """The text that phcpy gives for a path that ends where another did is a failed path."""
+    """phcpy's text for a path that ends where another did is a failed path."""
     (found,) = read_solutions(["X"], PAIR)
     assert len(found.values) == 2
     assert not accepted(found)
@@ -75,7 +75,7 @@ def test_read_coinciding_path():
 
 @pytest.mark.parametrize("text", ["nonsense", DOUBLE.replace("x1", "z"), DOUBLE[:-60]])
 def test_read_errors(text):
-    """A text that is no solution in the unknowns is an error."""
+    """A text that is not a solution in the unknowns is an error."""
     with pytest.raises(ValueError, match="in the solution"):
         read_solutions([text], PAIR)
 
@@ -85,7 +85,7 @@ numbers = st.complex_numbers(allow_nan=False, allow_infinity=False, max_magnitud
 
 @given(st.lists(numbers, min_size=2, max_size=2))
 def test_write_and_read(values):
-    """What is written is read back to the last digit."""
+    """A written solution is read with all its digits."""
     (found,) = read_solutions([write_solution(values)], PAIR)
     assert found.values == tuple(values)
 

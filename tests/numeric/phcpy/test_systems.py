@@ -34,7 +34,7 @@ def test_scaling_is_exact(pair, exponent):
 
 @pytest.mark.parametrize("precision", ["d", "dd", "qd"])
 def test_lines_hold_the_same_doubles(precision):
-    """What is sent reads back as the same doubles, under the names x0, x1, …."""
+    """The sent system is read as the same doubles, with the names x0, x1, …."""
     given_ = {(2, 0): 0.1, (1, 1): -1 / 3 + 0.7j, (0, 0): 1e-30}
     system = PhcSystem.read([given_, {(0, 1): 1, (1, 0): -1}], ["u", "v"])
     line = system.lines(precision)[0]
@@ -51,7 +51,7 @@ def test_lines_hold_the_same_doubles(precision):
 
 
 def test_exact_decimals():
-    """In higher precision a double is written as the number it is, not as it was typed."""
+    """In higher precision a double is written as its exact value."""
     line = PhcSystem.read([{(1,): 0.1, (0,): -1}]).lines("dd")[0]
     (digits,) = re.findall(r"([+-]\d\.\d+e[+-]\d+)\*x0", line)
     assert abs(Fraction(digits) / (Fraction(0.1) / 2) - 1) < Fraction(1, 10**33)
@@ -71,7 +71,7 @@ def test_exact_decimals():
     ],
 )
 def test_status(polynomials, variables, status):
-    """Constant equations, missing unknowns and missing equations are settled at once."""
+    """Constant equations, missing unknowns and missing equations are handled at once."""
     assert PhcSystem.read(read(polynomials, variables), variables).status == status
 
 
@@ -88,7 +88,7 @@ def test_status(polynomials, variables, status):
     ],
 )
 def test_bad_systems(polynomials, variables, why):
-    """What cannot be sent to PHCpack is refused with the reason."""
+    """Systems that cannot be sent to PHCpack are refused with the reason."""
     with pytest.raises(InputError) as caught:
         PhcSystem.read(polynomials, variables)
     assert why in str(caught.value)

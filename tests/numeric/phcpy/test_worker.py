@@ -1,4 +1,4 @@
-"""The worker script, run as the parent runs it, on stand-ins for both generations of phcpy."""
+"""The worker script, run as by the parent, with replacements for both versions of phcpy."""
 
 import ast
 import json
@@ -32,7 +32,7 @@ def solve(exponent):
 
 @pytest.mark.parametrize(("generation", "api"), [("old", "verbose"), ("new", "vrblvl")])
 def test_solve(fake_phcpy, generation, api):
-    """Both generations are recognised, asked loudly, and answer with solution strings."""
+    """Both versions are recognised, called verbosely, and return solution strings."""
     (hello, answer), done = converse(fake_phcpy(generation), solve(2))
     assert hello["ready"] is True
     assert hello["api"] == api
@@ -53,7 +53,7 @@ def test_chatter(fake_phcpy, generation):
 
 
 def test_requests_are_not_eaten(fake_phcpy):
-    """A phcpy that reads standard input finds it empty and takes no request away."""
+    """A phcpy that reads standard input finds it empty and loses no request."""
     answers, _ = converse(fake_phcpy("old"), solve(13), solve(2))
     assert len(answers) == 3
     assert all("solutions" in answer for answer in answers[1:])
@@ -61,7 +61,7 @@ def test_requests_are_not_eaten(fake_phcpy):
 
 @pytest.mark.parametrize("generation", ["old", "new"])
 def test_track(fake_phcpy, generation):
-    """The trackers' different names and return values give the same answer."""
+    """The trackers' different names and return values give the same result."""
     start = "t : 0.0 0.0\nm : 1\nthe solution for t :\n x0 : 1.0 0.0\n== err : 0 ="
     request = {
         "operation": "track",
@@ -84,7 +84,7 @@ def test_seed(fake_phcpy, generation):
 
 
 def test_errors(fake_phcpy):
-    """An exception or a refusal inside phcpy is answered, and the worker goes on."""
+    """An exception or a refusal inside phcpy is reported, and the worker continues."""
     answers, _ = converse(fake_phcpy("old"), solve(9), solve(11), solve(2))
     assert answers[1]["error"] == "ValueError: no such thing"
     assert "did not accept" in answers[2]["error"]
@@ -92,7 +92,7 @@ def test_errors(fake_phcpy):
 
 
 def test_no_phcpy(fake_phcpy):
-    """A Python that cannot import phcpy says why in its greeting and ends."""
+    """A Python that cannot import phcpy reports the reason in its greeting and ends."""
     interpreter = fake_phcpy("old")
     package = Path(interpreter).parent / "old" / "phcpy"
     (package / "solver.py").write_text("raise ImportError('libgnat-12.so is missing')\n")
@@ -102,7 +102,7 @@ def test_no_phcpy(fake_phcpy):
 
 
 def test_starred_fields_are_not_refined(fake_phcpy):
-    """A solution with overflowing fields is passed on as it is: phcpy cannot read it back."""
+    """A solution with overflowing fields is returned unchanged: phcpy cannot read it back."""
     starred = "t : 0.0 0.0\nm : 1\nthe solution for t :\n x0 : NaN**** NaN****\n== err :"
     request = {
         "operation": "track",
@@ -116,7 +116,7 @@ def test_starred_fields_are_not_refined(fake_phcpy):
 
 
 def test_ends_when_the_lifeline_is_closed(fake_phcpy):
-    """A worker inside a long call ends as soon as the other end of its lifeline is closed."""
+    """A worker inside a long call ends as soon as the other end of its control pipe is closed."""
     held, lifeline = os.pipe()
     with subprocess.Popen(
         [fake_phcpy("old"), str(WORKER), str(held)],

@@ -68,7 +68,7 @@ def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by):
 
 
 def test_costs_are_those_of_the_solutions():
-    """Each threshold encloses the least cost over the count's solutions, and hardly more."""
+    """Each threshold encloses the least cost over the count's solutions, with a small width."""
     trials = 40
     counts = estimate(DIAGONAL, trials, complete=True).counts
     for by, measure in MEASURES.items():
@@ -109,7 +109,7 @@ def test_costs_are_those_of_the_solutions():
 
 
 def test_what_is_not_known_stays_open():
-    """No solution known: anything; some may be missing: no lower end; none there: infinite."""
+    """No solution known: any value; some may be missing: no lower end; none exists: infinite."""
     of = Thresholds(DIAGONAL, 0, MEASURES["size"]).of
     whole = next(c for c in estimate(DIAGONAL, 10, complete=True).counts if c.real == 2)
     sure = of(whole)
@@ -141,7 +141,7 @@ def test_relu_solutions_are_exact():
 
 
 def test_more_weights_than_equations_are_asked_bound_by_bound():
-    """A family of matches has no list: each bound is an estimate of its own."""
+    """A family of matches has no list: each bound is a separate estimate."""
     assert not is_listed(OVER)
     assert is_listed(ROW)
     rules = Constraints(max_abs={"W": 2.0})
@@ -187,7 +187,7 @@ def _profile(ends, counted=True):
 @settings(max_examples=many(150), deadline=None)
 @given(INTERVALS, st.lists(st.floats(0, 11), min_size=2, max_size=6).map(sorted))
 def test_profiles_are_monotone_counts(ends, bounds):
-    """At each bound the tallies are those of the outcomes; more is allowed, more is matched."""
+    """At each bound the tallies are those of the outcomes; a larger bound has more matches."""
     found = _profile(ends)
     last = None
     for bound in bounds:
@@ -207,7 +207,7 @@ def test_profiles_are_monotone_counts(ends, bounds):
 
 
 def test_lower_bounds_are_no_estimates():
-    """Where matches were found and their lack could not be shown the share is not given."""
+    """If matches were found and no search can prove that there is none, no share is given."""
     ends = [(0.0, 1.0), (0.0, 2.0), (0.0, math.inf), (math.inf, math.inf)]
     assert _profile(ends, counted=False).at(1.5).estimate is None
     assert _profile(ends[:2], counted=False).at(3.0).estimate == 1
@@ -215,7 +215,7 @@ def test_lower_bounds_are_no_estimates():
 
 
 def test_crossings():
-    """Rankings cross where one is certainly ahead below and the other above."""
+    """Rankings cross if one is certainly ahead below and the other above."""
     slow = [(0.2 + 0.001 * k,) * 2 for k in range(60)] + [(math.inf, math.inf)] * 40
     fast = [(5.0 + 0.01 * k,) * 2 for k in range(100)]
     found = ProfileResult("size", 0, (_profile(slow), _profile(fast)), 100)

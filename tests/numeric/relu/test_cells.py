@@ -49,7 +49,7 @@ def test_counts_are_brute_force(part):
 
 
 def test_divided_search_ends_in_cells():
-    """Going on after solutions, every recorded cell has all its sides."""
+    """If the search continues after solutions, every recorded cell has all its sides."""
     for instance in instances(problem(3, 4, 2, 3, W1=MASK), 6, seed=8):
         found = CellTree(instance).search(mode=DIVIDE)
         assert found.status == NO_MATCH

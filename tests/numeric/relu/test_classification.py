@@ -56,7 +56,7 @@ def test_idx_files_are_read(tmp_path, suffix):
     ],
 )
 def test_damaged_files_are_refused(tmp_path, images, words):
-    """The words say what is wrong with the file."""
+    """The message names the error in the file."""
     (tmp_path / "train-images-idx3-ubyte").write_bytes(images)
     (tmp_path / "train-labels-idx1-ubyte").write_bytes(_idx(np.zeros(4)))
     with pytest.raises(InputError, match=words):
@@ -64,7 +64,7 @@ def test_damaged_files_are_refused(tmp_path, images, words):
 
 
 def test_missing_files_are_named(tmp_path):
-    """An empty folder: the words name what is expected."""
+    """An empty folder: the message names the expected files."""
     with pytest.raises(InputError, match="train-images-idx3-ubyte"):
         load_idx(tmp_path)
 
@@ -84,7 +84,7 @@ def test_many_weights_match_and_few_do_not(digits):
     [({"m": 5000}, "`m`"), ({"rows": 0}, "`rows`"), ({"budget": 3}, "`budget`")],
 )
 def test_bad_sizes_are_named(digits, change, words):
-    """What does not fit is named with its value."""
+    """Invalid arguments are named with their value."""
     sizes = {"m": 50, "n": 20, "budget": 40, "rows": 5}
     with pytest.raises(InputError, match=words):
         classify(digits, **(sizes | change), seed=0, index=0)
@@ -92,7 +92,7 @@ def test_bad_sizes_are_named(digits, change, words):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_verified_classes_are_those_over_the_rationals(seed):
-    """Counts agree with fractions, ties included: a tie is not right."""
+    """Counts agree with fractions, ties included: a tie is an error."""
     rng = np.random.default_rng(seed)
     W1, W2, X = rng.normal(size=(6, 4)), rng.normal(size=(3, 6)), rng.normal(size=(4, 8))
     if seed == 0:

@@ -1,4 +1,4 @@
-"""Decisions of ReLU instances against brute force, a second tree, SCIP and exact checks."""
+"""Decisions of ReLU instances compared with brute force, a second tree, SCIP, exact checks."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ from tests.samples import many
 
 
 def _check(instance, found):
-    """Every answer carries evidence that holds over Q."""
+    """Every result has evidence that holds over Q."""
     system = relu_system(instance.allocation, *instance.exact)
     if found.verdict == MATCH:
         assert system.is_witness(list(found.witness))
@@ -38,7 +38,7 @@ def _check(instance, found):
 
 
 def test_a_column_of_more_than_d_weights_can_match():
-    """Section 5 of the first paper says that 4.1's column condition carries over: it does not."""
+    """Section 5 of the first paper claims 4.1's column condition for ReLU: it does not hold."""
     case = problem(2, 2, 1, 2, W1=[[1, 0], [1, 0]])
     drawn = instances(case, 16)
     found = [decide(instance, certify=True) for instance in drawn]
@@ -51,7 +51,7 @@ def test_a_column_of_more_than_d_weights_can_match():
 
 @pytest.mark.parametrize("part", range(4))
 def test_brute_force_agrees_on_tiny_instances(part):
-    """The decision is that of all patterns' linear equations, one by one."""
+    """The decision agrees with all patterns' linear equations, one by one."""
     rng = np.random.default_rng(100 + part)
     for _ in range(many(30)):
         case = random_problem(rng, surplus=int(rng.integers(-1, 2)) if part % 2 else 0)
@@ -65,7 +65,7 @@ def test_brute_force_agrees_on_tiny_instances(part):
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.filterwarnings("error")
 def test_units_without_effect_decide_nothing(part):
-    """Units whose column of W2 is zero: the answer is brute force's, and its file verifies."""
+    """Units whose column of W2 is zero: the result is brute force's, and its file verifies."""
     rng = np.random.default_rng(300 + part)
     idle = 0
     for _ in range(6):
@@ -82,7 +82,7 @@ def test_units_without_effect_decide_nothing(part):
 
 @pytest.mark.filterwarnings("error")
 def test_counts_with_units_without_effect():
-    """Brute force finds as many solutions; an idle weight that learns leaves a continuum."""
+    """Brute force finds as many solutions; a learnable weight without effect leaves a continuum."""
     rng = np.random.default_rng(17)
     complete = 0
     for _ in range(12):
@@ -130,7 +130,7 @@ def test_both_trees_agree_with_evidence(n, rows, count):
 
 
 def test_evidence_is_a_file_that_verifies():
-    """Certificates of both verdicts verify, and fail where a number is changed."""
+    """Certificates of both verdicts verify, and fail if a number is changed."""
     seen = set()
     for instance in instances(_figure(8, 8), 12):
         found = decide(instance, certify=True)
@@ -150,7 +150,7 @@ def test_evidence_is_a_file_that_verifies():
 
 @pytest.mark.parametrize(("rows", "count"), [(8, 12), (5, 6)])
 def test_scip_agrees(rows, count):
-    """SCIP, with special ordered sets, says the same."""
+    """SCIP, with special ordered sets, agrees."""
     pytest.importorskip("pyscipopt")
     for instance in instances(_figure(8, rows), count, seed=3):
         verdict, _ = scip_verdict(instance, timeout=60)
@@ -159,7 +159,7 @@ def test_scip_agrees(rows, count):
 
 @pytest.mark.long
 def test_scip_agrees_on_five_hundred():
-    """SCIP says the same on mid-size instances."""
+    """SCIP agrees on mid-size instances."""
     pytest.importorskip("pyscipopt")
     answered = 0
     for n, rows in ((8, 8), (8, 7), (6, 6), (10, 8)):
@@ -182,14 +182,14 @@ def test_learnable_readout_alone_is_linear():
 
 
 def test_both_layers_are_refused_in_words():
-    """Where W1 and W2 both learn a pattern's equations are bilinear, and that is said."""
+    """If W1 and W2 both learn a pattern's equations are bilinear, and a message says so."""
     case = problem(2, 2, 1, 2, W1=[[1, 0], [0, 0]], W2=[[1, 0]])
     with pytest.raises(InputError, match="bilinear"):
         decide(instances(case, 1)[0])
 
 
 def test_silent_fixed_part_is_no_exception():
-    """A sample on which every fixed contribution vanishes may be matched by all units silent.
+    """A sample on which all fixed contributions vanish may be matched with all units off.
 
     Lemmas D.3 and D.4 exclude such patterns; they do not hold there.
     """
@@ -218,7 +218,7 @@ def test_whole_rows_that_learn():
 @settings(max_examples=15, deadline=None)
 @given(st.permutations(range(4)), st.integers(0, 50))
 def test_order_of_units_does_not_matter(order, index):
-    """Renaming hidden units changes nothing."""
+    """Renaming hidden units does not change the result."""
     case = problem(3, 4, 2, 3, W1=[[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])
     instance = instances(case, index + 1)[index]
     order = list(order)
@@ -235,7 +235,7 @@ def test_order_of_units_does_not_matter(order, index):
 
 
 def test_few_nodes_leave_it_undetermined():
-    """An instance that is given up is neither a match nor none."""
+    """An instance whose search was stopped is neither matched nor unmatched."""
     found = [decide(i, most_nodes=1) for i in instances(_figure(8, 8), 12)]
     assert any(f.verdict == UNDETERMINED and "given up" in f.note for f in found)
     with pytest.raises(InputError, match="no certificate"):

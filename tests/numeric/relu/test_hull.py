@@ -46,7 +46,7 @@ def test_every_leaf_is_refuted_over_the_rationals():
 
 
 def test_sides_only_remove_columns():
-    """What agrees with more sides agrees with fewer."""
+    """A point that agrees with more sides agrees with fewer."""
     instance = instances(problem(3, 4, 2, 3, W1=MASK), 1)[0]
     program = hull(instance)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The revised simplex on hull programs, and what refutes, against scipy's."""
+"""The revised simplex on hull programs, and refutations, compared with SciPy's."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_rows_are_products_with_the_columns():
 
 
 def test_feasibility_and_least_cost_are_scipys():
-    """Feasible or not at the root, and the optimum, are scipy's."""
+    """Feasibility at the root, and the optimum, agree with SciPy's."""
     seen = set()
     for tree in _trees(30):
         program, basis, costs, room = _begin(tree)
@@ -87,7 +87,7 @@ def test_feasibility_and_least_cost_are_scipys():
 
 
 def test_columns_that_go_are_not_used_and_rows_refute():
-    """From an optimal basis, sides are decided as scipy decides; kept rows refute no more."""
+    """From an optimal basis, sides are decided as by SciPy; kept rows refute no more."""
     rng = np.random.default_rng(1)
     seen = {"refuted": 0, "solved": 0, "row refutes node": 0, "row refutes side": 0}
     for tree in _trees(30, seed=3):

@@ -1,4 +1,4 @@
-"""ReLU instances under constraints: against all patterns by brute force; proofs that verify."""
+"""ReLU instances under constraints: compared with all patterns; proofs that verify."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ends(instance: Instance) -> list[tuple[float, float]]:
 def by_patterns(instance: Instance) -> bool:
     """Whether some activation pattern has weights in the box, by one linear program for each.
 
-    Nothing of the project's equations is used: labels are linear in the weights on a pattern.
+    No equations of the project are used: labels are linear in the weights on a pattern.
     """
     W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
     cells, bounds = instance.allocation.cells, ends(instance)
@@ -111,7 +111,7 @@ def random_instance(rng: np.random.Generator) -> Instance:
 
 
 def test_tiny_instances_against_all_patterns():
-    """Both answers agree with one linear program for each pattern; every proof verifies."""
+    """Both results agree with one linear program for each pattern; every proof verifies."""
     rng = np.random.default_rng(17)
     seen = {True: 0, False: 0}
     for _ in range(many(500)):
@@ -129,7 +129,7 @@ def test_tiny_instances_against_all_patterns():
 
 
 def test_the_tree_over_q_alone_agrees():
-    """Linear programs over Q, branched, with no floating point at all: the same answers."""
+    """Linear programs over Q, branched, without floating point: the same results."""
     rng = np.random.default_rng(3)
     for _ in range(60):
         instance = random_instance(rng)
@@ -140,7 +140,7 @@ def test_the_tree_over_q_alone_agrees():
 
 
 def test_vectors_refute_in_their_box_and_in_smaller_ones():
-    """What refutes a leaf in a wider box refutes it in a narrower; without a box it may not."""
+    """A refutation of a leaf in a wider box holds in a narrower one; without a box it may not."""
     problem = as_problem("examples/relu_figure.toml")
     tight = replace(problem, constraints=Constraints(max_abs=2.0))
     refuted = 0
@@ -166,7 +166,7 @@ def test_vectors_refute_in_their_box_and_in_smaller_ones():
     learns=st.sampled_from(["W1", "W2"]),
 )
 def test_tighter_never_matches_more(key, bounds, sign, learns):
-    """Trial by trial: what matches under tight constraints matches under looser ones."""
+    """Trial by trial: matches under tight constraints are matches under looser ones."""
     net = ShallowReLU(q=3, n=3, d=1, m=3)
     mask = [[1, 1, 0], [0, 1, 0], [0, 0, 1]] if learns == "W1" else [[1, 1, 1]]
     low, high = sorted(bounds)
@@ -181,7 +181,7 @@ def test_tighter_never_matches_more(key, bounds, sign, learns):
 
 
 def test_a_huge_bound_is_none():
-    """`max_abs = 1e9` decides and counts as no constraint does."""
+    """`max_abs = 1e9` gives the decisions and counts of no constraint."""
     net = ShallowReLU(q=3, n=3, d=2, m=2)
     masks = {"W1": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}
     bound = Problem(net, masks, constraints=Constraints(max_abs=1e9))
@@ -194,7 +194,7 @@ def test_a_huge_bound_is_none():
 
 
 def test_counts_are_the_solutions_inside():
-    """A complete count under a bound is that of the solutions without it that lie inside."""
+    """A complete count under a bound is that of the unconstrained solutions inside it."""
     net = ShallowReLU(q=3, n=3, d=2, m=2)
     masks = {"W1": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}
     free, bound = Problem(net, masks), Problem(net, masks, constraints=Constraints(max_abs=1.0))
@@ -239,7 +239,7 @@ def test_contradictory_constraints_match_nothing():
 
 
 def test_idle_weights_lie_in_their_intervals():
-    """A unit that reaches no output keeps its weights where they may lie."""
+    """A unit that reaches no output keeps its weights within their bounds."""
     net = ShallowReLU(q=2, n=3, d=1, m=2)
     support = {"W2": [[1, 1, 0]]}
     rules = Constraints(sign="keep", max_change=0.1)
@@ -258,7 +258,7 @@ def test_idle_weights_lie_in_their_intervals():
 
 @pytest.mark.parametrize("engine", ["adam", "levenberg-marquardt", "scip"])
 def test_other_engines_obey(engine):
-    """Engines of their own find no match that is none under the constraints."""
+    """Other engines find no match that violates the constraints."""
     if engine == "scip":
         pytest.importorskip("pyscipopt")
     net = ShallowReLU(q=3, n=3, d=1, m=2)
@@ -278,7 +278,7 @@ def test_other_engines_obey(engine):
 
 
 def test_programs_may_be_given_up():
-    """A limit of pivots is no answer."""
+    """A limit of pivots gives no result."""
     one = fmpq(1)
     rows = [[one, one, fmpq(0)], [one, fmpq(0), one]]
     assert maximize(rows, [one, one], most_pivots=0).status == "given up"

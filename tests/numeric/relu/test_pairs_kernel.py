@@ -19,14 +19,14 @@ def test_tableau_solves_the_equations():
 
 
 def test_dependent_equations_are_told_apart():
-    """A dependent row leaves a rest, 0 where it is consistent."""
+    """A dependent row leaves a remainder, 0 if it is consistent."""
     A = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
     assert start_tableau(A, np.array([1.0, 2.0]))[4] < 1e-12
     assert start_tableau(A, np.array([1.0, 3.0]))[4] > 0.1
 
 
 def test_pairs_are_brute_force():
-    """The decision is that of all patterns, or none is made."""
+    """The decision is that of all patterns, or there is none."""
     rng = np.random.default_rng(5)
     decided = 0
     for _ in range(30):

@@ -1,4 +1,4 @@
-"""Searches under a time limit: the same answer, or none; never one from a search cut off."""
+"""Searches under a time limit: the same result, or none; never one from an unfinished search."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from numeric.relu.patience import in_time
 
 @numba.njit(nogil=True)
 def _walk(most):
-    """Visit nodes until there are no more to visit; a hundred thousand are enough."""
+    """Visit nodes until there are none left; a hundred thousand suffice."""
     nodes, value = 0, 1.0
     while nodes < most[0] and nodes < 100_000:
         nodes += 1
@@ -38,14 +38,14 @@ def test_the_search_is_whole():
 
 @numba.njit(nogil=True)
 def _for_ever(most, seen):
-    """A search that only its nodes end; it writes, as all do, so it reads them at each."""
+    """A search that ends only after its nodes; it reads the counter at each of them."""
     while most[0] >= 0:
         seen[0] += 1
 
 
 @pytest.mark.parametrize("is_main", [True, False])
 def test_time_is_up(is_main):
-    """The alarm, and where there is none the clock, end a search; no thread goes on."""
+    """The alarm, or otherwise the clock, ends a search; no thread continues."""
     seen, visited = [], np.zeros(1, np.int64)
     _for_ever(np.full(1, -1), visited)
 
@@ -67,7 +67,7 @@ def test_time_is_up(is_main):
 
 
 def test_an_error_of_the_search_is_told():
-    """What it raises is raised to the caller."""
+    """Its exception is raised in the caller."""
     with pytest.raises(ZeroDivisionError):
         in_time(_walk, lambda most: 1 // 0, 10)
 

@@ -1,4 +1,4 @@
-"""Shares of approximate matches: what is open counts on both sides."""
+"""Shares of approximate matches: undecided instances count on both sides."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from numeric.statistics.intervals import proportion_interval
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
 def test_the_interval_carries_what_is_open(exact, found, left):
-    """The lower end takes open instances as not reached, the upper one as reached."""
+    """The lower end counts undecided instances as not reached, the upper one as reached."""
     trials = exact + found + left
     if not trials:
         return
     share = ApproximateShare(1e-3, trials, exact, found)
     low = proportion_interval(exact + found, left, confidence=0.95).low
     assert share.interval.low == pytest.approx(low)
-    # All but those reached are open, so no upper end below 1 is known.
+    # All but those reached are undecided, so no upper end below 1 is known.
     assert share.interval.high == 1.0
     assert share.open == left
     assert ("at least" in str(share)) == bool(left)
 
 
 def test_a_verdict_is_its_own_interval():
-    """Where every instance has a match by a verdict, the share is 1 without an interval."""
+    """If every instance has a match by a verdict, the share is 1 without an interval."""
     share = ApproximateShare(1e-3, 12, 12, 0, certified=True)
     assert (share.interval.low, share.interval.high) == (1.0, 1.0)
 
 
 def test_plain_data():
-    """The JSON object names the loss, and what was not searched."""
+    """The JSON object names the loss, and the instances that were not searched."""
     data = ApproximateShare(0.01, 10, 2, 3, 1).to_dict()
     assert data["loss"] == "mean squared error"
     assert (data["reached"], data["open"], data["unsearched"]) == (5, 5, 1)

@@ -19,7 +19,7 @@ def test_width_is_massarts():
 
 
 def test_the_whole_function_is_covered():
-    """Of a law with jumps and an atom at infinity all is in the band at the level promised."""
+    """For a law with jumps and an atom at infinity the band covers at the stated level."""
     rng = np.random.default_rng(7)
     n, level, missed, rounds = 60, 0.8, 0, 1500
     width = band_half_width(n, level)

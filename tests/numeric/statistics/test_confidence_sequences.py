@@ -1,4 +1,4 @@
-"""The confidence sequence, against exact probabilities of ever missing, and simulation."""
+"""The confidence sequence, compared with exact probabilities of any miss, and simulation."""
 
 from functools import cache
 from math import log, pi, sqrt
@@ -31,7 +31,7 @@ def probability_of_ever_missing(interval, p, trials):
 def test_never_misses_too_often(p):
     """The chance that any of the first 120 intervals misses is at most 10 %, computed exactly.
 
-    The same for Clopper-Pearson intervals is above 10 %: the test can tell.
+    The same for Clopper-Pearson intervals is above 10 %: the test can distinguish them.
     """
     missing = probability_of_ever_missing(
         lambda k, m: confidence_sequence(k, m, confidence=0.9), p, 120
@@ -118,7 +118,7 @@ def test_width_scales_as_stated(n, p):
 
 
 def test_ends_and_extremes():
-    """Nothing seen, all or none matched, and huge counts have their plain answers."""
+    """No outcomes, all or none matched, and huge counts have their simple results."""
     assert confidence_sequence(0, 0) == ConfidenceInterval(0.0, 1.0)
     assert confidence_sequence(0, 0, 9) == ConfidenceInterval(0.0, 1.0)
     every, none = confidence_sequence(40, 0), confidence_sequence(0, 40)

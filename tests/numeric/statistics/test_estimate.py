@@ -28,7 +28,7 @@ def scripted(trials, seed=0):
 
 
 def test_tally_and_interval():
-    """60 matched, 20 unmatched, 20 undetermined: both ends carry the undetermined."""
+    """60 matched, 20 unmatched, 20 undetermined: both ends include the undetermined."""
     found = scripted(100, 7)
     assert (found.matched, found.unmatched, found.undetermined) == (60, 20, 20)
     assert found.estimate == 0.75
@@ -53,7 +53,7 @@ def test_json_keys():
 
 
 def test_nothing_decided():
-    """Only undetermined trials: no estimate, the interval says nothing."""
+    """Only undetermined trials: no estimate, the interval is [0, 1]."""
     counts = (InstanceCount(0, None, None, UNDETERMINED),)
     found = Estimate(PROBLEM, "x", 0, counts, 1)
     assert found.estimate is None

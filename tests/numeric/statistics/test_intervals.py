@@ -38,7 +38,7 @@ def test_limits_agree_with_scipy(method, scipy_name, confidence):
 
 
 def test_clopper_pearson_is_the_binomial_tail():
-    """At each limit the tail of the binomial law is half of what is left."""
+    """At each limit the tail of the binomial law is half of the remaining probability."""
     interval = proportion_interval(743, 257)
     assert binom.sf(742, 1000, interval.low) == pytest.approx(0.025, rel=1e-9)
     assert binom.cdf(743, 1000, interval.high) == pytest.approx(0.025, rel=1e-9)
@@ -55,7 +55,7 @@ def test_closed_forms_at_the_ends():
 
 @pytest.mark.parametrize("method", ["clopper-pearson", "wilson"])
 def test_nothing_known(method):
-    """No trials, or only undetermined ones, leave everything possible."""
+    """No trials, or only undetermined ones, exclude nothing."""
     assert proportion_interval(0, 0, method=method) == ConfidenceInterval(0.0, 1.0)
     assert proportion_interval(0, 0, 50, method=method) == ConfidenceInterval(0.0, 1.0)
 
@@ -174,7 +174,7 @@ def statistic_by_optimization(delta, b, c, n):
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 40), st.sampled_from([0.8, 0.95]))
 @settings(max_examples=many(60), deadline=None)
 def test_paired_limits_solve_the_score_equation(b, c, rest, confidence):
-    """At each limit inside (-1, 1) the statistic, from scratch, is z."""
+    """At each limit inside (-1, 1) the statistic, computed independently, is z."""
     n = b + c + rest
     assume(n > 0)
     interval = paired_interval([[rest, b], [c, 0]], confidence=confidence)
@@ -248,7 +248,7 @@ def test_paired_undetermined_contain_every_completion(known, data):
 
 
 def test_paired_coverage_by_enumeration():
-    """Over all tables of 25 trials, coverage is near 95 % wherever the truth lies."""
+    """Over all tables of 25 trials, coverage is near 95 % for every true value."""
     n = 25
     inside, coverages = {}, []
     tables = [(b, c) for b in range(n + 1) for c in range(n + 1 - b)]
@@ -264,7 +264,7 @@ def test_paired_coverage_by_enumeration():
 
 
 def test_paired_is_shorter_than_two_separate_intervals():
-    """Common instances pay: with outcomes that agree mostly, the interval is far shorter."""
+    """Common instances help: if outcomes mostly agree, the interval is far shorter."""
     paired = paired_interval([[600, 40], [20, 340]])
     first, second = proportion_interval(640, 360), proportion_interval(620, 380)
     assert paired.half_width < 0.4 * (first.half_width + second.half_width)

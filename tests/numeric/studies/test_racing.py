@@ -1,4 +1,4 @@
-"""Successive halving: the better allocation wins, and what is shown is right."""
+"""Successive halving: the better allocation wins, and claims are correct."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ ROW, OFF, DIAGONAL = (
 
 
 def test_the_best_wins_and_the_rest_is_beaten():
-    """A maximal allocation wins against two in between, which are shown to match less often."""
+    """A maximal allocation wins against two intermediate ones, which match less often."""
     race = successive_halving([DIAGONAL, ROW, OFF], first=64, most=1024)
     assert race.winner == 1
     assert race.is_settled
@@ -29,7 +29,7 @@ def test_the_best_wins_and_the_rest_is_beaten():
 
 
 def test_equal_allocations_are_not_told_apart():
-    """An allocation against itself: nothing is shown, and all trials are used."""
+    """An allocation against itself: no claim, and all trials are used."""
     race = successive_halving([OFF, OFF], first=16, most=64)
     assert not race.is_settled
     assert [e.estimate.trials for e in race.entrants] == [64, 64]
@@ -37,7 +37,7 @@ def test_equal_allocations_are_not_told_apart():
 
 
 def test_halving_spends_on_the_better_half():
-    """After the first round at most half go on, at least two."""
+    """After the first round at most half continue, at least two."""
     race = successive_halving([OFF, DIAGONAL, OFF, DIAGONAL], first=16, most=32)
     assert sorted(e.rounds for e in race.entrants)[:2] == [1, 1]
     assert {e.estimate.trials for e in race.entrants} <= {16, 32}
@@ -66,7 +66,7 @@ def test_undetermined_trials_weaken_the_comparison():
 
 
 def test_the_advantage_holds_at_every_moment():
-    """Of many fair races hardly one ever calls the first better, however often one looks."""
+    """Of many fair races hardly one ever calls the first better, for any number of looks."""
     rng = np.random.default_rng(0)
     wrong = 0
     for _ in range(200):

@@ -41,10 +41,10 @@ def counted(monkeypatch):
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_store_answers_constraints_asked_later(name, counted, tmp_path):
-    """Trial by trial what a fresh run says, the solutions included."""
+    """Trial by trial the results of a new run, the solutions included."""
     problem, store = CASES[name], tmp_path / "s.sqlite"
     free = estimate(problem, 25, store=store, complete=True)
-    # In a cell that leaves weights free (a silent ReLU teacher) not all solutions are known.
+    # In a cell that leaves weights free (a ReLU teacher that is off) not all solutions are known.
     open_ = {c.index for c in free.counts if c.status != "complete"}
     assert len(open_) < 5
     for rules in RULES:
@@ -60,7 +60,7 @@ def test_a_store_answers_constraints_asked_later(name, counted, tmp_path):
         for a, b in zip(fresh.counts, kept.counts, strict=True):
             assert record(a)[:5] == record(b)[:5]
             np.testing.assert_allclose(np.ravel(a.solutions), np.ravel(b.solutions), rtol=1e-9)
-        # Written, too: nothing is looked up twice.
+        # They are also written: nothing is computed twice.
         counted.clear()
         again = estimate(bounded, 25, store=store, complete=True)
         assert [record(c) for c in again.counts] == [record(c) for c in kept.counts]
@@ -68,7 +68,7 @@ def test_a_store_answers_constraints_asked_later(name, counted, tmp_path):
 
 
 def test_only_what_is_not_known_is_computed(counted, tmp_path):
-    """Trials beyond those kept, trials whose solutions were not kept: those, and no others."""
+    """Trials beyond the stored ones, and trials whose solutions were not stored: no others."""
     problem, store = CASES["diagonal"], tmp_path / "s.sqlite"
     estimate(problem, 10, store=store)
     bounded = replace(problem, constraints=RULES[0])
@@ -76,7 +76,7 @@ def test_only_what_is_not_known_is_computed(counted, tmp_path):
     found = estimate(bounded, 16, store=store)
     assert sorted(counted) == list(range(10, 16))
     assert [c.outcome for c in found.counts] == [c.outcome for c in estimate(bounded, 16).counts]
-    # A maximal verdict keeps no solution: all is computed.
+    # A maximal verdict stores no solution: all is computed.
     row = Problem(problem.network, {"W": [[1, 1], [0, 0]]})
     estimate(row, 5, store=store)
     counted.clear()
@@ -85,7 +85,7 @@ def test_only_what_is_not_known_is_computed(counted, tmp_path):
 
 
 def test_another_seed_is_another_trial(counted, tmp_path):
-    """Trials of another seed or problem are no help."""
+    """Trials of another seed or problem cannot be reused."""
     problem, store = CASES["diagonal"], tmp_path / "s.sqlite"
     estimate(problem, 6, store=store)
     counted.clear()
@@ -94,7 +94,7 @@ def test_another_seed_is_another_trial(counted, tmp_path):
 
 
 def test_witnesses_of_relu_nets_that_obey(counted, tmp_path):
-    """Decided, not counted: a witness inside is a match, one outside says nothing."""
+    """Decided, not counted: a witness inside is a match, one outside decides nothing."""
     problem, store = CASES["relu"], tmp_path / "s.sqlite"
     free = estimate(problem, 60, store=store)
     bounded = replace(problem, constraints=Constraints(max_abs=1.5))
@@ -107,7 +107,7 @@ def test_witnesses_of_relu_nets_that_obey(counted, tmp_path):
 
 
 def test_an_estimate_in_memory(counted):
-    """`constrain` needs no store; it says what it cannot do."""
+    """`constrain` needs no store; a message says what it cannot do."""
     problem = CASES["diagonal"]
     found = estimate(problem, 40)
     counted.clear()

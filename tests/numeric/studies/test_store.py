@@ -1,4 +1,4 @@
-"""Trials on disk: written once, never mixed, refused where they are damaged."""
+"""Trials on disk: written once, never mixed, refused if they are damaged."""
 
 import sqlite3
 import subprocess
@@ -27,7 +27,7 @@ def count(k, real=0):
 
 
 def test_what_is_written_is_read(tmp_path):
-    """Every field of a trial comes back, in a new process of the file."""
+    """Every field of a trial is read back, in a new process of the file."""
     with Store(tmp_path / "s.sqlite", create=True) as store:
         study = store.study(WORK, "1.2")
         assert store.add(study, [count(0, 2), count(3, 0), count(1, None)]) == 3
@@ -78,7 +78,7 @@ def test_studies_are_kept_apart(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all, but quite long" * 30])
 def test_foreign_files(tmp_path, content):
-    """A text file is refused and left as it was; an empty file becomes a store."""
+    """A text file is refused and not changed; an empty file becomes a store."""
     path = tmp_path / "s.sqlite"
     path.write_bytes(content)
     if not content:
@@ -104,7 +104,7 @@ def test_other_databases(tmp_path):
 
 
 def test_damage_is_noticed(tmp_path):
-    """A store with overwritten pages says so instead of giving trials."""
+    """A store with overwritten pages is an error and gives no trials."""
     path = tmp_path / "s.sqlite"
     with Store(path, create=True) as store:
         study = store.study(WORK)
@@ -119,7 +119,7 @@ def test_damage_is_noticed(tmp_path):
 
 
 def test_missing_files(tmp_path):
-    """A store that must exist, or lies in no folder, is refused by name."""
+    """A store that must exist, or whose folder does not exist, is refused by name."""
     with pytest.raises(InputError, match="no such store"):
         Store(tmp_path / "s.sqlite", create=False)
     with pytest.raises(InputError, match="no folder"):
@@ -127,7 +127,7 @@ def test_missing_files(tmp_path):
 
 
 def test_claims(tmp_path):
-    """Trials another live process is at are left to it; a dead one's are free again."""
+    """Trials of another live process are left to it; those of a dead one are free again."""
     path = tmp_path / "s.sqlite"
     with Store(path, create=True) as store:
         study = store.study(WORK)
@@ -147,7 +147,7 @@ def test_claims(tmp_path):
 
 
 def test_merge(tmp_path):
-    """New studies and trials are taken in; a contradiction stops the merge untouched."""
+    """New studies and trials are added; a contradiction stops the merge without changes."""
     with (
         Store(tmp_path / "a.sqlite", create=True) as a,
         Store(tmp_path / "b.sqlite", create=True) as b,
@@ -167,7 +167,7 @@ def test_merge(tmp_path):
 
 
 def test_full_disk_ends_a_study_with_what_is_done(tmp_path):
-    """Where the store takes no more, the estimate so far comes back, and the file stays whole."""
+    """If the store cannot be written, the estimate so far is returned, and the file stays valid."""
     problem = PROBLEM
     path = tmp_path / "s.sqlite"
     with Store(path, create=True) as store, Study(problem, store=store) as study:
@@ -201,6 +201,6 @@ def test_solutions_are_kept_to_the_last_bit(solutions):
 
 
 def test_damaged_solutions_are_told():
-    """Bytes that are no whole number of solutions are refused in one line."""
+    """Bytes that are not an integer number of solutions are refused in one line."""
     with pytest.raises(InputError, match="damaged"):
         unpacked(packed([(1.0, 2.0)])[:-3])

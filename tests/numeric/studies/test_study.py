@@ -41,7 +41,7 @@ def test_the_same_by_one_or_two_workers(problem):
 
 
 def test_only_the_missing_are_computed(tmp_path):
-    """Asking for more computes the rest; asking again computes nothing."""
+    """A larger request computes the rest; the same request computes nothing."""
     path = tmp_path / "s.sqlite"
     with Study(DIAGONAL, store=path) as study:
         study.run(20)
@@ -57,7 +57,7 @@ def test_only_the_missing_are_computed(tmp_path):
 
 
 def test_a_worker_that_dies_is_replaced():
-    """Workers killed during the work change nothing."""
+    """Workers killed during the work do not change the result."""
     with Study(DIAGONAL, workers=2) as study:
         killed = []
 
@@ -74,7 +74,7 @@ def test_a_worker_that_dies_is_replaced():
 
 
 def test_interrupt_keeps_a_prefix(tmp_path):
-    """Ctrl-C: the estimate is of the first trials without a gap, the rest waits in the store."""
+    """Ctrl-C: the estimate is of the first trials without a gap, the others are in the store."""
     path = tmp_path / "s.sqlite"
 
     def stop(count):
@@ -113,7 +113,7 @@ def killed_many_times(tmp_path, kills, trials, workers, problem):
     for _ in range(kills):
         process = subprocess.Popen(command, env=environment, cwd=tmp_path)
         before = done
-        # Somewhere between the start of the work and well into it.
+        # Between the start of the work and well into it.
         patience = time.monotonic() + 600
         while process.poll() is None and time.monotonic() < patience:
             if store.exists():

@@ -18,7 +18,7 @@ def studies(**more):
 
 
 class Interrupted(InProcessWorker):
-    """Ctrl-C once, after so many trials of all."""
+    """Ctrl-C once, after this number of trials in total."""
 
     def __init__(self, after):
         self.after = after
@@ -68,7 +68,7 @@ def test_workers_are_started_only_for_chunks():
 
 @pytest.mark.parametrize("after", [1, 4, 20, 41, 60])
 def test_one_interrupt_ends_both(after):
-    """They are left within one step of each other."""
+    """Their numbers of trials differ by at most one step."""
     crew = Interrupted(after)
     first, second = run_together(studies(workers=crew), 1000)
     assert crew.rings == 1
@@ -79,7 +79,7 @@ def test_one_interrupt_ends_both(after):
 
 
 def test_names_and_what_tells_apart(tmp_path):
-    """A name is kept, found, replaced on request, and taken along by a merge."""
+    """A name is stored, found, replaced on request, and kept by a merge."""
     from numeric.studies.apart import apart
 
     path = tmp_path / "s.sqlite"
@@ -103,6 +103,6 @@ def test_names_and_what_tells_apart(tmp_path):
 
 
 def test_too_many_trials_are_refused_at_once():
-    """Not after the first million."""
+    """It is refused at once, not after the first million."""
     with pytest.raises(InputError, match="must not be greater than 1000000"):
         run_together(studies(), 10**30)

@@ -67,7 +67,7 @@ def test_this_process_uses_the_object(monkeypatch):
 
 
 def test_work_survives_plain_data():
-    """Trials keep their key through plain data and back; any change of them changes the key."""
+    """Trials keep their key as plain data; any change of them changes the key."""
     work = TrialSeries.of(RANDOM, 5, "exact", timeout=7.0)
     assert TrialSeries.from_dict(work.to_dict()) == work
     assert TrialSeries.from_dict(work.to_dict()).key == work.key

@@ -42,7 +42,7 @@ def test_system_is_the_curve_and_the_section():
 
 @pytest.mark.parametrize("precise", [False, True])
 def test_tracking_arrives_on_the_section(precise):
-    """A path ends on the curve and on the target section, and the way back ends at its start."""
+    """A path ends on the curve and on the target section, and the reverse path at its start."""
     curve, root, rng = curve_of(CASES[9][0], seed=4)
     r = curve.unknowns
     start = np.append(root, 0)[None]
@@ -56,7 +56,7 @@ def test_tracking_arrives_on_the_section(precise):
 
 
 def test_lost_points_stay_lost():
-    """A path that starts nowhere ends nowhere, and does not disturb its neighbours."""
+    """A path that does not start on the curve has no end, and does not disturb its neighbours."""
     curve, root, rng = curve_of(CASES[0][0])
     r = curve.unknowns
     Q0, Q1 = gaussian(rng, r + 1, 2), gaussian(rng, r + 1, 2)
@@ -76,7 +76,7 @@ def test_singular_points_are_not_refined():
 
 
 def test_sharpening_reduces_the_error():
-    """Points come out closer to the curve than doubles can say, with a fair error estimate."""
+    """Points are closer to the curve than the precision of doubles, with a good error estimate."""
     curve, root, rng = curve_of(CASES[9][0], seed=2)
     r = curve.unknowns
     Q = gaussian(rng, r + 1, 2)

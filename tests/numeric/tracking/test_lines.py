@@ -33,7 +33,7 @@ def test_a_turned_instance_has_the_same_roots(allocation, _):
     ],
 )
 def test_a_turned_instance_is_elsewhere(network, cells):
-    """Where D learns, S_0 is turned in its place."""
+    """If D learns, S_0 is transformed within its span."""
     chain = make_chain(Allocation.from_cells(network, cells))
     rng = np.random.default_rng(0)
     parameters = chain.random(rng)[0]

@@ -27,13 +27,13 @@ def test_all_roots_are_found(allocation, roots):
 
 
 def test_too_small_a_count_is_refused():
-    """A root count below the truth is an error that says so."""
+    """A root count below the true one is an error that says so."""
     with pytest.raises(InputError, match="too small"):
         find_start(make_chain(CASES[10][0]), 20)
 
 
 def test_too_large_a_count_is_incomplete():
-    """A root count above the truth is never reached, and the start system says so."""
+    """A root count above the true one is never reached, and the start system says so."""
     start = find_start(DIAGONAL, 3, most_edges=10)
     assert (start.root_count, start.source) == (2, INCOMPLETE)
 
@@ -45,7 +45,7 @@ def test_root_count_must_be_positive():
 
 
 def test_same_seed_same_start():
-    """The start system follows from the seed."""
+    """The start system is derived from the seed."""
     a, b = find_start(DIAGONAL, 2, 5), find_start(DIAGONAL, 2, 5)
     assert np.array_equal(a.parameters, b.parameters)
     assert np.allclose(a.roots, b.roots)

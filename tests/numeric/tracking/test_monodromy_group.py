@@ -62,7 +62,7 @@ def test_a_single_solution():
     ],
 )
 def test_what_is_said_of_a_group_is_what_its_loops_show(permutations, degree, first, not_said):
-    """A proper subgroup is a lower bound and says so; blocks only where the group is transitive."""
+    """A proper subgroup is a lower bound and says so; blocks only if the group is transitive."""
     found = MonodromyGroup(root_group(permutations, degree), tuple(map(tuple, permutations)), 3, 0)
     text = str(found)
     assert text.startswith(first)

@@ -82,7 +82,7 @@ def test_distinct_points():
 
 
 def test_points_are_carried_to_another_section():
-    """All points of a section arrive, as many and distinct."""
+    """All points of a section are reached, as many and distinct."""
     network = LinearRNN(n=3, T=2, b=1, d=2, m=2)
     cells = [("W", 0, 0), ("W", 1, 1), ("B", 0, 0), ("B", 2, 0)]
     chain = make_chain(Allocation.from_cells(network, cells))

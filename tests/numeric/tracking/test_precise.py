@@ -54,7 +54,7 @@ def test_states_are_those_of_the_weights():
 
 
 def test_a_point_off_the_path_is_refused():
-    """From weights that solve nothing no path is followed."""
+    """From weights that do not solve the equations no path is followed."""
     chain = CHAINS[0]
     first, second, _, found = middle(chain, 0.5)
     bad = found.roots[0] * 1e6

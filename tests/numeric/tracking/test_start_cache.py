@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_what_is_saved_is_loaded(folder):
-    """A start system comes back as it was, and no temporary file stays."""
+    """A start system is read as written, and no temporary file remains."""
     chain = make_chain(ALLOCATION)
     start = find_start(chain, 2)
     path = save_start(chain, 0, start)
@@ -62,7 +62,7 @@ def test_a_flipped_byte_is_noticed(folder, capsys):
 
 
 def test_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
-    """Without a writable folder the work goes on, with one line on stderr."""
+    """Without a writable folder the work continues, with one line on stderr."""
     file = tmp_path / "file"
     file.write_text("not a folder")
     monkeypatch.setenv("MATCHPROB_CACHE", str(file))
@@ -72,7 +72,7 @@ def test_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
 
 
 def test_a_root_with_large_weights_is_no_damage(folder, capsys):
-    """Its residual is rounding of large terms: the start system is read back, without a word."""
+    """Its residual is rounding of large terms: the start system is read, without a message."""
     chain = make_chain(ALLOCATION)
     start = find_start(chain, 2)
     far = 1e8 * np.array([1.0, 1.5])

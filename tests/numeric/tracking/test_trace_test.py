@@ -29,7 +29,7 @@ def small():
 
 @pytest.mark.parametrize(("allocation", "roots"), small(), ids=lambda x: str(x))
 def test_known_root_counts(allocation, roots):
-    """From a single root the test finds all N of them, and says that none is missing."""
+    """From a single root the test finds all N of them, and proves that none is missing."""
     chain = make_chain(allocation)
     parameters, root = chain.random(np.random.default_rng(roots))
     found = trace_test(chain, parameters, root[None], seed=3)
@@ -56,7 +56,7 @@ def complete(allocation, seed=0):
     "case", [0, pytest.param(7, marks=pytest.mark.long), 12], ids=lambda k: str(CASES[k][0])
 )
 def test_one_point_dropped_fails(case):
-    """Whichever point is dropped, a solution or another, the test does not pass."""
+    """Without any one of the points, a solution or another, the test fails."""
     search = complete(CASES[case][0])
     everything = search.points
     assert search._measure() == ""
@@ -100,7 +100,7 @@ def test_limits_are_kept():
 
 
 def test_no_root_to_start_from():
-    """A point that is no root is dropped; nothing is claimed then."""
+    """A point that is not a root is dropped; then there is no claim."""
     chain = make_chain(CASES[0][0])
     parameters, _ = chain.random(np.random.default_rng(0))
     found = trace_test(chain, parameters, np.full((1, chain.unknowns), np.nan))

@@ -37,7 +37,7 @@ def test_endpoints_are_roots(chain, lifted):
 
 @pytest.mark.parametrize("chain", CHAINS[::3], ids=lambda c: str(c.allocation))
 def test_the_way_back_leads_to_the_start(chain):
-    """A path tracked there and back ends where it began."""
+    """A path tracked forwards and backwards ends at its start."""
     first, second, start, there = ends(chain, 20)
     good = np.flatnonzero(there.status == DONE)
     zero = np.zeros(len(good), np.int64)
@@ -67,7 +67,7 @@ def test_single_root_is_followed_everywhere():
 
 
 def test_a_path_into_a_double_root_is_stuck_not_done():
-    """Real parameters whose real roots collide on the way end in STUCK or SLOW, not in a root."""
+    """Real parameters whose real roots meet on the path end in STUCK or SLOW, not in a root."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     chain = make_chain(Allocation.from_cells(network, [("W", 0, 0), ("W", 1, 1)]))
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The least loss found: zero where a match is known, the minimum where it is known otherwise."""
+"""The least loss found: zero if a match is known, the minimum if it is known otherwise."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_derivatives_are_those_of_the_map(problem):
 
 
 def test_least_squares():
-    """Where the labels are affine in what learns the least loss is that of least squares."""
+    """If the labels are affine in the learnable weights the least loss is that of least squares."""
     problem = Problem(LinearEstimator(q=2, d=1, m=3), {"W": [[1, 0]]})
     instance = draw_instance(problem, 0, 3)
     X, w = instance.X, instance.weights["W"][0]

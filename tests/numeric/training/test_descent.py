@@ -42,7 +42,7 @@ def test_gradient_descent_of_a_quadratic():
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_run_in_a_batch_ends_as_alone(name):
-    """Batches and runs that are done earlier change nothing."""
+    """Batches and runs that end earlier do not change results."""
     chosen = find_optimizer(name)
     loss, w = batch(DIAGONAL, 12, 2)
     rate = chosen.rate or math.nan
@@ -59,7 +59,7 @@ def test_a_run_in_a_batch_ends_as_alone(name):
     errors, _ = loss.take(ended).slope(together.ends[ended])
     assert np.allclose(errors, together.mse[ended], rtol=1e-9)
     size = (loss.students.Y**2).mean(axis=(1, 2))
-    # Levenberg-Marquardt gives up, too, where no step helps.
+    # Levenberg-Marquardt stops, too, if no step decreases the loss.
     if name != "levenberg-marquardt":
         over = (together.mse <= ENOUGH**2 * size) | ~np.isfinite(together.mse)
         assert ((together.steps == steps) | over).all()
@@ -76,7 +76,7 @@ def test_levenberg_marquardt_ends_at_a_minimum_of_scipy():
 
 
 def test_runs_that_diverge_are_told_and_left():
-    """Steps that are too large end at once in something not finite; others go on."""
+    """Steps that are too large end at once in a value that is not finite; others continue."""
     loss, w = batch(DIAGONAL, 6)
     found = gradient_descent(loss, w, 2000, 50.0)
     lost = ~np.isfinite(found.mse)
@@ -85,6 +85,6 @@ def test_runs_that_diverge_are_told_and_left():
 
 
 def test_unknown_optimizers_are_refused():
-    """The names there are stand in the message."""
+    """The message lists the known names."""
     with pytest.raises(InputError, match="gd, adam, levenberg-marquardt"):
         find_optimizer("sgd")

@@ -41,7 +41,7 @@ def result(problem, trials, settings=None, **more):
 
 
 def test_found_matches_are_the_listed_ones():
-    """Damped Newton with restarts finds nearly all; each arrival is one of the certified list."""
+    """Damped Newton with restarts finds nearly all; each end is one of the certified list."""
     found, known = result(DIAGONAL, 60)
     assert found.exists == sum(c.outcome == "matched" for c in known)
     assert found.exists - found.found <= 2
@@ -49,7 +49,7 @@ def test_found_matches_are_the_listed_ones():
         assert trained.matches == count.real
         assert not trained.found or trained.is_smallest is not None
         assert trained.found is False or trained.exists
-    # Without a match nothing is found, however small the error.
+    # Without a match none is found, however small the error.
     assert all(not t.found for t in found.trained if t.exists is False)
     assert found.false_matches == sum(t.is_below for t in found.trained if t.exists is False) > 0
 
@@ -72,7 +72,7 @@ def test_newton_from_afar_is_not_an_arrival():
 
 
 def test_a_match_where_a_count_says_none_is_a_contradiction():
-    """A wrong record is not averaged away."""
+    """A wrong record is reported and not averaged."""
     known = counts(ROW, 4, complete=True)
     wrong = [replace(c, real=0, solutions=()) for c in known]
     assert all(c.status == COMPLETE for c in known)
@@ -81,7 +81,7 @@ def test_a_match_where_a_count_says_none_is_a_contradiction():
 
 
 def test_a_match_that_was_found_exists():
-    """Trials that the count leaves open are matched where training proves it."""
+    """Trials that the count leaves undecided are matched if training proves it."""
     open_ = [InstanceCount(k, None, None, UNDETERMINED) for k in range(12)]
     settings = TrainingSettings("levenberg-marquardt", restarts=4)
     done = list(Experiment(ROW, 0, settings).run(open_))
@@ -91,14 +91,14 @@ def test_a_match_that_was_found_exists():
 
 
 def test_more_weights_than_equations():
-    """Matches are whole curves; the end is certified on the curve, surplus weights kept."""
+    """Matches are whole curves; the end is certified on the curve, surplus weights fixed."""
     found, _ = result(OVER, 25, complete=False)
     assert found.exists == 25
     assert found.found >= 23
 
 
 def test_relu_arrivals_have_witnesses():
-    """What arrives is decided to have a match; the teacher's own cell always arrives."""
+    """Such an instance is decided to have a match; the teacher's own cell always has one."""
     trials = 30
     found, _ = result(RELU, trials, complete=False)
     assert 0 < found.found <= found.exists < trials
@@ -112,7 +112,7 @@ def test_relu_arrivals_have_witnesses():
 
 
 def test_random_allocations_train_each_its_own():
-    """Students of one batch may have allocations of their own."""
+    """Students of one batch may have different allocations."""
     problem = Problem(NET, {"W": RandomCells(budget=2, rows=2)})
     found, _ = result(problem, 25)
     one = {draw_instance(problem, 0, k).allocation for k in range(25)}

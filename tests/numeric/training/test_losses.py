@@ -41,7 +41,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_derivatives(name):
-    """Errors are the network's own; slopes and Jacobians are those of central differences."""
+    """Errors are the network's own; slopes and Jacobians agree with central differences."""
     problem = PROBLEMS[name]
     instances = [draw_instance(problem, 3, k) for k in range(4)]
     students = Students.of(instances, 2)
@@ -69,7 +69,7 @@ def test_derivatives(name):
 
 
 def test_starts():
-    """The first start is the drawn student; the others follow its law, for any number of them."""
+    """The first start is the drawn student; the others have its law, for any number of them."""
     problem = PROBLEMS["recurrent"]
     instance = draw_instance(problem, 0, 2)
     starts = starts_of(instance, 400)
@@ -81,6 +81,6 @@ def test_starts():
 
 
 def test_networks_without_a_loss_are_refused():
-    """One line names the network."""
+    """The message names the network in one line."""
     with pytest.raises(InputError, match="normalization"):
         check_trainable(NormNet(widths=(2, 2), hidden=(3,), m=2, activation="relu"))

@@ -50,7 +50,7 @@ def newton(chain, parameters, w):
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_jacobian(chain):
-    """The condensed Jacobian is the Jacobian."""
+    """The condensed Jacobian equals the Jacobian."""
     o, ws, lines = prepare(chain)
     ck.jacobian(ws, o, o.slot.states, o.slot.z)
     r = chain.unknowns
@@ -65,7 +65,7 @@ def test_jacobian(chain):
 @pytest.mark.parametrize("lifted", [False, True])
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_taylor(chain, lifted):
-    """The Taylor polynomial of the weights meets Newton's solution to the next order."""
+    """The Taylor polynomial of the weights agrees with Newton's solution to the next order."""
     o, ws, lines = prepare(chain)
     slot = o.slot
     r, size = chain.unknowns, chain.unknowns + o.chain.states

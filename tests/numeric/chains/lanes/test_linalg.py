@@ -62,7 +62,7 @@ def test_factor_and_solve(r, density):
 
 
 def test_a_singular_lane_leaves_the_others_alone():
-    """A zero matrix in one lane gives no number there and right numbers elsewhere."""
+    """A zero matrix in one lane gives no number there and correct numbers elsewhere."""
     rng = np.random.default_rng(1)
     A = gaussian(rng, 2, 2, LANES)
     A[..., 3] = 0

@@ -116,7 +116,7 @@ def test_tile_dot_add(room, sa, sb, n):
 
 @pytest.mark.parametrize("dots", [0, 1, 2, 3, 5])
 def test_dots_add(room, dots):
-    """Any number of them, whether tiles fill it or not."""
+    """Any number of them, for full and partial tiles."""
     ws, z = room
     for t in range(dots):
         for q in range(4):
@@ -135,7 +135,7 @@ def test_list_dot_subtract(room):
 
 
 def test_list_eliminate(room):
-    """A multiple of the pivot row is taken off in the listed columns only."""
+    """A multiple of the pivot row is subtracted in the listed columns only."""
     ws, z = room
     columns = np.array([1, 4, 6])
     for j in columns:
@@ -214,7 +214,7 @@ def test_take_larger(room):
 
 
 def test_is_zero(room):
-    """In all lanes, both parts; NaN is something."""
+    """In all lanes, both parts; NaN counts as nonzero."""
     ws, _ = room
     ws[4] = 0.0
     assert _is_zero(ws, 4)
@@ -227,7 +227,7 @@ def test_is_zero(room):
 
 
 def test_pairs_carry_thirty_digits():
-    """Sums and products of pairs of doubles, against exact rationals, where doubles lose all."""
+    """Sums and products of pairs of doubles agree with rationals; doubles lose all digits."""
     rng = np.random.default_rng(1)
     n, low = 6, 20
     ws = workspace(2 * low)

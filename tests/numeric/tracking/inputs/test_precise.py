@@ -59,7 +59,7 @@ def test_the_rest_of_a_path(case):
 
 
 def test_more_digits_than_a_double_has_are_used():
-    """A start in balls is certified as one in doubles is, and as the same root."""
+    """A start in balls is certified like one in doubles, and as the same root."""
     chain, form, instance, root, _, (a, b) = way(CASES[0])
     end = finish_path(form, instance, a.vector, b, 0.0, form.unknowns_of(a, root[None])[0])
     doubles = np.array([[complex(float(z.real.mid()), float(z.imag.mid())) for z in end]])
@@ -69,7 +69,7 @@ def test_more_digits_than_a_double_has_are_used():
 
 
 def test_where_the_bits_run_out_it_goes_on_with_more(monkeypatch):
-    """24 bits do not carry a path to the end; a second precision goes on where they stop."""
+    """24 bits do not suffice for a path; a second precision continues from their last point."""
     _, form, instance, root, _, (a, b) = way(CASES[0])
     x = form.unknowns_of(a, root[None])[0]
     end = finish_path(form, instance, a.vector, b, 0.0, x)
@@ -81,7 +81,7 @@ def test_where_the_bits_run_out_it_goes_on_with_more(monkeypatch):
 
 
 def test_a_point_off_the_path_is_refused():
-    """From inputs that solve nothing no path is followed."""
+    """From inputs that do not solve the equations no path is followed."""
     _, form, instance, root, _, (a, b) = way(CASES[0])
     x = form.unknowns_of(a, root[None])[0]
     bad = x * np.exp(np.random.default_rng(0).standard_normal(len(x)) * 9)

@@ -30,7 +30,7 @@ def filled(form, vector, other, x):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_kernels_agree_with_the_equations(case):
-    """Residual in pairs and the Jacobian, against the equations written out."""
+    """Residual in pairs and the Jacobian, compared with the expanded equations."""
     chain = make_chain(case)
     form = inputs_form(chain)
     rng = np.random.default_rng(3)
@@ -120,7 +120,7 @@ def test_a_path_does_not_see_its_neighbours(case):
 
 
 def test_both_trackers_find_the_same_set():
-    """All roots of a real instance, whichever equations they are followed in."""
+    """All roots of a real instance, for both choices of equations."""
     from numeric.tracking.monodromy import find_start
 
     chain = make_chain(CASES[0])
