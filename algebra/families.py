@@ -1,7 +1,7 @@
 """The families of networks: inspect, certify and verify by the family of a network.
 
 No other module depends on the family of a network.  A new family is a folder with these three
-functions, and an entry here.  The modules of a family are loaded when they are first used: one
+functions, and a class here.  The modules of a family are loaded when they are first used: one
 verb of one family needs few of them.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from algebra.certificates.reach_of_laws import settled, why_refused
 from algebra.certificates.sparse import is_sparse
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Support
 from algebra.networks.normalization import NormNet
 from algebra.networks.program import ProgramNetwork
 from algebra.networks.relu import ShallowReLU
@@ -40,66 +39,156 @@ if TYPE_CHECKING:
     from algebra.systems.written import SymbolicSystem
 
 
-def _later(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module that is loaded when the function is called."""
-
-    def call(*arguments: Any, **options: Any) -> Any:
-        return getattr(import_module(module), name)(*arguments, **options)
-
-    return call
-
-
 # The form of the second paper's first lemma.
 LEMMA = "lemma"
 
+
+class NormalizationFamily(Family):
+    """Networks whose normalization layers learn."""
+
+    name = "normalization"
+
+    def accepts(self, network: Network) -> bool:
+        return isinstance(network, NormNet)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.normalization.certify import certify_normnet
+
+        return certify_normnet(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.normalization.verify import verify_normnet
+
+        return verify_normnet(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.normalization.inspect import inspect_normnet
+
+        return inspect_normnet(allocation, support, seed, all_forms)
+
+    def forms(self) -> Mapping[str, Callable[[Allocation], SymbolicSystem]]:
+        return {LEMMA: _lemma_form}
+
+
+def _lemma_form(allocation: Allocation) -> SymbolicSystem:
+    from algebra.normalization.inspect import lemma_form
+
+    return lemma_form(allocation)
+
+
+class ReluFamily(Family):
+    """Shallow ReLU networks: each activation pattern has equations of its own."""
+
+    name = "relu"
+
+    def accepts(self, network: Network) -> bool:
+        return isinstance(network, ShallowReLU)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.relu.certify import certify_relu
+
+        return certify_relu(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.relu.verify import verify_relu
+
+        return verify_relu(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.relu.inspect import inspect_relu
+
+        return inspect_relu(allocation, support, seed, all_forms)
+
+
+class ActivationFamily(Family):
+    """Networks with activation functions and biases."""
+
+    name = "activations"
+
+    def accepts(self, network: Network) -> bool:
+        return isinstance(network, ActivatedNetwork)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.activations.certify import certify_activated
+
+        return certify_activated(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.activations.verify import verify_activated
+
+        return verify_activated(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.activations.inspect import inspect_activated
+
+        return inspect_activated(allocation, support, seed, all_forms)
+
+
+class ProgramFamily(Family):
+    """Programs, whose labels need not be polynomials."""
+
+    name = "programs"
+
+    def accepts(self, network: Network) -> bool:
+        return isinstance(network, ProgramNetwork)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.models.certify import certify_program
+
+        return certify_program(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.models.verify import verify_program
+
+        return verify_program(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.models.inspect import inspect_program
+
+        return inspect_program(allocation, support, seed, all_forms)
+
+
+class LinearFamily(Family):
+    """Chains of matrices."""
+
+    name = "linear"
+
+    def accepts(self, network: Network) -> bool:
+        return network.chain() is not None
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.linear.certify import certify_linear
+
+        return certify_linear(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.linear.verify import verify_linear
+
+        return verify_linear(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.linear.inspect import inspect_linear
+
+        return inspect_linear(allocation, support, seed, all_forms)
+
+
 FAMILIES: tuple[Family, ...] = (
-    Family(
-        "normalization",
-        lambda network: isinstance(network, NormNet),
-        _later("algebra.normalization.certify", "certify_normnet"),
-        _later("algebra.normalization.verify", "verify_normnet"),
-        _later("algebra.normalization.inspect", "inspect_normnet"),
-        {LEMMA: _later("algebra.normalization.inspect", "lemma_form")},
-    ),
-    Family(
-        "relu",
-        lambda network: isinstance(network, ShallowReLU),
-        _later("algebra.relu.certify", "certify_relu"),
-        _later("algebra.relu.verify", "verify_relu"),
-        _later("algebra.relu.inspect", "inspect_relu"),
-    ),
-    Family(
-        "activations",
-        lambda network: isinstance(network, ActivatedNetwork),
-        _later("algebra.activations.certify", "certify_activated"),
-        _later("algebra.activations.verify", "verify_activated"),
-        _later("algebra.activations.inspect", "inspect_activated"),
-    ),
-    Family(
-        "programs",
-        lambda network: isinstance(network, ProgramNetwork),
-        _later("algebra.models.certify", "certify_program"),
-        _later("algebra.models.verify", "verify_program"),
-        _later("algebra.models.inspect", "inspect_program"),
-    ),
-    Family(
-        "linear",
-        lambda network: network.chain() is not None,
-        _later("algebra.linear.certify", "certify_linear"),
-        _later("algebra.linear.verify", "verify_linear"),
-        _later("algebra.linear.inspect", "inspect_linear"),
-    ),
+    NormalizationFamily(),
+    ReluFamily(),
+    ActivationFamily(),
+    ProgramFamily(),
+    LinearFamily(),
 )
-
-
-# Problems in which matrices learn by updates, for all networks: these pass on problems that are
-# equivalent to problems of cells.
-_certify_updates = _later("algebra.updates.certify", "certify_updates")
-_verify_updates = _later("algebra.updates.verify", "verify_updates")
-_inspect_updates = _later("algebra.updates.inspect", "inspect_updates")
-# SymPy is loaded where it is asked for.
-_symbolic_forms = _later("algebra.systems.written", "symbolic_forms")
-_symbolic_system = _later("algebra.systems.written", "symbolic_system")
 
 
 def family_of(network: Network) -> Family:
@@ -152,7 +241,11 @@ def certify(
 
 def _certify(problem: Problem, effort: Effort) -> Certificate:
     if problem.updates:
-        return _certify_updates(problem, effort, _certify)
+        # Problems in which matrices learn by updates, for all networks; an equivalent problem of
+        # cells is passed on.
+        from algebra.updates.certify import certify_updates
+
+        return certify_updates(problem, effort, _certify)
     refusal = why_refused(problem)
     if refusal:
         raise InputError(refusal)
@@ -168,7 +261,9 @@ def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
     learnable = told.raw("learnable")
     values = learnable.values() if isinstance(learnable, Mapping) else ()
     if any(isinstance(value, Mapping) and not is_sparse(value) for value in values):
-        return _verify_updates(data, effort, _verify)
+        from algebra.updates.verify import verify_updates
+
+        return verify_updates(data, effort, _verify)
     return family_of(network).verify(data, effort)
 
 
@@ -248,14 +343,18 @@ def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:
     problem : Problem
     seed : int, optional
     """
-    return _inspect_updates(problem, seed)
+    from algebra.updates.inspect import inspect_updates as inspected
+
+    return inspected(problem, seed)
 
 
 def form_names(
     allocation: Allocation, support: Mapping[str, np.ndarray] | None = None
 ) -> tuple[str, ...]:
     """The forms that the equations of an allocation can be written in, by name."""
-    return (*family_of(allocation.network).forms, *_symbolic_forms(allocation, support or {}))
+    from algebra.systems.written import symbolic_forms
+
+    return (*family_of(allocation.network).forms(), *symbolic_forms(allocation, support or {}))
 
 
 def written_form(
@@ -283,10 +382,12 @@ def written_form(
     -------
     SymbolicSystem
     """
-    own = family_of(allocation.network).forms
+    own = family_of(allocation.network).forms()
     if form in own or (form is None and own and numbers is None):
         return own[form or next(iter(own))](allocation)
     names = form_names(allocation, support)
     if form is not None and form not in names:
         raise unknown_form(form, names, allocation.network)
-    return _symbolic_system(allocation, form, support or {}, numbers=numbers, seed=seed)
+    from algebra.systems.written import symbolic_system
+
+    return symbolic_system(allocation, form, support or {}, numbers=numbers, seed=seed)

@@ -6,7 +6,7 @@ Why an instance is open is its `Reason`, never read from its note.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,8 @@ from numeric.instances import GivenInstance, Instance, draw_instance
 
 # Instances up to which each has a row.
 _MOST_ROWS = 40
+# Characters of the longest bar of a histogram.
+_BAR = 40
 # Why a count says nothing of an instance, as a clause about the engine.
 _WHY = {
     Reason.SEARCHED: "a search found no real solution, which does not show that there is none",
@@ -160,6 +162,13 @@ def open_reasons(counts: Sequence[InstanceCount]) -> str:
     )
 
 
+def histogram_table(tally: Mapping[int, int], of: str) -> Table:
+    """How many instances or trials have each number of real solutions, with bars."""
+    largest = max(tally.values(), default=1)
+    bars = ["█" * max(1, round(_BAR * number / largest)) for number in tally.values()]
+    return Table({"real solutions": list(tally), of: list(tally.values()), "": bars})
+
+
 def surplus_of(problem: Problem | None) -> int:
     """How many more weights than labels; 0 where there are not more, or it differs by trial."""
     if problem is None or problem.is_random or not problem.network.is_linear:
@@ -219,7 +228,7 @@ def _document(found: CountResult) -> Document:
         if found.given is None
         else f"one's own instance counted by {found.engine}, {found.seconds:.2f} s"
     )
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Part, ...] = (histogram_table(found.histogram, "instances"),)
     if total <= _MOST_ROWS:
         columns: dict[str, Sequence[Any]] = {
             "instance": [c.index for c in found],
@@ -228,7 +237,7 @@ def _document(found: CountResult) -> Document:
             "status": [c.status for c in found],
             "note": [c.note for c in found],
         }
-        parts = (Table(columns),)
+        parts = (*parts, Table(columns))
     why = _why(found) if found.given is None else _one_of_ones_own(found)
     return Document(title, facts, parts, why, tone="strong")
 

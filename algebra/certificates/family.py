@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -73,41 +74,40 @@ class Effort:
     tools: Tools = field(default_factory=Tools)
 
 
-class Inspect(Protocol):
-    """The equations of an allocation and their structure."""
-
-    def __call__(
-        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
-    ) -> Inspection:
-        """A report; the seed determines a random point.
-
-        With `all_forms` every form is eliminated, not only the one with the smaller core.
-        """
-
-
-@dataclass(frozen=True)
-class Family:
+class Family(ABC):
     """Networks that are inspected, certified and verified by the same functions.
+
+    A method imports the function that it calls: one verb of one family needs few modules.
 
     Attributes
     ----------
     name : str
         The name, for engines for instance.
-    accepts : callable
-        Whether a network belongs to the family.
-    certify : callable
-        Verdict on an allocation, with evidence.
-    verify : callable
-        Verifies a certificate.
-    inspect : Inspect
-    forms : mapping of str to callable
-        Equations of its own beside the lifted forms (`algebra.systems.written`), by name: each
-        takes an allocation.
     """
 
-    name: str
-    accepts: Callable[[Network], bool]
-    certify: Callable[[Problem, Effort], Certificate]
-    verify: Callable[[Mapping[str, Any], Effort], Verification]
-    inspect: Inspect
-    forms: Mapping[str, Callable[[Allocation], SymbolicSystem]] = field(default_factory=dict)
+    name: ClassVar[str]
+
+    @abstractmethod
+    def accepts(self, network: Network) -> bool:
+        """Whether a network belongs to the family."""
+
+    @abstractmethod
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        """Verdict on an allocation, with evidence."""
+
+    @abstractmethod
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        """Verify a certificate."""
+
+    @abstractmethod
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        """The equations of an allocation and their structure; the seed determines a random point.
+
+        With `all_forms` every form is eliminated, not only the one with the smaller core.
+        """
+
+    def forms(self) -> Mapping[str, Callable[[Allocation], SymbolicSystem]]:
+        """Equations of its own beside the lifted forms (`algebra.systems.written`), by name."""
+        return {}

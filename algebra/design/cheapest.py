@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from algebra.design.demand import Demand, NoDesign, SearchUnfinished
 from algebra.design.evidence import CostEvidence, RankEvidence
-from algebra.design.goals import SearchOptions
 from algebra.design.reasons import crossing_text, shortage_text
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
@@ -37,6 +37,9 @@ from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.capped import Dual
 from algebra.matroids.intersection import Shortage
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
+
+if TYPE_CHECKING:
+    from algebra.design.goals import SearchOptions
 
 
 def cheapest(

@@ -6,9 +6,8 @@ of a goal is imported when it is used, so that help is fast.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,6 +41,9 @@ class SearchOptions:
     fallback: RootCounter | None = None
 
 
+Search = Callable[["Demand", Any], "Design"]
+
+
 @dataclass(frozen=True)
 class Goal:
     """The goal of a design.
@@ -50,12 +52,12 @@ class Goal:
     ----------
     help : str
         The optimized quantity, in a few words.
-    module : str
-        Its function ``search(demand, options)`` returns the `Design`.
+    search : callable
+        Of a demand and `SearchOptions`: the best `Design`.
     proof : str
         The statement that its proof file proves, which `algebra.design.verify` checks; or empty.
-    evidence : str
-        The class of the proof's evidence in `algebra.design.evidence`.
+    read_evidence : callable or None
+        The evidence of a proof file, from its plain data.
     lines : tuple of str
         Kinds of lines to which the goal may refer; empty if it refers to none.
     needs_cost_budget : bool
@@ -63,57 +65,100 @@ class Goal:
     """
 
     help: str
-    module: str
+    search: Search
     proof: str = ""
-    evidence: str = ""
+    read_evidence: Callable[[object], Evidence] | None = None
     lines: tuple[str, ...] = ()
     needs_cost_budget: bool = False
 
-    def search(self, demand: Demand, options: Any) -> Design:
-        """The best design."""
-        found: Design = import_module(self.module).search(demand, options)
-        return found
 
-    def read_evidence(self, data: object) -> Evidence:
-        """The evidence of a proof file."""
-        form = getattr(import_module("algebra.design.evidence"), self.evidence)
-        found: Evidence = form.from_dict(data)
-        return found
+def _cheapest(demand: Demand, options: SearchOptions) -> Design:
+    from algebra.design.cheapest import search
+
+    return search(demand, options)
+
+
+def _spread(demand: Demand, options: SearchOptions) -> Design:
+    from algebra.design.spread import search
+
+    return search(demand, options)
+
+
+def _neurons(demand: Demand, options: SearchOptions) -> Design:
+    from algebra.design.neurons import search
+
+    return search(demand, options)
+
+
+def _maximal(demand: Demand, options: SearchOptions) -> Design:
+    from algebra.design.maximal import search
+
+    return search(demand, options)
+
+
+def _cost_evidence(data: object) -> Evidence:
+    from algebra.design.evidence import CostEvidence
+
+    return CostEvidence.from_dict(data)
+
+
+def _rank_evidence(data: object) -> Evidence:
+    from algebra.design.evidence import RankEvidence
+
+    return RankEvidence.from_dict(data)
+
+
+def _spread_evidence(data: object) -> Evidence:
+    from algebra.design.evidence import SpreadEvidence
+
+    return SpreadEvidence.from_dict(data)
+
+
+def _neuron_evidence(data: object) -> Evidence:
+    from algebra.design.evidence import NeuronEvidence
+
+    return NeuronEvidence.from_dict(data)
+
+
+def _maximal_evidence(data: object) -> Evidence:
+    from algebra.design.evidence import MaximalEvidence
+
+    return MaximalEvidence.from_dict(data)
 
 
 GOALS: dict[str, Goal] = {
     "cheapest": Goal(
         "least cost",
-        "algebra.design.cheapest",
+        _cheapest,
         "nothing costs less",
-        "CostEvidence",
+        _cost_evidence,
     ),
     "rank": Goal(
         "the largest rank within the cost budget, then least cost",
-        "algebra.design.cheapest",
+        _cheapest,
         "no larger rank is within the budget, and nothing of this rank costs less",
-        "RankEvidence",
+        _rank_evidence,
         needs_cost_budget=True,
     ),
     "spread": Goal(
         "the fullest line as empty as can be, then least cost",
-        "algebra.design.spread",
+        _spread,
         "nothing has a smaller fullest line, and nothing as spread costs less",
-        "SpreadEvidence",
+        _spread_evidence,
         lines=("row", "column", "matrix"),
     ),
     "neurons": Goal(
         "the fewest neurons that learn, then least cost",
-        "algebra.design.neurons",
+        _neurons,
         "nothing touches fewer neurons, nor as many at less cost",
-        "NeuronEvidence",
+        _neuron_evidence,
         lines=("row", "column"),
     ),
     "maximal": Goal(
         "certified MP = 1 by an odd root count, at least cost",
-        "algebra.design.maximal",
+        _maximal,
         "its root count is odd, that of everything cheaper even",
-        "MaximalEvidence",
+        _maximal_evidence,
     ),
 }
 

@@ -26,14 +26,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand, NoDesign, SearchUnfinished, line_of
 from algebra.design.evidence import CountedRoots, MaximalEvidence
-from algebra.design.goals import SearchOptions
 from algebra.design.odd_counts import Parity, ParityCounter
 from algebra.design.ranked import ranked_bases
 from algebra.design.result import Design, allocation_of, design_of
@@ -45,6 +44,9 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.systems.root_count import RootCounter
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, seconds_until, unlimited
+
+if TYPE_CHECKING:
+    from algebra.design.goals import SearchOptions
 
 _FORM_TRIES = 60
 _WIDER, _WIDE_SETS, _WIDE_RANKS = 3, 20, 8

@@ -49,14 +49,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand
 from algebra.design.evidence import NeuronEvidence
-from algebra.design.goals import SearchOptions
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
 from algebra.linalg.modular import matmul, random_residues
@@ -67,6 +66,9 @@ from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.time_limits import end_of_part, has_passed, seconds_until
+
+if TYPE_CHECKING:
+    from algebra.design.goals import SearchOptions
 
 # Rounds of the heuristic, and the price of an unused line.
 _REWEIGHTINGS, _SHARP = 12, 720_720

@@ -201,7 +201,7 @@ def read_proof(data: object) -> DesignProof:
             evidence, value = SpreadEvidence(dual, None), Fraction(dict(caps).get(line, 0))
     else:
         known = GOALS.get(goal)
-        if known is None or not known.proof:
+        if known is None or known.read_evidence is None:
             raise CheckFailed("goal", f"is {shown(goal)}, which has no proof")
         line = fields.text("line")
         if line not in (known.lines or ("",)):

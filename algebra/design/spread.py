@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import LINES, Demand, NoDesign, line_of
 from algebra.design.evidence import CostEvidence, SpreadEvidence
-from algebra.design.goals import SearchOptions
 from algebra.design.result import Design, fullest
 from algebra.errors import InputError
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import RelaxationMaker
+
+if TYPE_CHECKING:
+    from algebra.design.goals import SearchOptions
 
 
 def most_spread(

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
 from algebra.networks.limits import plural
 from algebra.results import done_of
-from numeric.count_result import AnotherEngine, complete_counts, open_reasons, surplus_of
+from numeric.count_result import (
+    AnotherEngine,
+    complete_counts,
+    histogram_table,
+    open_reasons,
+    surplus_of,
+)
 
 if TYPE_CHECKING:
     from numeric.statistics.comparison import Comparison
@@ -16,8 +22,8 @@ if TYPE_CHECKING:
 
 # A half-width that suffices for most questions, and trials that one call should not exceed.
 _FINE, _MOST_TRIALS = 0.02, 1_000_000
-# Notes of trials that are listed, and characters of the longest bar of a histogram.
-_MOST_NOTES, _BAR = 3, 40
+# Notes of trials that are listed.
+_MOST_NOTES = 3
 
 
 def _trials(number: int) -> str:
@@ -74,21 +80,10 @@ def estimate_document(found: Estimate) -> Document:
             if note
         ]
         if found.histogram:
-            parts.append(_histogram(found.histogram))
+            parts.append(histogram_table(found.histogram, "trials"))
     if found.approximate is not None:
         parts.append(Paragraph(str(found.approximate)))
     return Document(title, facts, tuple(parts), _why(found), tone="strong")
-
-
-def _histogram(tally: dict[int, int]) -> Table:
-    largest = max(tally.values())
-    return Table(
-        {
-            "real solutions": list(tally),
-            "trials": list(tally.values()),
-            "": ["█" * max(1, round(_BAR * number / largest)) for number in tally.values()],
-        }
-    )
 
 
 def _why(found: Estimate) -> Explanation:

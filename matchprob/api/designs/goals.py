@@ -10,19 +10,14 @@ from algebra.design.goals import Goal, SearchOptions
 from algebra.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from algebra.design.demand import Demand
+    from algebra.design.result import Design
     from algebra.problems.problem import Problem
 
 # The weights to choose among: those of [learnable], or all that exist.
 LEARNABLE, ALL = "learnable", "all"
 # Goals that rest on numbers of solutions, not on ranks alone.
 COUNTED = ("maximal", "probable")
-
-GOALS: dict[str, Goal] = {
-    **goals.GOALS,
-    "probable": Goal(
-        "the highest match probability, certified or estimated", "matchprob.api.designs.probable"
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -41,6 +36,18 @@ class RaceOptions(SearchOptions):
     candidates: int = 16
     trials: int = 1024
     workers: int = 1
+
+
+def _probable(demand: Demand, options: RaceOptions) -> Design:
+    from matchprob.api.designs.probable import search
+
+    return search(demand, options)
+
+
+GOALS: dict[str, Goal] = {
+    **goals.GOALS,
+    "probable": Goal("the highest match probability, certified or estimated", _probable),
+}
 
 
 def chosen_goal(goal: str | None, budget: object = None, cost_budget: object = None) -> str:

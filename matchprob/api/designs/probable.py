@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand, SearchUnfinished
@@ -20,10 +20,12 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import end_of_part, has_passed
-from matchprob.api.designs.goals import RaceOptions
 from matchprob.api.tools import relaxation, root_counter
 from numeric.studies.racing import Race, successive_halving
 from numeric.studies.study import Workers
+
+if TYPE_CHECKING:
+    from matchprob.api.designs.goals import RaceOptions
 
 # Designs gone through to see whether all of them can be raced.
 _MOST_DESIGNS = 3_000

@@ -45,8 +45,9 @@ def test_data_and_text_name_every_place():
     assert [c["place"] for c in data["checks"]] == [c.place for c in GOOD]
     lines = str(found).splitlines()
     assert lines[0] == "maximal: holds"
-    assert len(lines) == 1 + len(GOOD)
-    assert "probable" in lines[2]
+    assert lines[1].split() == ["status", "place", "what"]
+    assert len(lines) == 2 + len(GOOD)
+    assert "probable" in lines[3]
     assert "does not hold" in str(Verification("minimal", (Check("rank", FAILED, "no"),)))
 
 

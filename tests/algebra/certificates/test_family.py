@@ -52,7 +52,7 @@ def test_one_family_each(network):
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_a_family_answers(family):
     """Its functions exist, and take the arguments of `families`."""
-    for name, arguments in (("certify", 2), ("verify", 2), ("inspect", 2), ("equations", 2)):
+    for name, arguments in (("certify", 2), ("verify", 2), ("inspect", 2)):
         inspect.signature(getattr(family, name)).bind(*range(arguments))
 
 

@@ -107,7 +107,7 @@ def test_actions(front):
     done = front.told("action", what="design", status="done")
     assert set(done["learnable"]) == {"W"}
     assert "<table>" in done["html"]
-    assert done["why"]["known"]
+    assert "Not minimal: the" in done["html"]
     front.say("act", DIAGONAL, what="repair", options={})
     assert "intermediate → maximal" in front.told("action", what="repair", status="done")["text"]
     front.say("act", DIAGONAL, what="identify")
