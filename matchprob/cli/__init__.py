@@ -41,7 +41,7 @@ from matchprob.api.record import record
 from matchprob.api.surveys import atlas, audit
 from matchprob.api.train import train
 from matchprob.cli import presenters as presenters
-from matchprob.cli.commands import command_of
+from matchprob.cli.commands import command_of, plain_command
 from matchprob.cli.construct import construct
 from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
@@ -72,7 +72,7 @@ _ORDER = (
     robust, count, estimate, compare, profile, train, decide,
 )  # fmt: skip
 # Written by hand: results that are no object, or several functions in one command.
-_OTHERS = {function.__name__: function for function in (construct, reproduce, serve)}
+_OTHERS = {f.__name__: plain_command(f) for f in (construct, reproduce, serve)}
 
 
 class _App(typer.Typer):

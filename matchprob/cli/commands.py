@@ -7,17 +7,16 @@ need more than their explanation and their text, and may add options.
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,7 +24,14 @@ from algebra.errors import InputError, Unfinished
 from algebra.time_limits import LimitReached, OutOfTime, limit_until, moment_after, within
 from matchprob.cli.options import UNFINISHED, Own, PrintOptions, Shown, answer, say, write
 from matchprob.verbs.parameters import parameter_names
-from matchprob.verbs.verb import Callback, LineArgument, LineOption, Verb, VerbParameter
+from matchprob.verbs.verb import (
+    Callback,
+    LineArgument,
+    LineOption,
+    Verb,
+    VerbParameter,
+    described,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +40,7 @@ if TYPE_CHECKING:
     from algebra.problems.names import Names
 
 Line = dict[str, Any]
+Parameters = Sequence[VerbParameter]
 
 
 @dataclass(frozen=True)
@@ -134,22 +141,15 @@ def command_of(verb: Verb) -> Callable[..., None]:
     """The command of a verb, as typer takes it."""
     presenter, failures = _PRESENTERS.get(verb.name, (_present, ()))
     shown = Shown if verb.is_drawn else PrintOptions
-    hints = get_type_hints(presenter, include_extras=True)
-    own = [
-        one.replace(annotation=hints[one.name])
-        for one in inspect.signature(presenter).parameters.values()
-        if one.kind is one.KEYWORD_ONLY
-    ]
+    own, printing = described(presenter, 1), described(shown)
 
     def run(**line: Any) -> None:
-        more = {one.name: line.pop(one.name) for one in own}
-        output = shown(**{field.name: line.pop(field.name) for field in fields(shown)})
-        targets = {file: line.pop(file.name) for file in verb.files}
-        targets = {file: path for file, path in targets.items() if path is not None}
+        more, output = _arguments(own, line), shown(**_arguments(printing, line))
+        targets = {file: line[file.name] for file in verb.files if line[file.name] is not None}
         end = moment_after(line.get("timeout", math.inf))
-        _check_files(verb, line, list(targets.values()), output)
-        with _flags_in_messages(verb):
-            arguments = _arguments(verb, line)
+        _check_files(verb.parameters, line, targets.values(), output)
+        with _flags_in_messages(verb.parameters):
+            arguments = _arguments(verb.parameters, line)
             for file, path in targets.items():
                 if file.check is not None:
                     file.check(path, arguments)
@@ -159,8 +159,8 @@ def command_of(verb: Verb) -> Callable[..., None]:
                 found = verb.function(*many, **passed)
             except failures as failure:
                 found = failure
-            files = tuple(str(path) for path in _files(verb, line, LineArgument))
-            reading = tuple(_reading(verb, line))
+            files = tuple(str(path) for path in _files(verb.parameters, line, LineArgument))
+            reading = tuple(_reading(verb.parameters, line))
             presenter(Answer(found, arguments, files, output, reading), **more)
             for file, path in targets.items():
                 try:
@@ -176,79 +176,75 @@ def command_of(verb: Verb) -> Callable[..., None]:
             say(f"matchprob: {missing}")
             raise typer.Exit(UNFINISHED)
 
-    parameters = [
-        *(option for p in verb.parameters for option in _line_parameters(p, verb)),
-        *own,
-        *(_written(file.name, file.flag, file.help) for file in verb.files),
-        *_fields(shown),
+    written = [
+        _option(
+            file.name, None, Path | None, typer.Option(file.flag, metavar="FILE", help=file.help)
+        )
+        for file in verb.files
     ]
-    parameters.sort(key=lambda one: one.name in ("seed",))
-    run.__name__, run.__doc__ = verb.name, verb.summary
-    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    options = [*_options(verb.parameters), *_options(own), *written, *_options(printing)]
+    options.sort(key=lambda one: one.name == "seed")
+    return _named(run, verb.name, verb.summary, options)
+
+
+def plain_command(function: Callable[..., None]) -> Callable[..., None]:
+    """The command of a function that prints its results itself, described as a verb is."""
+    parameters = described(function)
+
+    def run(**line: Any) -> None:
+        with _flags_in_messages(parameters):
+            function(**_arguments(parameters, line))
+
+    summary = (function.__doc__ or "").partition("\n\n")[0]
+    return _named(run, function.__name__, summary, list(_options(parameters)))
+
+
+def _named(
+    run: Callable[..., None], name: str, summary: str, options: Sequence[Parameter]
+) -> Callable[..., None]:
+    run.__name__, run.__doc__ = name, summary
+    run.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in options}
     return run
 
 
-def _fields(options: type) -> list[Parameter]:
-    hints = get_type_hints(options, include_extras=True)
-    return [
-        Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=hints[f.name])
-        for f in fields(options)
-    ]
+def _option(name: str, default: Any, kind: Any, info: Any) -> Parameter:
+    annotation = Annotated[kind, info]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _written(name: str, flag: str, text: str) -> Parameter:
-    option = typer.Option(flag, metavar="FILE", help=text)
-    return Parameter(
-        name, Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[Path | None, option]
-    )
-
-
-def _line_parameters(p: VerbParameter, verb: Verb) -> Iterator[Parameter]:
-    """The options, or the argument, that a parameter is given by."""
-    spec = p.spec
-    if not isinstance(spec, LineOption):
-        return
-    if spec.parts is not None:
-        for key, text in spec.parts.items():
+def _options(parameters: Parameters) -> Iterator[Parameter]:
+    """The options and arguments that parameters are given by, as typer takes them."""
+    for p in parameters:
+        spec = p.spec
+        if not isinstance(spec, LineOption):
+            continue
+        for key, text in (spec.parts or {}).items():
             option = typer.Option(f"--{key}-cap", min=spec.least, help=text)
-            yield Parameter(
-                f"{p.name}_{key}", Parameter.KEYWORD_ONLY, default=None,
-                annotation=Annotated[p.word | None, option],
-            )  # fmt: skip
-        return
-    settings: Line = {"help": flags_in(p.text, verb), "metavar": spec.metavar or None}
-    if p.word in (int, float):
-        settings |= {"min": spec.least, "max": spec.most}
-    kind: Any = list[p.word] if p.is_repeated else p.word  # type: ignore[name-defined]
-    if isinstance(spec, LineArgument):
-        made = typer.Argument(**settings, show_default=False)
-        yield Parameter(
-            spec.name or p.name, Parameter.KEYWORD_ONLY, annotation=Annotated[kind, made],
-            default=Parameter.empty if p.is_required or p.is_many else p.default,
-        )  # fmt: skip
-        return
-    complete = spec.complete
-    if p.choices:
-        complete = lambda text: [c for c in p.choices if c.startswith(text)]  # noqa: E731
-    if complete is not None:
-        settings["autocompletion"] = lambda incomplete: list(complete(incomplete))
-    default = p.default
-    if p.is_required:
-        default = Parameter.empty
-    elif p.is_repeated or spec.word is not None or default is None:
-        kind, default = kind | None, None
-    elif p.word is bool:
-        default = False
-    yield Parameter(
-        p.name, Parameter.KEYWORD_ONLY, default=default,
-        annotation=Annotated[kind, typer.Option(p.flag, **settings)],
-    )  # fmt: skip
+            yield _option(f"{p.name}_{key}", None, p.word | None, option)
+        if spec.parts is not None:
+            continue
+        settings: Line = {"help": flags_in(p.text, parameters), "metavar": spec.metavar or None}
+        if p.word in (int, float):
+            settings |= {"min": spec.least, "max": spec.most}
+        kind: Any = list[p.word] if p.is_repeated else p.word  # type: ignore[name-defined]
+        default = Parameter.empty if p.is_required or p.is_many else p.default
+        if isinstance(spec, LineArgument):
+            made = typer.Argument(**settings, show_default=False)
+            yield _option(spec.name or p.name, default, kind, made)
+            continue
+        if p.completion is not None:
+            settings["autocompletion"] = p.completion
+        if not p.is_required and (p.is_repeated or spec.word is not None or default is None):
+            kind, default = kind | None, None
+        elif p.word is bool:
+            default = False
+        yield _option(p.name, default, kind, typer.Option(p.flag, **settings))
 
 
-def _given(verb: Verb, line: Line) -> Iterator[tuple[VerbParameter, LineOption, Any]]:
+def _given(parameters: Parameters, line: Line) -> Iterator[tuple[VerbParameter, LineOption, Any]]:
     """The parameters that were given, with the words given."""
-    for p in verb.parameters:
+    for p in parameters:
         spec = p.spec
         if not isinstance(spec, LineOption):
             continue
@@ -261,16 +257,16 @@ def _given(verb: Verb, line: Line) -> Iterator[tuple[VerbParameter, LineOption, 
             yield p, spec, value
 
 
-def _arguments(verb: Verb, line: Line) -> Line:
+def _arguments(parameters: Parameters, line: Line) -> Line:
     """What the verb's function is called with."""
-    made: Line = {p.name: p.spec.passed for p in verb.parameters if isinstance(p.spec, Callback)}
-    used = {name for p in verb.parameters for name in getattr(p.spec, "uses", ())}
+    made: Line = {p.name: p.spec.passed for p in parameters if isinstance(p.spec, Callback)}
+    used = {name for p in parameters for name in getattr(p.spec, "uses", ())}
 
     def order(one: tuple[VerbParameter, LineOption, Any]) -> int:
         p, spec, _ = one
         return 0 if spec.read is None or p.name in used else 1 if spec.uses else 2
 
-    for p, spec, value in sorted(_given(verb, line), key=order):
+    for p, spec, value in sorted(_given(parameters, line), key=order):
         if spec.read is not None:
             value = spec.read(value, made)
         elif p.is_negated:
@@ -281,9 +277,11 @@ def _arguments(verb: Verb, line: Line) -> Line:
     return made
 
 
-def _files(verb: Verb, line: Line, kind: type[LineOption] = LineOption) -> Iterator[Path]:
+def _files(
+    parameters: Parameters, line: Line, kind: type[LineOption] = LineOption
+) -> Iterator[Path]:
     """The files that are read."""
-    for p, spec, value in _given(verb, line):
+    for p, spec, value in _given(parameters, line):
         if not isinstance(spec, kind):
             continue
         if spec.files is not None:
@@ -292,9 +290,9 @@ def _files(verb: Verb, line: Line, kind: type[LineOption] = LineOption) -> Itera
             yield from value if p.is_repeated else [value]
 
 
-def _reading(verb: Verb, line: Line) -> Iterator[str]:
+def _reading(parameters: Parameters, line: Line) -> Iterator[str]:
     """The options that say how a file is read, as they were given."""
-    given = list(_given(verb, line))
+    given = list(_given(parameters, line))
     used = {name for _, spec, _ in given if isinstance(spec, LineArgument) for name in spec.uses}
     for p, _, value in given:
         if p.name in used and p.flag and value:
@@ -302,12 +300,14 @@ def _reading(verb: Verb, line: Line) -> Iterator[str]:
                 yield from (p.flag, str(one))
 
 
-def _check_files(verb: Verb, line: Line, targets: list[Path | None], output: PrintOptions) -> None:
+def _check_files(
+    parameters: Parameters, line: Line, targets: Iterable[Path], output: PrintOptions
+) -> None:
     from matchprob.io import files
 
-    stores = [value for _, spec, value in _given(verb, line) if spec.is_store]
+    stores = [value for _, spec, value in _given(parameters, line) if spec.is_store]
     files.check_outputs(
-        _files(verb, line),
+        _files(parameters, line),
         *targets,
         plot=getattr(output, "plot", None),
         store=next(iter(stores), None),
@@ -315,23 +315,23 @@ def _check_files(verb: Verb, line: Line, targets: list[Path | None], output: Pri
 
 
 @contextmanager
-def _flags_in_messages(verb: Verb) -> Iterator[None]:
+def _flags_in_messages(parameters: Parameters) -> Iterator[None]:
     """Messages name an argument as Python does; a user of the command line knows its option."""
     try:
         yield
     except (InputError, Unfinished) as error:
-        error.args = tuple(flags_in(a, verb) if isinstance(a, str) else a for a in error.args)
+        error.args = tuple(flags_in(a, parameters) if isinstance(a, str) else a for a in error.args)
         raise
 
 
-def flags_in(text: str, verb: Verb) -> str:
-    """A message with the verb's options in place of its parameters.
+def flags_in(text: str, parameters: Parameters) -> str:
+    """A message with options in place of parameters.
 
     Examples
     --------
     >>> from matchprob.cli import VERBS
-    >>> flags_in("`trial_timeout` (0) is short, and so is `x`", VERBS["train"])
+    >>> flags_in("`trial_timeout` (0) is short, and so is `x`", VERBS["train"].parameters)
     '--trial-timeout (0) is short, and so is `x`'
     """
-    flags = {p.name: p.flag for p in verb.parameters if p.flag}
+    flags = {p.name: p.flag for p in parameters if p.flag}
     return re.sub(r"`(\w+)`", lambda found: flags.get(found[1]) or found[0], text)

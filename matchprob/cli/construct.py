@@ -14,52 +14,50 @@ from algebra.time_limits import limited, positive_seconds
 from matchprob.cli.options import (
     UNFINISHED,
     Json,
-    Seed,
-    Timeout,
     answer,
     say,
 )
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import LineArgument, LineOption
 
 
 def construct(
-    target: Annotated[
-        Path, typer.Argument(help="Target network: .npz with W1, b1, W2, …", show_default=False)
-    ],
-    frozen: Annotated[
-        Path | None,
-        typer.Argument(
-            help="Frozen network: .npz with W1, …, W2l; random by default.", show_default=False
-        ),
-    ] = None,
-    width: Annotated[
-        list[int] | None,
-        typer.Option(help="Hidden width of a random network (one a layer).", min=1),
-    ] = None,
-    density: Annotated[
-        float, typer.Option(help="Share of nonzero weights of a random network.")
-    ] = 1.0,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Rationals and error 0 instead of a proved bound.")
-    ] = False,
-    second_scales: Annotated[
-        bool, typer.Option("--second-scales", help="Tune the even layers' scales too.")
-    ] = False,
-    skip: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K", help="Depth instead of width: feed K inputs a layer (Theorem 2).", min=1
-        ),
-    ] = None,
-    radius: Annotated[float, typer.Option(help="Of the ball of inputs.")] = 1.0,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="Write scales and shifts (.npz)."),
-    ] = None,
-    timeout: Timeout = math.inf,
-    seed: Seed = 0,
+    target: Annotated[Path, LineArgument()],
+    frozen: Annotated[Path | None, LineArgument()] = None,
+    width: Annotated[list[int] | None, LineOption(least=1)] = None,
+    density: float = 1.0,
+    exact: bool = False,
+    second_scales: bool = False,
+    skip: Annotated[int | None, LineOption(metavar="K", least=1)] = None,
+    radius: float = 1.0,
+    out: Annotated[Path | None, LineOption(metavar="FILE")] = None,
+    timeout: common.Timeout = math.inf,
+    seed: common.Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Make a frozen network equal to a target by its scales and shifts alone."""
+    """Make a frozen network equal to a target by its scales and shifts alone.
+
+    Parameters
+    ----------
+    target : Path
+        Target network: .npz with W1, b1, W2, …
+    frozen : Path, optional
+        Frozen network: .npz with W1, …, W2l; random by default.
+    width : list of int, optional
+        Hidden width of a random network (one a layer).
+    density : float, optional
+        Share of nonzero weights of a random network.
+    exact : bool, optional
+        Rationals and error 0 instead of a proved bound.
+    second_scales : bool, optional
+        Tune the even layers' scales too.
+    skip : int, optional
+        Depth instead of width: feed K inputs a layer (Theorem 2).
+    radius : float, optional
+        Of the ball of inputs.
+    out : Path, optional
+        Write scales and shifts (.npz).
+    """
     import numpy as np
 
     from algebra.documents import Document

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from matchprob.io.sizes import DPI, check_dpi, inches
+from matchprob.verbs.verb import Arguments, LineOption
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,43 +26,27 @@ BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
 Own = Mapping[str, Mapping[str, Any]] | None
 
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
-Whole = Annotated[
-    bool, typer.Option("--all", help="The whole report, where it has more than 50 lines.")
-]
-Seed = Annotated[int, typer.Option(help="Everything random follows from it.", min=0)]
-Plot = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="FILE", help="Draw a picture (.png, .svg or .pdf)."),
-]
-
-
-def _width(text: str | None) -> str | None:
+def _width(text: str, _: Arguments) -> str:
     """Refused before any work is done."""
-    if text is not None:
-        inches(text)
+    inches(text)
     return text
 
 
+Json = Annotated[bool, LineOption("One JSON object on stdout.", flag="--json")]
+Whole = Annotated[
+    bool, LineOption("The whole report, where it has more than 50 lines.", flag="--all")
+]
 Width = Annotated[
     str | None,
-    typer.Option(
-        "--width", metavar="WIDTH", callback=_width,
-        help="Of the picture on paper (85mm, 3.5in); by default as wide as it needs.",
+    LineOption(
+        "Of the picture on paper (85mm, 3.5in); by default as wide as it needs.",
+        metavar="WIDTH",
+        read=_width,
     ),
-]  # fmt: skip
-NoTitle = Annotated[
-    bool,
-    typer.Option("--no-title", help="No title in the picture: a caption says it. Panels: a, b, …"),
 ]
-Dpi = Annotated[int, typer.Option("--dpi", callback=check_dpi, help="Dots per inch of a .png.")]
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="FILE", help="Keep trials in this file; taken up again."),
-]
-WorkersOption = Annotated[int, typer.Option("--workers", help="Processes.", min=1)]
-Timeout = Annotated[
-    float, typer.Option(help="Seconds for the whole call; what is known by then is reported.")
+NoTitle = Annotated[bool, LineOption("No title in the picture: a caption says it. Panels: a, b, …")]
+Dpi = Annotated[
+    int, LineOption("Dots per inch of a .png.", read=lambda number, _: check_dpi(number))
 ]
 
 
@@ -95,7 +80,9 @@ class PrintOptions:
 class Shown(PrintOptions):
     """How a result with a picture is printed and drawn."""
 
-    plot: Plot = None
+    plot: Annotated[
+        Path | None, LineOption("Draw a picture (.png, .svg or .pdf).", metavar="FILE")
+    ] = None
     width: Width = None
     dpi: Dpi = DPI
     no_title: NoTitle = False

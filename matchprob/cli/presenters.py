@@ -15,6 +15,7 @@ from matchprob.api.certify import certify, decide, inspect
 from matchprob.api.estimate import count
 from matchprob.cli.commands import Answer, presents
 from matchprob.cli.options import UNFINISHED, say, write
+from matchprob.verbs.verb import LineOption
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,19 +38,19 @@ def _decide(answer: Answer) -> None:
 def _count(
     answer: Answer,
     *,
-    solutions: Annotated[
-        bool,
-        typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
-    ] = False,
-    monodromy: Annotated[
-        bool,
-        typer.Option(
-            "--monodromy",
-            help="Show the monodromy group of the solutions: its order, its blocks, and whether "
-            "formulas with radicals can give them.",
-        ),
-    ] = False,
+    solutions: bool = False,
+    monodromy: bool = False,
 ) -> None:
+    """Print counts.
+
+    Parameters
+    ----------
+    solutions : bool, optional
+        Show each real solution, enclosed, and what it costs.
+    monodromy : bool, optional
+        Show the monodromy group of the solutions: its order, its blocks, and whether formulas with
+        radicals can give them.
+    """
     from matchprob.api import estimate as verbs
     from matchprob.report.documents import print_findings
     from matchprob.report.enclosures import enclosure_data, print_enclosures, print_solutions
@@ -114,17 +115,19 @@ def _certify(answer: Answer) -> None:
 def _inspect(
     answer: Answer,
     *,
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            "--export",
-            metavar="FILE",
-            help="Write one instance's equations for another program; the suffix says which: "
-            ".ms .phc .jl .m2 .sing .magma .sage .py.",
-        ),
-    ] = None,
-    index: Annotated[int, typer.Option("--index", help="With --export: the trial.", min=0)] = 0,
+    export: Annotated[Path | None, LineOption(metavar="FILE")] = None,
+    index: Annotated[int, LineOption(least=0)] = 0,
 ) -> None:
+    """Print an inspection.
+
+    Parameters
+    ----------
+    export : Path, optional
+        Write one instance's equations for another program; the suffix says which: .ms .phc .jl
+        .m2 .sing .magma .sage .py.
+    index : int, optional
+        With --export: the trial.
+    """
     from algebra.systems.forms import CORE
     from matchprob.report import inspection
     from matchprob.report.documents import print_findings

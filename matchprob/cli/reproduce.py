@@ -13,14 +13,14 @@ from matchprob.cli.options import (
     Dpi,
     Json,
     NoTitle,
-    Seed,
     Width,
-    WorkersOption,
     print_json,
     put,
     say,
 )
 from matchprob.io.sizes import DPI, inches
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import LineArgument, LineOption
 
 
 class Suffix(StrEnum):
@@ -32,46 +32,45 @@ class Suffix(StrEnum):
 
 
 def reproduce(
-    name: Annotated[
-        str | None, typer.Argument(help="Figure; without one they are listed.", show_default=False)
-    ] = None,
-    trials: Annotated[
-        int | None, typer.Option(help="For each point; minutes by default.", min=1)
-    ] = None,
-    points: Annotated[
-        int | None,
-        typer.Option(help="At most so many on each curve: a quick look; all by default.", min=1),
-    ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where files go.")] = Path(
-        "figures"
-    ),
-    store: Annotated[
-        Path | None,
-        typer.Option("--store", metavar="FILE", help="Trials; DIR/NAME.sqlite by default."),
-    ] = None,
-    baseline: Annotated[
-        int,
-        typer.Option(help="Trials a point given to the paper's own method too.", min=0),
-    ] = 0,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="DIR", help="MNIST's IDX files, for fig3c."),
-    ] = None,
-    kept: Annotated[
-        Path | None,
-        typer.Option(
-            "--from", metavar="DIR", help="Draw the tables that a run wrote there; no trials."
-        ),
-    ] = None,
-    suffix: Annotated[Suffix, typer.Option("--format", help="Of the picture.")] = Suffix.png,
+    name: Annotated[str | None, LineArgument()] = None,
+    trials: Annotated[int | None, LineOption(least=1)] = None,
+    points: Annotated[int | None, LineOption(least=1)] = None,
+    out: Annotated[Path, LineOption(metavar="DIR")] = Path("figures"),
+    store: Annotated[Path | None, LineOption(metavar="FILE")] = None,
+    baseline: Annotated[int, LineOption(least=0)] = 0,
+    data: Annotated[Path | None, LineOption(metavar="DIR")] = None,
+    kept: Annotated[Path | None, LineOption(flag="--from", metavar="DIR")] = None,
+    suffix: Annotated[Suffix, LineOption(flag="--format")] = Suffix.png,
     width: Width = None,
     dpi: Dpi = DPI,
     no_title: NoTitle = False,
-    workers: WorkersOption = 1,
-    seed: Seed = 0,
+    workers: common.Workers = 1,
+    seed: common.Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Make a figure or table of the papers again, with intervals and certificates."""
+    """Make a figure or table of the papers again, with intervals and certificates.
+
+    Parameters
+    ----------
+    name : str, optional
+        Figure; without one they are listed.
+    trials : int, optional
+        For each point; minutes by default.
+    points : int, optional
+        At most so many on each curve: a quick look; all by default.
+    out : Path, optional
+        Where files go.
+    store : Path, optional
+        Trials; DIR/NAME.sqlite by default.
+    baseline : int, optional
+        Trials a point given to the paper's own method too.
+    data : Path, optional
+        MNIST's IDX files, for fig3c.
+    kept : Path, optional
+        Draw the tables that a run wrote there; no trials.
+    suffix : Suffix, optional
+        Of the picture.
+    """
     from algebra.errors import InputError
     from matchprob.figures import Run, figures, find_figure
     from matchprob.figures.tables import write_table

@@ -9,29 +9,36 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from algebra.errors import InputError
 from algebra.time_limits import check_time
-from matchprob.cli.options import Json, Seed, StoreOption, print_json, say
+from matchprob.cli.options import Json, print_json, say
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import LineArgument, LineOption
 
 _PARTS = ("starlette", "uvicorn")
 
 
 def serve(
-    problem: Annotated[
-        Path | None,
-        typer.Argument(help="Problem file (TOML); the papers' example net without one."),
-    ] = None,
-    store: StoreOption = None,
-    port: Annotated[int, typer.Option(help="0 takes a free one.", min=0, max=65535)] = 0,
-    no_open: Annotated[
-        bool, typer.Option("--no-open", help="Print the address, open no browser.")
-    ] = False,
-    seed: Seed = 0,
+    problem: Annotated[Path | None, LineArgument()] = None,
+    store: Annotated[Path | None, LineOption(metavar="FILE")] = None,
+    port: Annotated[int, LineOption(least=0, most=65535)] = 0,
+    no_open: bool = False,
+    seed: common.Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Serve a page on which an allocation is painted and judged at once."""
+    """Serve a page on which an allocation is painted and judged at once.
+
+    Parameters
+    ----------
+    problem : Path, optional
+        Problem file (TOML); the papers' example net without one.
+    store : Path, optional
+        Keep trials in this file; taken up again.
+    port : int, optional
+        0 takes a free one.
+    no_open : bool, optional
+        Print the address, open no browser.
+    """
     missing = [name for name in _PARTS if importlib.util.find_spec(name) is None]
     if missing:
         raise InputError(

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from matchprob.cli.commands import plain_command
 from matchprob.cli.options import Json, Whole, console, print_json, put, report, say
+from matchprob.verbs.verb import LineArgument, LineOption
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-StoreFile = Annotated[Path, typer.Argument(help="Store (SQLite).", show_default=False)]
+StoreFile = Annotated[Path, LineArgument("Store (SQLite).")]
 StudyName = Annotated[
     str | None,
-    typer.Argument(help="Number, name, or beginning of the key; the only one by default."),
+    LineArgument("Number, name, or beginning of the key; the only one by default."),
 ]
 
 studies = typer.Typer(
@@ -25,7 +27,6 @@ studies = typer.Typer(
 )
 
 
-@studies.command("list")
 def list_studies(store: StoreFile, as_json: Json = False, is_whole: Whole = False) -> None:
     """List the studies of a store."""
     from matchprob.report.estimate import look_alike, print_studies
@@ -43,7 +44,6 @@ def list_studies(store: StoreFile, as_json: Json = False, is_whole: Whole = Fals
         report(lambda page: print_studies(page, found), is_whole=is_whole)
 
 
-@studies.command("show")
 def show(
     store: StoreFile,
     study: StudyName = None,
@@ -72,19 +72,21 @@ def show(
     report(tell, is_whole=is_whole)
 
 
-@studies.command("export")
 def export(
     store: StoreFile,
     study: StudyName = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="A .csv or .parquet file; CSV on stdout."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="The study and its trials as one JSON object on stdout.")
-    ] = False,
+    out: Annotated[Path | None, LineOption(metavar="FILE")] = None,
+    as_json: Annotated[bool, LineOption(flag="--json")] = False,
 ) -> None:
-    """Write the trials of a study as a table."""
+    """Write the trials of a study as a table.
+
+    Parameters
+    ----------
+    out : Path, optional
+        A .csv or .parquet file; CSV on stdout.
+    as_json : bool, optional
+        The study and its trials as one JSON object on stdout.
+    """
     from algebra.errors import InputError
     from matchprob.api.studies import columns_of, study_of, write_parquet
     from matchprob.io import files
@@ -117,14 +119,21 @@ def export(
     say(f"wrote {out}")
 
 
-@studies.command("rename")
 def rename(
     store: StoreFile,
-    study: Annotated[str, typer.Argument(help="Number, name, or beginning of the key.")],
-    name: Annotated[str, typer.Argument(help="What it is to be called.")],
+    study: Annotated[str, LineArgument()],
+    name: Annotated[str, LineArgument()],
     as_json: Json = False,
 ) -> None:
-    """Give a study a name."""
+    """Give a study a name.
+
+    Parameters
+    ----------
+    study : str
+        Number, name, or beginning of the key.
+    name : str
+        What it is to be called.
+    """
     from numeric.studies.store import Store
 
     with Store(store, create=False) as opened:
@@ -136,13 +145,18 @@ def rename(
         console().print(f"study {info.id} is called {name}", markup=False)
 
 
-@studies.command("merge")
 def merge(
     store: StoreFile,
-    others: Annotated[list[Path], typer.Argument(help="Stores to take in.", show_default=False)],
+    others: Annotated[list[Path], LineArgument()],
     as_json: Json = False,
 ) -> None:
-    """Take the trials of other stores into the first."""
+    """Take the trials of other stores into the first.
+
+    Parameters
+    ----------
+    others : list of Path
+        Stores to take in.
+    """
     from algebra.networks.limits import plural
     from numeric.studies.store import Store
 
@@ -160,3 +174,10 @@ def merge(
             total["trials"], f"{total['trials']} trial"
         )
         console().print(f"{taken} taken in")
+
+
+for _name, _function in (
+    ("list", list_studies), ("show", show), ("export", export), ("rename", rename),
+    ("merge", merge),
+):  # fmt: skip
+    studies.command(_name)(plain_command(_function))

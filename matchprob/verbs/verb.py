@@ -17,11 +17,13 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import sys
 import textwrap
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
@@ -159,6 +161,19 @@ class VerbParameter:
         return self.default is True
 
     @property
+    def completion(self) -> Callable[[str], list[str]] | None:
+        """Possible values that begin with a text, for a shell."""
+        complete = getattr(self.spec, "complete", None)
+        if complete is None and not self.choices:
+            return None
+        # A function with this one parameter, by which typer knows what it passes.
+        return lambda incomplete: [
+            value
+            for value in (complete(incomplete) if complete else self.choices)
+            if value.startswith(incomplete)
+        ]
+
+    @property
     def flag(self) -> str:
         """The name of its option; empty for an argument and for a callback."""
         if isinstance(self.spec, Callback | LineArgument):
@@ -230,29 +245,39 @@ def verb(function: Any = None, **settings: Any) -> Any:
     name = function.__name__
     if name in VERBS and VERBS[name].function.__module__ != function.__module__:
         raise ValueError(f"{function.__module__}: there is a verb {name!r} already")
-    signature = inspect.signature(function)
-    known = _KnownNames(function.__globals__)
+    settings["files"] = tuple(settings.get("files", ()))
+    VERBS[name] = Verb(function, described(function), **settings)
+    return function
+
+
+def described(function: Callable[..., Any], begin: int = 0) -> tuple[VerbParameter, ...]:
+    """What signature and docstring of a function, or of a dataclass, say of its parameters.
+
+    Shared parameters are added to the docstring, and annotations lose what is for a command.
+
+    Parameters
+    ----------
+    function : callable
+    begin : int, optional
+        The parameters before are left out.
+    """
+    names = vars(sys.modules[function.__module__]) | getattr(function, "__globals__", {})
     parameters, shared = [], {}
-    for one in signature.parameters.values():
+    for one in list(inspect.signature(function).parameters.values())[begin:]:
         text = one.annotation
         if isinstance(text, str):
-            one = one.replace(annotation=eval(text, function.__globals__, known))
+            one = one.replace(annotation=eval(text, names, _KnownNames(names)))
         spec = _spec(one.annotation)
         if spec is not None:
-            function.__annotations__[one.name] = _type_text(text, one.annotation)
+            if not inspect.isclass(function):
+                function.__annotations__[one.name] = _type_text(text, one.annotation)
             if spec.text:
                 shared[one.name] = _entry(one, spec.kind or _kind(one.annotation), spec.text)
         parameters.append(one)
-    function.__doc__ = completed(function.__doc__, shared, list(signature.parameters))
-    settings["files"] = tuple(settings.get("files", ()))
-    texts = {
-        name: text_of(entry)
-        for names, entry in described_parameters(function.__doc__).items()
-        for name in names
-    }
-    described = tuple(_parameter(one, texts.get(one.name, "")) for one in parameters)
-    VERBS[name] = Verb(function, described, **settings)
-    return function
+    doc = function.__doc__ = completed(function.__doc__, shared, [one.name for one in parameters])
+    entries = described_parameters(doc).items()
+    texts = {name: text_of(entry) for several, entry in entries for name in several}
+    return tuple(_parameter(one, texts.get(one.name, "")) for one in parameters)
 
 
 def load_installed_verbs() -> None:
@@ -311,6 +336,13 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
+def _is_word(kind: Any) -> bool:
+    """Whether a command line has values of a type."""
+    return kind in (bool, int, float, str, Path) or (
+        inspect.isclass(kind) and issubclass(kind, StrEnum)
+    )
+
+
 def _parameter(one: inspect.Parameter, text: str) -> VerbParameter:
     spec = _spec(one.annotation) or LineOption()
     is_many = one.kind is one.VAR_POSITIONAL
@@ -323,7 +355,7 @@ def _parameter(one: inspect.Parameter, text: str) -> VerbParameter:
         if spec.is_repeated is not None:
             is_repeated = spec.is_repeated
         plain = spec.word or plain
-        if spec.parts is None and plain not in (bool, int, float, str, Path):
+        if spec.parts is None and not _is_word(plain):
             raise TypeError(
                 f"`{one.name}` ({one.annotation}): a command line has words and numbers; say how "
                 "it is read, by Annotated[…, LineOption(word=…, read=…)]"
