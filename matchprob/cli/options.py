@@ -44,7 +44,9 @@ Width = Annotated[
         read=_width,
     ),
 ]
-NoTitle = Annotated[bool, LineOption("No title in the picture: a caption says it. Panels: a, b, …")]
+NoTitle = Annotated[
+    bool, LineOption("No title in the picture: a caption says it; panels: a, b, …")
+]
 Dpi = Annotated[
     int, LineOption("Dots per inch of a .png.", read=lambda number, _: check_dpi(number))
 ]

@@ -220,6 +220,7 @@ def design(
     Examples
     --------
     >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
     >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
     DesignResult(goal='cheapest', cost=4, optimal=True, learnable=4)
     """

@@ -148,6 +148,7 @@ def repair(
     Examples
     --------
     >>> from algebra.networks.recurrent import LinearRNN
+    >>> from algebra.problems.problem import Problem
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> done = repair(Problem(net, {"W": [[1, 0], [0, 1]]}))
     >>> done.before.verdict, done.repair.moves, done.after.verdict
@@ -231,6 +232,7 @@ def robust(
     Examples
     --------
     >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
     >>> net = LinearEstimator(q=3, d=1, m=2)
     >>> print(robust(Problem(net, {"W": [[1, 1, 1]]})))
     any 1 of 3 weights may be lost, some 2 may not
