@@ -221,8 +221,9 @@ def design(
     --------
     >>> from algebra.networks.linear import LinearEstimator
     >>> from algebra.problems.problem import Problem
-    >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
-    DesignResult(goal='cheapest', cost=4, optimal=True, learnable=4)
+    >>> found = design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
+    >>> found.goal, found.allocation.size, found.is_optimal
+    ('cheapest', 4, True)
     """
     from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
     from matchprob.api.designs.demands import DemandOptions, allowed_cells
