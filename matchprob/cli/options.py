@@ -44,9 +44,7 @@ Width = Annotated[
         read=_width,
     ),
 ]
-NoTitle = Annotated[
-    bool, LineOption("No title in the picture: a caption says it; panels: a, b, …")
-]
+NoTitle = Annotated[bool, LineOption("No title in the picture: a caption says it; panels: a, b, …")]
 Dpi = Annotated[
     int, LineOption("Dots per inch of a .png.", read=lambda number, _: check_dpi(number))
 ]
