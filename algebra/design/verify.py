@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -72,6 +73,7 @@ from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import TARGET, optimum
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.minors import is_attained
 from algebra.systems.root_count import RootCounter
 from algebra.time_limits import check_time, time_left
 
@@ -136,15 +138,19 @@ class _DesignChecker:
     def run(self) -> None:
         """All checks of the goal, in order."""
         proof = self.proof
-        try:
-            proof.problem.network.need_ranks("a design", proof.problem.support)
-        except InputError as error:
-            self.say("problem.network", UNFINISHED, one_line(error))
+        self.need_ranks(partial(bool, True))
         with refused_at("demand"):
             demand = proof.demand(self.seed)
         if proof.cost_budget is not None:
             demand = self.within_budget(demand)
         self.meets(demand)
+        if isinstance(proof.evidence, MaximalEvidence):
+            self.need_ranks(None)
+        else:
+            self.need_ranks(partial(
+                is_attained, demand.network, proof.design, demand.equations, demand.support,
+                self.seed,
+            ))  # fmt: skip
         # The evidence was read by the goal's own class.
         match proof.evidence:
             case CostEvidence(dual):
@@ -162,6 +168,14 @@ class _DesignChecker:
                 self.cheaper_are_even(demand, evidence)
             case evidence:
                 raise CheckFailed("evidence", f"is of no known kind: {type(evidence).__name__}")
+
+    def need_ranks(self, attained: Callable[[], bool] | None) -> None:
+        """Ranks are known exactly, or those of the design are attained; else it is unfinished."""
+        problem = self.proof.problem
+        try:
+            problem.network.need_ranks("a design", problem.support, attained)
+        except InputError as error:
+            self.say("problem.network", UNFINISHED, one_line(error))
 
     def within_budget(self, demand: Demand) -> Demand:
         """The demand with the rank that goal "rank" claims; it must be possible."""

@@ -104,6 +104,17 @@ def minor_in_time(
         return None
 
 
+def is_attained(
+    network: Network,
+    cells: Sequence[Cell],
+    rank: int,
+    support: Mapping[str, np.ndarray],
+    seed: int,
+) -> bool:
+    """Whether a regular minor proves that the generic rank of these columns is at least this."""
+    return not rank or minor_in_time(network, cells, rank, support, seed) is not None
+
+
 def none_found(rank: int) -> str:
     """The entry of a certificate's list of attempts if no regular minor was found."""
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -65,11 +65,14 @@ class DemandOptions:
     budget: int | None = None
     cost_budget: Fraction | float | str | None = None
 
-    def demand(self, problem: Problem, allowed: Sequence[Cell], seed: int, **more: Any) -> Demand:
-        """The checked demand on a problem's network."""
+    def demand(
+        self, problem: Problem, allowed: Sequence[Cell], seed: int, *,
+        attained: Callable[[], bool] | None = None, **more: Any,
+    ) -> Demand:  # fmt: skip
+        """The checked demand on a problem's network; for `attained` see `Network.need_ranks`."""
         network = problem.network
         network.check_verb("design")
-        network.need_ranks("design", problem.support)
+        network.need_ranks("design", problem.support, attained)
         if not network.rank_decides:
             raise InputError(
                 f"a {network.title} network has no minimal allocations: every one is free of MP = 0"

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -225,6 +226,7 @@ def design(
     >>> found.goal, found.allocation.size, found.is_optimal
     ('cheapest', 4, True)
     """
+    from algebra.ranks.minors import is_attained
     from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
     from matchprob.api.designs.demands import DemandOptions, allowed_cells
     from matchprob.api.tools import relaxation, root_counter
@@ -251,7 +253,15 @@ def design(
     positive_seconds(seconds, "seconds", zero=True)
     positive_seconds(count_timeout, "count_timeout", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
-        asked = options.demand(problem, allowed_cells(problem, among), seed)
+        # Upper bounds of ranks suffice for the search; those of the design have to be attained.
+        attained = None if goal in COUNTED else partial(bool, True)
+        asked = options.demand(problem, allowed_cells(problem, among), seed, attained=attained)
         found = GOALS[goal].search(asked, search)
+        if attained is not None:
+            attained = partial(
+                is_attained, asked.network, found.allocation.cells, found.rank.rank,
+                asked.support, seed,
+            )  # fmt: skip
+        problem.network.need_ranks("design", problem.support, attained)
     chosen = by_updates(problem.with_allocation(found.allocation))
     return DesignResult(found, chosen, asked)

@@ -3,6 +3,7 @@
 import pytest
 
 import matchprob as mp
+from algebra.design.verify import verify_design
 from algebra.errors import InputError
 
 ERF = mp.Problem(mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="erf"), {"W": "all"})
@@ -14,7 +15,7 @@ LEAKING = mp.Problem(
 
 
 @pytest.mark.parametrize("problem", [ERF, LEAKING], ids=["erf", "leaks"])
-@pytest.mark.parametrize("verb", [mp.robust, mp.design, mp.repair])
+@pytest.mark.parametrize("verb", [mp.robust, mp.repair])
 def test_verbs_that_need_exact_ranks_refuse_upper_bounds(verb, problem):
     """An upper bound of a rank proves no MP > 0."""
     assert not problem.network.ranks_are_exact(problem.support)
@@ -28,14 +29,28 @@ def test_a_regular_minor_shows_what_is_identified(problem, rank):
     assert mp.identify(problem).fibre.rank.rank == rank
 
 
-def test_a_design_of_such_a_network_is_not_accepted():
-    """The same file holds for tanh; for erf nothing is known."""
+def test_a_design_is_proved_by_a_regular_minor():
+    """For erf as for tanh, and in `verify`, which looks for a minor of its own."""
     net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
-    found = mp.design(mp.Problem(net, {"W": "all"}), goal="cheapest")
-    data = found.proof()
-    assert mp.verify(data).holds
-    data["problem"]["network"]["activation"] = "erf"
-    checked = mp.verify(data)
+    erf = mp.design(ERF, goal="cheapest")
+    tanh = mp.design(mp.Problem(net, {"W": "all"}), goal="cheapest")
+    assert (erf.design.cost, erf.design.bound) == (tanh.design.cost, tanh.design.bound)
+    assert mp.verify(erf.proof()).holds
+    masks = {"W": [[0, 0], [1, 0]], "D": "all", "c": "all", "e": "all"}
+    some = mp.design(mp.Problem(LEAKING.network, masks, LEAKING.support))
+    assert some.design.rank.rank == 4
+    assert mp.verify(some.proof()).holds
+
+
+def test_a_design_without_a_minor_is_refused(monkeypatch):
+    """Where balls show nothing the rank is an upper bound: refused, and unfinished in `verify`."""
+    data = mp.design(ERF, goal="cheapest").proof()
+    monkeypatch.setattr("algebra.ranks.minors.LARGEST", 0)
+    with pytest.raises(InputError, match="only upper bounds"):
+        mp.design(ERF, goal="cheapest")
+    with pytest.raises(InputError, match="only upper bounds"):
+        mp.design(ERF, goal="maximal")
+    checked = verify_design(data)
     assert not checked.holds
     assert checked.is_unfinished
 
