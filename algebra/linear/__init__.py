@@ -14,9 +14,6 @@ recount           The generic root count computed again, by other methods, for v
 rows              Conditions of the rows of a recurrent matrix on its powers: N by minors
 tied              More weights than equations: maximal if groups that move together are
 verify            Verification of certificates, as far as possible by other methods
-verify_enclosed   Solutions in disjoint polydiscs, in rational arithmetic without balls
-verify_reachable  Verification of the claim that the teacher is a student, at a new point
-verify_witness    Verification of a witness without real solutions, with its theorem: recomputed
-                  from its rationals, real roots counted by Sturm
+verification      Verification of evidence by other arithmetic than that of its search
 witness           Rational instances solved exactly, as witnesses that a match can fail
 """

@@ -12,7 +12,7 @@
 * **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct simple
   complex solutions, none of them real.  They move continuously and a generic instance has no
   others, so the instances in a neighbourhood have no real solution either, and the neighbourhood
-  has positive probability (theorem and proof: `algebra.linear.verify_witness`).
+  has positive probability (theorem and proof: `algebra.linear.verification.witness`).
 * **undecided**: the attempts are listed.
 
 If structural zeros leave no path from inputs to outputs, every label is 0 and every student

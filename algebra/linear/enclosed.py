@@ -1,9 +1,9 @@
 r"""All solutions of a rational instance enclosed by balls, none of which is real: MP < 1.
 
-Given N, the theorem of `algebra.linear.verify_witness` needs N distinct simple solutions of one
-instance, none real.  There they are points of a parametrization over Q; here no ideal is needed,
-and each is enclosed by Krawczyk's test, in python-flint's ball arithmetic: about a point x take a
-polydisc ``B = {|z_j - x_j| ≤ ρ_j}`` and a regular matrix C.  If
+Given N, the theorem of `algebra.linear.verification.witness` needs N distinct simple solutions of
+one instance, none real.  There they are points of a parametrization over Q; here no ideal is
+needed, and each is enclosed by Krawczyk's test, in python-flint's ball arithmetic: about a point x
+take a polydisc ``B = {|z_j - x_j| ≤ ρ_j}`` and a regular matrix C.  If
 
 .. math:: |C F(x)|_i + \sum_j |I - C F'(B)|_{ij} ρ_j < ρ_i \quad\text{for every } i,
 
@@ -39,8 +39,8 @@ from flint import acb, acb_mat, arb, ctx
 from algebra.certificates.family import NonRealInstance
 from algebra.linalg.krawczyk import krawczyk_radii
 from algebra.linalg.rational import texts
-from algebra.linear.verify_enclosed import label_equations
-from algebra.linear.verify_witness import is_smooth
+from algebra.linear.verification.enclosed import label_equations
+from algebra.linear.verification.witness import is_smooth
 from algebra.networks.chain import need_chain
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time

@@ -7,9 +7,9 @@
   blocks), small ones by SymPy's Gröbner bases.  If msolve is missing or too slow, a numerical
   counter may be passed as an argument; it starts from another seed.
 * A witness without real solutions is recomputed from its rationals
-  (`algebra.linear.verify_witness`, with the theorem).
+  (`algebra.linear.verification.witness`, with the theorem).
 * The claim that the teacher itself is a student is verified at a new point
-  (`algebra.linear.verify_reachable`).
+  (`algebra.linear.verification.reachable`).
 
 The premises of each verdict, J_A and J the Jacobians of the theorem in `algebra.ranks.jacobian`:
 
@@ -65,9 +65,9 @@ from algebra.linear.evidence import (
 from algebra.linear.infinity import check_infinity
 from algebra.linear.recount import prime_not_in, recount_again
 from algebra.linear.tied import check_tied
-from algebra.linear.verify_enclosed import check_enclosed
-from algebra.linear.verify_reachable import check_reached
-from algebra.linear.verify_witness import check_no_real_root
+from algebra.linear.verification.enclosed import check_enclosed
+from algebra.linear.verification.reachable import check_reached
+from algebra.linear.verification.witness import check_no_real_root
 from algebra.linear.witness import find_witness
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation, Cell

@@ -11,7 +11,7 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.families import certify, verify
 from algebra.linear.enclosed import _Equations, enclosed_evidence
 from algebra.linear.evidence import read_enclosed
-from algebra.linear.verify_enclosed import PLACE, check_enclosed
+from algebra.linear.verification.enclosed import PLACE, check_enclosed
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

@@ -10,7 +10,7 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.families import certify, verify
 from algebra.linear.evidence import Reached
 from algebra.linear.reachable import reachable_blocks
-from algebra.linear.verify_reachable import check_reached
+from algebra.linear.verification.reachable import check_reached
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.linear.verify_enclosed import _disjoint, _System
+from algebra.linear.verification.enclosed import _disjoint, _System
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem

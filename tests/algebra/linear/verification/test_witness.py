@@ -6,7 +6,7 @@ import pytest
 
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.linear.evidence import read_witness
-from algebra.linear.verify_witness import PLACE, check_no_real_root
+from algebra.linear.verification.witness import PLACE, check_no_real_root
 from algebra.linear.witness import find_witness
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem

@@ -4,7 +4,7 @@ import pytest
 
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.linear.evidence import Reached
-from algebra.linear.verify_reachable import PLACE, check_reached
+from algebra.linear.verification.reachable import PLACE, check_reached
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem

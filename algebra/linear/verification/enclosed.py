@@ -36,7 +36,7 @@ from flint import fmpq, fmpq_mat, fmpz
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.linalg.rational import Rationals, matrix, rank
 from algebra.linear.evidence import Enclosed
-from algebra.linear.verify_witness import is_smooth
+from algebra.linear.verification.witness import is_smooth
 from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem

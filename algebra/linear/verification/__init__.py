@@ -1,0 +1,6 @@
+"""Verification of evidence on linear networks by other arithmetic than that of its search.
+
+enclosed   solutions in disjoint polydiscs, in rational arithmetic without balls
+reachable  the claim that the teacher is a student, at a new point
+witness    a witness without real solutions, with its theorem: recomputed
+"""
