@@ -48,7 +48,7 @@ def copied(target: Path) -> Path:
 def asked(tree: Path, **environment: str) -> str:
     """What the kernel of a tree computes, in another process."""
     done = subprocess.run(
-        [sys.executable, "-B", "-c", ASK],
+        [sys.executable, "-c", ASK],
         capture_output=True,
         text=True,
         check=False,

@@ -61,7 +61,7 @@ def by_formula(problem, name, trials, rules, seed=0):
 def test_closed_form_trial_by_trial(name, rules):
     """Each trial of the smallest nets is decided as by the quadratic formula."""
     problem = b11(name, **rules)
-    trials = many(150)
+    trials = many(75)
     expected, clear = by_formula(problem, name, trials, rules)
     found = estimate(problem, trials)
     assert found.undetermined == 0
