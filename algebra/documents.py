@@ -293,6 +293,7 @@ def cell_text(value: Any) -> str:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> cell_text(None), cell_text(True), cell_text(0.25), cell_text(Fraction(1, 3))
     ('–', 'yes', '0.25', '1/3')
     """
