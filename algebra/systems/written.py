@@ -176,7 +176,7 @@ def symbolic_system(
     >>> net = ShallowReLU(q=1, n=2, d=1, m=1)
     >>> system = symbolic_system(Allocation.from_cells(net, [("W1", 0, 0)]))
     >>> [str(e) for e in system.equations]
-    ['W1_0_0*X_0_0 - F1_0_0', 'W1_1_0*X_0_0 - F1_1_0', 'F1_1_0*W2_0_1 - Y_0_0']
+    ['-F1_0_0 + W1_0_0*X_0_0', '-F1_1_0 + W1_1_0*X_0_0', 'F1_1_0*W2_0_1 - Y_0_0']
     >>> system.inequalities()
     ['F1_0_0 <= 0', 'F1_1_0 > 0']
     """
