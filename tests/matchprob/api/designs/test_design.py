@@ -166,7 +166,8 @@ def test_from_python(net):
     """One frozen result with a short repr; its proof verifies; costs may be texts and floats."""
     found = design(net, goal="neurons", costs={("W", 0, 0): "1/3", ("W", 0, 1): 0.5})
     assert repr(found) == (
-        f"DesignResult(goal='neurons', value=2, cost={found.cost}, optimal=True, learnable=4)"
+        f"DesignResult(goal='neurons', value=2, cost={found.cost}, optimal=True, learnable=4, "
+        "weights='W[0,0] W[0,1] W[1,0] W[1,1]')"
     )
     assert found.is_optimal
     assert found.problem.allocation == found.allocation
