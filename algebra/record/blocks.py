@@ -48,6 +48,8 @@ _AT_ONCE, _KEPT = 1 << 23, 1 << 26
 _REACHED = 1 << 16
 # Largest number of entries of all rows for which their span is computed from all of them.
 _AT_A_GLANCE = 1 << 19
+# Rows by which a span is extended at once.
+_TOGETHER = 512
 _BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
 # Called with the point, the rows and the element of each row.
 Check = Callable[[Point, Residues, np.ndarray], None]
@@ -116,7 +118,13 @@ def span_at(asked: Asked, point: Point, bound: int) -> Span:
         moved = {place[k]: int((owner == k).sum()) for k in set(owner[along != 0]) & set(place)}
         if not moved:
             break
-        span = span.extended(blocks.part(max(moved, key=lambda k: (moved[k], -k))), p)
+        parts, rows = list[Residues](), 0
+        for k in sorted(moved, key=lambda k: (-moved[k], k)):
+            parts.append(blocks.part(k))
+            rows += len(parts[-1])
+            if rows >= min(bound - span.rank, _TOGETHER):
+                break
+        span = span.extended(np.concatenate(parts), p)
     return span
 
 
