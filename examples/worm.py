@@ -1,6 +1,6 @@
 """
-The worm: 302 neurons, which synapses, which neurons to record?
-===============================================================
+The worm: 302 neurons, which synapses, which neurons to record, what do signs change?
+=====================================================================================
 
 The wiring of *C. elegans* from the package ``c302``: chemical synapses with their numbers of
 contacts, gap junctions, muscles (which are left out). If the package is not installed
@@ -9,7 +9,8 @@ connections and a similar distribution of contacts; the first line of the output
 is used.
 
 Inputs reach the sensory neurons, labels are read from groups of motor neurons, and the network is
-recurrent with tanh. All numbers are exact ranks: there is no training and no sampling.
+recurrent with tanh. Verdicts and recordings are exact ranks. What signs and bounds of the weights
+change is counted on random instances of one neuron with its sensory inputs.
 """
 
 import re
@@ -25,6 +26,7 @@ STEPS, INPUTS, OUTPUTS, SAMPLES = 5, 6, 8, 8
 SENSORY = re.compile(
     "ADE|ADF|ADL|AFD|ALM|AQR|AS[EGHIJK]|AVM|AW|BAG|CEP|FLP|IL|OL|PDE|PH|PLM|PQR|PVD|URX|URY"
 )
+GABA = re.compile("DD\\d|VD\\d|RME|AVL$|DVB$|RIS$")
 MOTOR = re.compile("AS\\d|DA\\d|DB|DD|VA\\d|VB|VC|VD|RMD|RME|SMD|SMB")
 
 
@@ -42,7 +44,7 @@ def circuit():
         return names, {cell: int(number) for cell, number in numbers.items()}
     print("a random circuit with the numbers of C. elegans: c302 is not installed")
     rng = np.random.default_rng(302)
-    kinds = ["ASE"] * 80 + ["RI"] * 110 + ["VB"] * 112
+    kinds = ["ASE"] * 80 + ["RI"] * 110 + ["VB"] * 86 + ["VD"] * 26
     names = [f"{kind}{k:03d}" for k, kind in enumerate(kinds)]
     strength = rng.pareto(2.0, 302) + 0.2
     chance = np.outer(strength, strength)
@@ -100,3 +102,49 @@ record = mp.record(best.problem, "units", seconds=120)
 print(record)
 record.plot()
 plt.show()
+
+# %%
+# Dale's law: every synapse of a neuron has the neuron's sign, in teacher and student alike; 26
+# neurons are inhibitory (GABA). Weights of given signs are an open set, on which a generic rank is
+# what it is everywhere: neither the verdict nor what has to be recorded changes.
+
+signs = [-1 if GABA.match(name) else 1 for name in names]
+law = mp.Distribution(signs={"neurons": signs})
+dale = mp.Problem(
+    network, best.problem.learnable, support, distribution=law, names={"neurons": names}
+)
+found = mp.certify(dale, timeout=30)
+print(f"{signs.count(-1)} inhibitory neurons: {found.verdict}, rank {found.rank}")
+
+# %%
+# A match may need weights that are too large for a synapse, or of the wrong sign. The neuron with
+# the most sensory inputs, and its six strongest ones, is a network of three layers in which these
+# synapses learn. Its labels are linear in them: without bounds every teacher is matched.
+
+sensors = [k for k in range(n) if B[k, 0]]
+others = [k for k in range(n) if not B[k, 0]]
+hub = max(others, key=lambda i: sum(W[i, j] for j in sensors))
+inputs = sorted((j for j in sensors if W[hub, j]), key=lambda j: -contacts[hub, j])[:INPUTS]
+arc = mp.LinearFeedForward(q=INPUTS, widths=(INPUTS, 1), d=1, m=INPUTS)
+learns = {"W2": [[1] * INPUTS]}
+named = {"layer1": [names[j] for j in inputs], "layer2": [names[hub]]}
+free = mp.Problem(arc, learns, names=named)
+print(f"{', '.join(named['layer1'])} onto {names[hub]}: {mp.certify(free).verdict}")
+
+sizes = mp.profile(free, by="size", trials=200)
+for bound in (1, 3, 10):
+    print(f"  weights up to {bound}: MP {sizes.profiles[0].at(bound).estimate:.2f}")
+sizes.plot()
+plt.show()
+
+# %%
+# If every synapse keeps the sign it has, few teachers are matched: of six signs none may be wrong.
+# Excitatory inputs in teacher and student (all senders here are) do not help much.
+
+kept = mp.Constraints(sign="keep")
+excitatory = mp.Distribution(signs={"W2": [[1] * INPUTS]})
+for what, weights in (("any signs", mp.Distribution()), ("excitatory", excitatory)):
+    problem = mp.Problem(arc, learns, distribution=weights, constraints=kept, names=named)
+    found = mp.estimate(problem, trials=200)
+    sure = found.interval()
+    print(f"signs kept, {what}: MP {found.estimate:.3f} [{sure.low:.3f}, {sure.high:.3f}]")
