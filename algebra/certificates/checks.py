@@ -15,6 +15,7 @@ from typing import Any
 
 from algebra.documents import Document, Explanation, Step, Table, step
 from algebra.errors import Unfinished
+from algebra.networks.limits import plural
 from algebra.results import Result, columns_of, named
 from algebra.time_limits import OutOfTime
 
@@ -130,9 +131,11 @@ class Verification(Result):
             how = ", and not by the code that found it" if self.verdict in VERDICTS else ""
             known.append(f"Everything that {self.verdict!r} rests on was checked anew{how}.")
             if tally[PROBABLE]:
+                number = tally[PROBABLE]
                 known.append(
-                    f"Of the checks {tally[PROBABLE]} rest on random points: right but for an "
-                    "unlucky one, at new primes and points of their own (probable)."
+                    plural(number, f"{number} check")
+                    + " at new primes and random points: wrong only if a point is unlucky "
+                    "(probable)."
                 )
                 steps = (step("verify", "other primes and points", seed=2),)
         columns = {name: [getattr(c, name) for c in self.checks] for name in ("status", "place")}

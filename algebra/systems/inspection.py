@@ -277,7 +277,8 @@ def _document(found: Inspection) -> Document:
             "form": first.form,
             "equations": first.equations,
             "unknowns": first.unknowns,
-            "core": f"{first.core_equations} equations in {first.core_unknowns} unknowns",
+            "core": plural(first.core_equations, f"{first.core_equations} equation")
+            + plural(first.core_unknowns, f" in {first.core_unknowns} unknown"),
             "bezout": first.bezout,
         }
     facts["violations"] = len(found.violations)
@@ -286,7 +287,10 @@ def _document(found: Inspection) -> Document:
     parts += [part for form in found.forms for part in _form(form)]
     parts += [Paragraph(f"  {text}", "quiet") for text in found.skipped]
     parts += _violations(found)
-    document = Document(str(network), facts, tuple(parts), _explanation(found), tone="strong")
+    title = (
+        f"{found.learnable} of {plural(network.parameters, f'{network.parameters} weight')} learn"
+    )
+    document = Document(title, facts, tuple(parts), _explanation(found), tone="strong")
     return document.mapped(found.names.annotate) if found.names else document
 
 
@@ -482,7 +486,7 @@ def form_reports(
     skipped: list[str] = []
     for rank, form in enumerate(preferred_forms(allocation.network, allocation)):
         if rank and not all_forms:
-            skipped.append(f"{form} form: its core is larger (`all_forms` includes it)")
+            skipped.append(f"{form} form: its core is larger, so it was not eliminated")
             continue
         unknowns = unknown_count(allocation, form)
         if unknowns > largest:
