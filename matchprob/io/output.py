@@ -27,6 +27,9 @@ class Output:
 
     def write(self, text: str) -> int:
         """Buffer a text; it may be written only by `flush`."""
+        if text == "":
+            # Rich writes nothing when a capture ends; some devices refuse even that.
+            return 0
         try:
             written = self._stream.write(text)
         except OSError as error:

@@ -77,8 +77,9 @@ class Page(Console):
         if self.most is None or not held:
             return
         room = self.most - sum(map(len, held[report:]))
-        for lines in (*_cut(held[:report], room), *held[report:]):
-            self.file.write("".join(f"{line}\n" for line in lines))
+        written = (*_cut(held[:report], room), *held[report:])
+        # At once: where it cannot be written, stderr gets the whole.
+        self.file.write("".join(f"{line}\n" for lines in written for line in lines))
         self.file.flush()
 
     def print(self, *objects: Any, **options: Any) -> None:

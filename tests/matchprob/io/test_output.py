@@ -1,0 +1,27 @@
+"""The stdout that reports what it could not write."""
+
+import io
+
+import pytest
+
+from matchprob.io.output import Output
+
+
+class _Full(io.StringIO):
+    """A stream that refuses every text, even an empty one."""
+
+    def write(self, text):
+        raise OSError(28, "No space left on device")
+
+
+def test_an_empty_text_is_not_passed_on():
+    """Only a text that has something in it can fail."""
+    assert Output(_Full()).write("") == 0
+    with pytest.raises(OSError, match="No space"):
+        Output(_Full()).write("a")
+
+
+def test_bytes_are_refused():
+    """A text stream, as libraries find out by writing no bytes."""
+    with pytest.raises(TypeError):
+        Output(io.StringIO()).write(b"")
