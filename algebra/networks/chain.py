@@ -45,6 +45,7 @@ from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 from algebra.programs import Builder, Program, Value
+from algebra.time_limits import checked
 
 # Names of values in the program of a chain, beside `STATES`.
 INPUTS, DRIVES, READ = "inputs", "drives", "read"
@@ -166,11 +167,11 @@ class ChainNetwork(Network):
 
         if chain.start is None:
             state = build.name(f"{INPUTS} 0", U)
-            for k, name in enumerate(chain.steps):
+            for k, name in enumerate(checked(chain.steps)):
                 state = build.name(f"{STATES} {k}", times(name, state))
             return build.program(times(chain.output, state))
         b, states = self.step_inputs, list[Value]()
-        for t, name in enumerate(chain.steps):
+        for t, name in enumerate(checked(chain.steps)):
             x = build.name(f"{INPUTS} {t}", build.index(np.arange(t * b, (t + 1) * b), U))
             drive = build.name(f"{DRIVES} {t}", times(chain.start, x))
             state = build.add(drive, *(times(name, h) for h in states))

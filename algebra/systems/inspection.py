@@ -20,7 +20,7 @@ from algebra.ranks.budgets.lines import Budget, Violation, sentences
 from algebra.results import Result, columns_of, named
 from algebra.systems.core import Core
 from algebra.systems.elimination import eliminate
-from algebra.systems.forms import preferred_forms, unknown_count
+from algebra.systems.forms import DIRECT, preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import QuadraticSystem, WrittenSystem
@@ -488,10 +488,14 @@ def form_reports(
         if rank and not all_forms:
             skipped.append(f"{form} form: its core is larger, so it was not eliminated")
             continue
-        unknowns = unknown_count(allocation, form)
+        # A form has unknowns for each step; one of very many steps is not even built.
+        chain = allocation.network.chain()
+        least = len(chain.steps) if chain is not None and form != DIRECT.name else 0
+        unknowns = least if least > largest else unknown_count(allocation, form)
         if unknowns > largest:
+            at_least = "at least " if unknowns == least else ""
             skipped.append(
-                f"{form} form: {unknowns} unknowns, more than {largest}: not written out"
+                f"{form} form: {at_least}{unknowns} unknowns, more than {largest}: not written out"
             )
             continue
         if (labels := allocation.network.outputs) > MOST_EQUATIONS:

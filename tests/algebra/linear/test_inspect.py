@@ -82,3 +82,12 @@ def test_many_cells_are_told_as_rectangles(monkeypatch):
     monkeypatch.setattr("algebra.problems.allocation.MOST_CELLS", 1)
     told = inspect_allocation(Allocation.from_masks(B11, W=[[1, 0], [0, 1]])).to_dict()
     assert (told["cells_in"], told["cell_blocks"]) == ({"W": 2}, None)
+
+
+def test_a_form_of_very_many_steps_is_not_built(monkeypatch):
+    """A million steps: the number of unknowns is bounded without the program of a million nodes."""
+    monkeypatch.setattr(LinearRNN, "build", None)
+    net = LinearRNN(n=2, T=10**6, b=1, d=1, m=2)
+    found = inspect_allocation(Allocation.rows(net, "W", [0]))
+    assert found.forms == ()
+    assert "at least 1000000 unknowns" in found.skipped[0]
