@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,23 +46,14 @@ ModelQuestion = Annotated[
         kind="Problem, str or Path", name="problem", word=Path, read=_asked_problem, uses=_MODEL,
     ),
 ]  # fmt: skip
-Learning = Annotated[
-    Sequence[str],
-    LineOption(
-        "Of an ONNX file: parameters that learn; repeatable.  Names or patterns, several of them "
-        "separated by commas.",
-        kind="sequence of str", metavar="PATTERN",
-    ),
-]  # fmt: skip
-ModelSamples = Annotated[int | None, LineOption("Of an ONNX file: samples.", least=1)]
 
 
 @verb(is_drawn=True)
 def inspect(
     question: ModelQuestion,
     *,
-    learn: Learning = (),
-    m: ModelSamples = None,
+    learn: common.Learning = (),
+    m: common.ModelSamples = None,
     sizes: common.Sizes = None,
     constants: common.Constants = (),
     output: common.OutputName = "",
@@ -181,8 +172,8 @@ def _core(
 def certify(
     question: ModelQuestion,
     *,
-    learn: Learning = (),
-    m: ModelSamples = None,
+    learn: common.Learning = (),
+    m: common.ModelSamples = None,
     sizes: common.Sizes = None,
     constants: common.Constants = (),
     output: common.OutputName = "",

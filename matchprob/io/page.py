@@ -72,12 +72,12 @@ class Page(Console):
         return self.names.annotate(text) if self.names else text
 
     def close(self, report: int) -> None:
-        """Write what is printed; of the first `report` objects what there is room for."""
+        """Write what is printed; the first `report` objects are cut to the lines that are left."""
         held, self._held = self._held, []
         if self.most is None or not held:
             return
-        room = self.most - sum(map(len, held[report:]))
-        written = (*_cut(held[:report], room), *held[report:])
+        left = self.most - sum(map(len, held[report:]))
+        written = (*_cut(held[:report], left), *held[report:])
         # At once: where it cannot be written, stderr gets the whole.
         self.file.write("".join(f"{line}\n" for lines in written for line in lines))
         self.file.flush()
@@ -139,15 +139,15 @@ def _first(found: re.Match[str]) -> str:
     return " ".join(items[:_MOST_NAMES]).rstrip(",") + f" and {len(items) - _MOST_NAMES} more"
 
 
-def _cut(parts: Sequence[list[str]], room: int) -> list[list[str]]:
-    """Objects in at most `room` lines: the longest is cut, then the next, then the end.
+def _cut(parts: Sequence[list[str]], limit: int) -> list[list[str]]:
+    """Objects in at most `limit` lines: the longest is cut, then the next, then the end.
 
     Examples
     --------
     >>> _cut([["title"], [f"  row {k}" for k in range(40)], ["total"]], 10)[1][-2:]
     ['  row 6', '  … 33 more: --all']
     """
-    whole, excess = [line for lines in parts for line in lines], sum(map(len, parts)) - room
+    whole, excess = [line for lines in parts for line in lines], sum(map(len, parts)) - limit
     if excess <= 0:
         return list(parts)
     left = [len(lines) for lines in parts]
@@ -157,7 +157,7 @@ def _cut(parts: Sequence[list[str]], room: int) -> list[list[str]]:
         left[k] = max(most - excess, _FEWEST)
         excess -= most - left[k]
     if excess > 0:
-        return [_shortened(whole, max(room, 2))]
+        return [_shortened(whole, max(limit, 2))]
     return [_shortened(lines, most) for lines, most in zip(parts, left, strict=True)]
 
 
