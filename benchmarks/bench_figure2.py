@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from matchprob.figures.paper1_linear import _lrnn_points
+from matchprob.figures.papers.paper1_linear import _lrnn_points
+
 from numeric.statistics.estimate import Estimate
 from numeric.studies.study import Study
 

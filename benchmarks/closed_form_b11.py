@@ -8,7 +8,7 @@ basis and no random stream of the project is used.
 
     python benchmarks/closed_form_b11.py --draws 20000000
 
-20 million draws, seed 2026 (15 s): see `matchprob.figures.paper1_small_nets`, which cites them.
+20 million draws, seed 2026 (15 s): see `examples/papers/paper1_small_nets.py`, which cites them.
 """
 
 from __future__ import annotations

@@ -5,22 +5,14 @@ compares them with the paper (`Numbers`).  Panels draw the tables alone:
 each takes axes and returns them.  So a picture can be drawn again from the tables that
 an earlier run wrote, in another size or style, without computing anything.
 
-A new figure needs only a module of this folder that calls `register_figure`.
+A new figure needs only a module in `papers` that calls `register_figure`.
 
-tables                    Tables: rows of numbers, read and written
-panels                    Pictures made of panels
-points                    Points of a figure: estimates of many problems through one store
-curves                    Points of a figure, drawn
-experiments               Experiments that are no trials, kept in the run's store
-paper1_small_nets         First paper: section B.1.1 and the warm-up
-paper1_linear             First paper: figures of linear networks
-paper1_relu               First paper: figures of shallow ReLU networks
-paper1_digits             First paper: allocations on digits
-paper1_weights            First paper: its allocations under bounds, and found by training
-paper2_training           Second paper, Appendix E: constructed against trained
-paper2_sparse             Second paper, Theorem 3: how sparse frozen weights may be
-paper2_match_probability  Second paper: match probability of normalization layers
-activations               Which verdicts of linear networks carry over to tanh and polynomials
+tables       Tables: rows of numbers, read and written
+panels       Pictures made of panels
+points       Points of a figure: estimates of many problems through one store
+curves       Points of a figure, drawn
+experiments  Experiments that are no trials, kept in the run's store
+papers       The figures themselves, which stand among the examples
 """
 
 from __future__ import annotations
@@ -180,8 +172,10 @@ def register_figure(
 
 def figures() -> dict[str, Figure]:
     """All figures by name."""
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
-        importlib.import_module(f"{__name__}.{module}")
+    from matchprob.figures import papers
+
+    for module in sorted(m.name for m in pkgutil.iter_modules(papers.__path__)):
+        importlib.import_module(f"{papers.__name__}.{module}")
     return FIGURES
 
 

@@ -1,10 +1,8 @@
-r"""Scales and shifts in doubles: construction, training, sparse masks.
+r"""Scales and shifts in doubles: construction and its proof.
 
 construct      Scales and shifts in doubles that realize a target network, with a proved error
                bound
 document       What a tuned network says: how near to its target, and what is proved of that
-experiment     Appendix E of the second paper: three ways to set normalization parameters,
-               compared
 goals          The goal of each block of a frozen network: a layer of the target, possibly
                rescaled
 realize        One instance realized layer by layer, in rationals
@@ -12,7 +10,4 @@ scales         Scales of one block in doubles: linear solves, their condition, t
                approximation
 skip_blocks    Theorem 2's construction in doubles: depth instead of width, with a proved error
                bound
-sparse_masks   Frozen matrices with random zeros: how often scales alone still realize every
-               target
-training       Gradient training of small ReLU networks, of weights or of scales and shifts only
 """

@@ -3,8 +3,6 @@ r"""Shallow ReLU instances in floating point: tree searches and linear programs.
 cells           The tree of activation cells of one ReLU instance
 cells_kernel    Branch and bound on activation cells, compiled: a dual simplex warm-started down
                 the tree
-classification  Structured data: which allocations let a random ReLU net classify every sample
-                (Figure 3c)
 decide          Decision of one ReLU instance: floating-point search, exact proofs
 decision        The decision of one ReLU instance and its evidence
 evidence        A search for a ReLU instance that proves MP < 1: neither it nor the instances near

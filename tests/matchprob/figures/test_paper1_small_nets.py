@@ -3,13 +3,13 @@
 import json
 
 import numpy as np
+from matchprob.figures.papers.paper1_small_nets import judgement
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from benchmarks.closed_form_b11 import CELLS, matches
 from matchprob.cli import app, run
-from matchprob.figures import paper1_small_nets as figure
-from matchprob.figures.paper1_small_nets import judgement
+from matchprob.figures.papers import paper1_small_nets as figure
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.statistics.estimate import Estimate
 

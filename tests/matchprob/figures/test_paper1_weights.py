@@ -4,10 +4,10 @@ import csv
 import io
 
 import pytest
+from matchprob.figures.papers.paper1_weights import LARGE_NET, OPTIMIZERS, cases
 
 from algebra.ranks.generic_rank import allocation_rank
-from matchprob.figures import paper1_weights
-from matchprob.figures.paper1_weights import LARGE_NET, OPTIMIZERS, cases
+from matchprob.figures.papers import paper1_weights
 from tests.matchprob.calls import call
 from tests.samples import many
 

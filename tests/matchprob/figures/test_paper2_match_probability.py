@@ -2,10 +2,11 @@
 
 import json
 
+from matchprob.figures.papers.paper2_match_probability import allocations, ordinary_weights
+
 from algebra.networks.normalization import NormNet
 from matchprob.cli import app, run
-from matchprob.figures import paper2_match_probability
-from matchprob.figures.paper2_match_probability import allocations, ordinary_weights
+from matchprob.figures.papers import paper2_match_probability
 
 
 def test_as_many_ordinary_weights():

@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 
 import pytest
+from matchprob.figures.papers.normalization_experiment import run_setting
 
-from matchprob.figures import paper2_sparse, paper2_training
-from numeric.normalization.experiment import run_setting
+from matchprob.figures.papers import paper2_sparse, paper2_training
 from tests.matchprob.calls import call
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from matchprob.figures.papers.classification import Classified
+from matchprob.figures.papers.sparse_masks import SparseSuccess
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
-from matchprob.figures import (
-    Run,
-    curves,
-    figures,
-    find_figure,
+from matchprob.figures import Run, curves, figures, find_figure
+from matchprob.figures.papers import (
     paper1_digits,
     paper1_linear,
     paper1_relu,
@@ -20,13 +19,11 @@ from matchprob.figures import (
     paper2_sparse,
     paper2_training,
 )
-from matchprob.figures import paper2_match_probability as norm_mp
+from matchprob.figures.papers import paper2_match_probability as norm_mp
 from matchprob.figures.points import CurvePoint, Measured
 from matchprob.io.sizes import inches
 from matchprob.report.drawing.style import on_paper
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.normalization.sparse_masks import SparseSuccess
-from numeric.relu.classification import Classified
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import proportion_interval
 from tests.matchprob.legible import faults

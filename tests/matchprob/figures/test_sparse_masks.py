@@ -4,14 +4,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-
-from algebra.errors import InputError
-from algebra.normalization.khatri_rao import product_patterns, structural_rank
-from numeric.normalization.sparse_masks import (
+from matchprob.figures.papers.sparse_masks import (
     draw_masks,
     solvable_by_counting,
     sparse_success,
 )
+
+from algebra.errors import InputError
+from algebra.normalization.khatri_rao import product_patterns, structural_rank
 
 
 def test_probability_by_enumeration():

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from matchprob.figures.papers.normalization_training import NORMALIZATION, WEIGHTS, SumNet, train
 
 from numeric.normalization.scales import tune_both_scales, tune_scales
-from numeric.normalization.training import NORMALIZATION, WEIGHTS, SumNet, train
 
 ALGORITHMS = ("adam", "target", "both", "dense", "trained")
 SAMPLES = 20_000

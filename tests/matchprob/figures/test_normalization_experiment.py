@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-
-from numeric.normalization.experiment import (
+from matchprob.figures.papers.normalization_experiment import (
     ALGORITHMS,
     Setting,
     constructed,

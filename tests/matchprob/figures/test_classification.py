@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from matchprob.figures.papers.classification import classify, load_digits, load_idx, verify_classes
 
 from algebra.errors import InputError
-from numeric.relu.classification import classify, load_digits, load_idx, verify_classes
 
 
 def _idx(array):

@@ -2,9 +2,15 @@
 
 import numpy as np
 import pytest
+from matchprob.figures.papers.normalization_training import (
+    NORMALIZATION,
+    WEIGHTS,
+    SumNet,
+    gradients,
+    train,
+)
 
 from algebra.errors import InputError
-from numeric.normalization.training import NORMALIZATION, WEIGHTS, SumNet, gradients, train
 
 RNG = np.random.default_rng(0)
 

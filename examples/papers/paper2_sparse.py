@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import log, sqrt
 
 import numpy as np
+from matchprob.figures.papers.sparse_masks import SparseSuccess, sparse_success
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -14,7 +15,6 @@ from matchprob.figures.panels import FigureLayout
 from matchprob.figures.tables import Row, Rows, Tables, groups, number, report
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
-from numeric.normalization.sparse_masks import SparseSuccess, sparse_success
 
 _SPARSE_SIZES = (4, 6, 8, 12, 16, 24)
 _FACTORS = (1.0, 1.25, 1.5, 2.0)

@@ -12,6 +12,13 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from matchprob.figures.papers.classification import (
+    Classified,
+    Samples,
+    classify,
+    load_digits,
+    load_idx,
+)
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -22,7 +29,6 @@ from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.io.progress import counter
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
-from numeric.relu.classification import Classified, Samples, classify, load_digits, load_idx
 from numeric.statistics.intervals import proportion_interval
 
 _UNITS = 1000

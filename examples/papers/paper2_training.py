@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
 
+from matchprob.figures.papers.normalization_experiment import ALGORITHMS, Setting, run_setting
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -16,7 +17,6 @@ from matchprob.figures.panels import FigureLayout, Panel
 from matchprob.figures.tables import Row, Rows, Tables, markdown_table, number, rounded
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, tidy
-from numeric.normalization.experiment import ALGORITHMS, Setting, run_setting
 
 _DIMENSIONS = (5, 10, 15, 20, 25)
 _FIXED = 25
