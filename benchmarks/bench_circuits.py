@@ -28,7 +28,7 @@ from algebra.networks.rnn import RNN
 from algebra.problems.learning import Types
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
-from algebra.ranks.updates import learning_rank
+from algebra.ranks.parametrized import learning_rank
 from matchprob.api.certify import certify
 
 _BITS, _DIGITS, _SMALL = 400, 60, 45

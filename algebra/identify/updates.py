@@ -21,15 +21,10 @@ from __future__ import annotations
 from algebra.identify.fibre import Fibre, fibre_of_moves
 from algebra.linalg.modular import Residues, echelon, kernel
 from algebra.problems.learning import Learning
-from algebra.ranks.generic_rank import RARE
-from algebra.ranks.jacobian import random_point
-from algebra.ranks.updates import (
-    learning_bits,
-    learning_columns,
-    learning_error,
-    learning_rank,
-    moved_weights,
-)
+from algebra.ranks.generic_rank import RARE, deficit_error, prime_bits
+from algebra.ranks.jacobian import columns_at, random_point
+from algebra.ranks.parametrized import learning_rank, learning_weights
+from algebra.ranks.updates import moved_weights
 
 
 def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
@@ -57,12 +52,13 @@ def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
     cells = learning.moving.cells
     own = learning_rank(learning, seed=seed)
     bound = max(own.rank, 1)
-    bits = learning_bits(learning, bound, RARE / max(1, len(cells)))
-    missed = learning_error(learning, bound, bits)
+    network, every = learning_weights(learning, gauge=True)
+    bits = prime_bits(network, bound, below=RARE / max(1, len(cells)))
+    missed = deficit_error(network, bound, bits=bits)
 
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
-        point = random_point(learning.network, p, number, learning.support)
-        still = kernel(learning_columns(learning, point), p)
+        point = random_point(network, p, number, learning.support)
+        still = kernel(columns_at(network, point, every), p)
         return learning.size - len(still), echelon(moved_weights(learning, point, still), p)[0]
 
     return fibre_of_moves(

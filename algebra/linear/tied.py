@@ -25,7 +25,7 @@ from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Tied
-from algebra.ranks.updates import learning_rank
+from algebra.ranks.parametrized import learning_rank
 from algebra.time_limits import check_time
 
 PLACE = "evidence.tied"

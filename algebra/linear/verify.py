@@ -69,6 +69,7 @@ from algebra.linear.verification.enclosed import check_enclosed
 from algebra.linear.verification.reachable import check_reached
 from algebra.linear.verification.witness import check_no_real_root
 from algebra.linear.witness import find_witness
+from algebra.networks.base import Network
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
@@ -234,7 +235,7 @@ class ClaimChecker:
         evidence = self.evidence.network_rank
         assert evidence is not None
         cells = all_cells(network, self.problem.support)
-        self._attained(evidence, cells, claimed)
+        self._attained(evidence, cells, claimed, network)
         bound = min(len(cells), network.label_dimension_bound)
         if claimed > bound:
             raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
@@ -254,7 +255,7 @@ class ClaimChecker:
         claim, evidence = self.claim, self.evidence.allocation_rank
         assert evidence is not None
         allocation = self.problem.allocation
-        self._attained(evidence, list(allocation.cells), claim.rank)
+        self._attained(evidence, list(allocation.cells), claim.rank, self.problem.network)
         return self._at_most(
             evidence, allocation.size,
             lambda seed: allocation_rank(allocation, self.problem.student(), claim.equations, seed),
@@ -285,14 +286,16 @@ class ClaimChecker:
             )
             raise CheckFailed(f"{evidence.place}.upper_bound", text)
 
-    def _attained(self, evidence: RankClaim, cells: list[Cell], claimed: int) -> None:
+    def _attained(
+        self, evidence: RankClaim, cells: list[Cell], claimed: int, network: Network
+    ) -> None:
         """The claimed rank is the rank at the witness point, hence at most the generic rank."""
         place, point = evidence.place, evidence.point
         if evidence.rank != claimed:
             raise CheckFailed(place, f"rank {evidence.rank} does not fit {claimed}")
         found = 0
         if cells:
-            network, point = at_enough_samples(self.problem.network, point, len(cells))
+            network, point = at_enough_samples(network, point, len(cells))
             p = point.p
             names = sorted({cell[0] for cell in cells})
             chosen = cells

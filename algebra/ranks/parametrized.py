@@ -33,12 +33,14 @@ from algebra.errors import InputError
 from algebra.networks.base import Axis, Cell, Factors, Matmul, Matrix, Network, Point, Support
 from algebra.networks.readings import LABELS, Reading
 from algebra.problems.allocation import Allocation
+from algebra.problems.learning import Learning
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Update
 from algebra.programs import Node, Program
 from algebra.programs.arrays import Function
 from algebra.programs.balls import ball_product
+from algebra.ranks.generic_rank import GenericRank, generic_rank
 from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
 
 
@@ -388,11 +390,61 @@ def by_updates(problem: Problem) -> Problem:
     return Problem(network.base, learnable, problem.support, problem.distribution, names=names)
 
 
-def parameter_cells(problem: Problem) -> tuple[Cell, ...]:
-    """All learnable parameters as weights: the cells of `by_parameters`."""
-    return by_parameters(problem).allocation.cells
-
-
 def parameter_allocation(problem: Problem) -> Allocation:
     """All learnable parameters as an allocation of the network of `by_parameters`."""
     return by_parameters(problem).allocation
+
+
+def learning_weights(learning: Learning, *, gauge: bool = False) -> tuple[Network, list[Cell]]:
+    """All learnable parameters as weights: single cells first, then those of the updates.
+
+    Parameters
+    ----------
+    learning : Learning
+    gauge : bool, optional
+        Also the parameters of low ranks that only move within the gauge, which `by_parameters`
+        omits.
+
+    Returns
+    -------
+    network : Network
+        A `Parametrized` network if there are updates.
+    cells : list of cells
+        In the order of `Learning.names` if the gauge is included.
+    """
+    if not learning.updates:
+        return learning.network, list(learning.cells)
+    network = Parametrized(learning.network, tuple(learning.updates.items()))
+    kept = {
+        f"{letter}_{name}": mask.ravel()
+        for name, update in network.updates
+        for letter, mask in update.identified(network.base.shapes[name]).items()
+    }
+    cells = [
+        (name, k, 0)
+        for name in network.parameters_of
+        for k, is_kept in enumerate(kept[name])
+        if is_kept or gauge
+    ]
+    return network, [*learning.cells, *cells]
+
+
+def learning_rank(learning: Learning, upper: int | None = None, seed: int = 0) -> GenericRank:
+    """Generic rank ρ_θ of all learnable parameters (`algebra.ranks.updates`, with the theorem).
+
+    Parameters
+    ----------
+    learning : Learning
+    upper : int, optional
+        A known upper bound, such as the rank of the whole Jacobian.
+    seed : int, optional
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> net = LinearEstimator(q=4, d=3, m=3)
+    >>> [learning_rank(Problem(net, {"W": {"lora": k}}).learning).rank for k in (1, 2, 3)]
+    [5, 8, 9]
+    """
+    network, cells = learning_weights(learning)
+    return generic_rank(network, cells, support=learning.support, upper=upper, seed=seed)

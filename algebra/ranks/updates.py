@@ -22,29 +22,22 @@ independent of it is such a point.
 
 **Upper bounds.** ρ_θ ≤ ρ; and ρ_θ ≤ the dimension of the set of students, k (p + q − k) for a low
 rank and the number of parameters else: J_θ vanishes on the gauge.
+
+The rank itself is that of the parameters as weights of their own: `algebra.ranks.parametrized`.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, rank, times
+from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, times
 from algebra.networks.base import Network, Point
 from algebra.problems.learning import Learning
 from algebra.problems.updates import Motion, Update
-from algebra.ranks.generic_rank import (
-    TARGET_ERROR,
-    GenericRank,
-    deficit_error,
-    prime_bits,
-    rank_at_points,
-)
-from algebra.ranks.jacobian import jacobian, tangent_factors
-from algebra.ranks.size import FOR_ECHELON, check_size
+from algebra.ranks.jacobian import jacobian
 from algebra.time_limits import check_time
 
 # Number of cells whose columns are in memory at once.
@@ -73,25 +66,6 @@ def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, se
             letter: random_residues(arrays[letter], p, rng) for letter in update.drawn(shape)
         }
     return found
-
-
-def learning_columns(learning: Learning, point: Point) -> Residues:
-    """J_θ at a point: a column for each parameter, in their order.
-
-    Returns
-    -------
-    ndarray of int64, shape (dm, size)
-    """
-    network, p = learning.network, point.p
-    check_size(network, learning.size, per_entry=FOR_ECHELON)
-    factors = tangent_factors(network, point, sorted(learning.matrices))
-    parts = [jacobian(factors, learning.cells, p)] if learning.cells else []
-    drawn = drawn_parameters(network, learning.updates, p, point.seed)
-    for name, update in learning.updates.items():
-        parts.append(moved_columns(factors[name], update, point.weights[name], drawn[name], p))
-    if not parts:
-        return np.zeros((network.outputs, 0), np.int64)
-    return np.hstack(parts)
 
 
 def moved_columns(
@@ -140,21 +114,6 @@ def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Re
     return found
 
 
-def learning_error(learning: Learning, bound: int, bits: int) -> Fraction:
-    """Probability bound that one random prime and point show too small a rank of J_θ."""
-    return deficit_error(learning.network, bound, *_more(learning), bits=bits)
-
-
-def learning_bits(learning: Learning, bound: int, below: Fraction) -> int:
-    """Bits of the primes such that `learning_error` is below this, or 61."""
-    return prime_bits(learning.network, bound, *_more(learning), below=below)
-
-
-def _more(learning: Learning) -> tuple[int, int]:
-    shapes = learning.network.shapes
-    return more_degree_and_bits(shapes[name] for name in learning.updates)
-
-
 def more_degree_and_bits(shapes: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """Degree and bits of the entries of J_θ beyond those of J, from the updated matrices' shapes.
 
@@ -163,42 +122,6 @@ def more_degree_and_bits(shapes: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """
     cells = max((rows * columns for rows, columns in shapes), default=0)
     return min(cells, 1), cells.bit_length()
-
-
-def learning_rank(
-    learning: Learning,
-    upper: int | None = None,
-    seed: int = 0,
-    target: Fraction = TARGET_ERROR,
-) -> GenericRank:
-    """Generic rank ρ_θ of all learnable parameters.
-
-    Parameters
-    ----------
-    learning : Learning
-    upper : int, optional
-        A known upper bound, such as the rank of the whole Jacobian.
-    seed, target : optional
-        As for `algebra.ranks.generic_rank.generic_rank`.
-
-    Examples
-    --------
-    >>> from algebra.networks.linear import LinearEstimator
-    >>> from algebra.problems.problem import Problem
-    >>> net = LinearEstimator(q=4, d=3, m=3)
-    >>> [learning_rank(Problem(net, {"W": {"lora": k}}).learning).rank for k in (1, 2, 3)]
-    [5, 8, 9]
-    """
-    network = learning.network
-    bound = min(learning.dimension, network.label_dimension_bound)
-    if upper is not None:
-        bound = min(bound, upper)
-    more_degree, more_bits = _more(learning)
-    return rank_at_points(
-        network, bound, lambda point: rank(learning_columns(learning, point), point.p),
-        more_degree=more_degree, more_bits=more_bits, support=learning.support, seed=seed,
-        target=target,
-    )  # fmt: skip
 
 
 def moved_weights(learning: Learning, point: Point, steps: Residues) -> Residues:

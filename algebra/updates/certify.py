@@ -47,8 +47,7 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.ranks.minors import minor_in_time, none_found
-from algebra.ranks.parametrized import by_parameters
-from algebra.ranks.updates import learning_rank
+from algebra.ranks.parametrized import by_parameters, learning_rank
 from algebra.systems.root_count import RootCountError
 from algebra.systems.update_roots import update_root_count
 from algebra.time_limits import Limits, OutOfTime, within

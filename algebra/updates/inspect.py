@@ -17,7 +17,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import random_point, tangent_factors
-from algebra.ranks.updates import learning_rank
+from algebra.ranks.parametrized import learning_rank
 from algebra.systems.inspection import Inspection, UpdateReport
 from algebra.updates.equivalent import as_plain, need_jacobian
 

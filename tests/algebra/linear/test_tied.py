@@ -12,7 +12,7 @@ from algebra.linear.tied import check_tied, tied_problems
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.ranks.updates import learning_rank
+from algebra.ranks.parametrized import learning_rank
 from algebra.systems.update_roots import update_root_count
 
 # All sub-allocations of three weights have an even number of solutions.

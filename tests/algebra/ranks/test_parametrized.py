@@ -21,8 +21,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.minors import rational_point
-from algebra.ranks.parametrized import by_parameters, by_updates, parameter_cells
-from algebra.ranks.updates import learning_rank
+from algebra.ranks.parametrized import by_parameters, by_updates, learning_rank
 from algebra.record.recording import record
 from algebra.record.verify import verify_recording
 from tests.algebra.ranks.test_updates import parameters, random_problem, student
@@ -219,7 +218,7 @@ def test_designs_and_losses_are_those_of_all_subsets(seed):
     gain = rng.choice([{"gain": "rows"}, {"gain": "columns"}, {"tied": [[1, 1, 2]] * 3}])
     asked = by_parameters(Problem(net, {"W": gain, "c": "all", "e": [[rng.randint(0, 1)]]}))
     cells, J = asked.allocation.cells, complex_jacobian(by_updates(asked), rng, states=False)
-    order = parameter_cells(by_updates(asked))
+    order = by_parameters(by_updates(asked)).allocation.cells
     assert order == cells
     # Cells are before the parameters of updates in both orders.
     theta = [*by_updates(asked).learning.cells, *(c for c in cells if c[0] not in net.shapes)]

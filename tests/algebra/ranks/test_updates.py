@@ -15,7 +15,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.ranks.updates import learning_rank
+from algebra.ranks.parametrized import learning_rank
 
 
 def random_update(rng, shape):

@@ -9,7 +9,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
-from algebra.ranks.updates import learning_rank
+from algebra.ranks.parametrized import learning_rank
 from algebra.updates.inspect import inspect_updates as report
 
 

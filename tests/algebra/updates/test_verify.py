@@ -7,11 +7,12 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed, Checklist
 from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linear.derivatives import dual_derivative
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import random_point
-from algebra.ranks.updates import learning_columns
+from algebra.ranks.jacobian import columns_at, random_point
+from algebra.ranks.parametrized import learning_weights
 from algebra.updates import verify
 from tests.algebra.ranks.test_updates import random_problem
 
@@ -24,10 +25,11 @@ def test_dual_numbers_agree(seed):
     net = rng.choice([LinearRNN(**sizes), RNN(**sizes, activation="tanh", biases=True)])
     learning = random_problem(rng, net).learning
     p = random_prime(rng)
-    point = random_point(net, p, seed)
-    J = learning_columns(learning, point)
+    network, cells = learning_weights(learning, gauge=True)
+    point = random_point(network, p, seed)
+    J = columns_at(network, point, cells)
     step = random_residues((learning.size,), p, rng)
-    expected = verify.update_derivative(learning, point, step)
+    expected = dual_derivative(network, point, cells, step)
     assert np.array_equal(matmul(J, step[:, None], p)[:, 0], expected.ravel())
 
 
