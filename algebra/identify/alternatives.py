@@ -33,7 +33,7 @@ from algebra.polynomials.points import NotRadical, Points, points_of
 from algebra.polynomials.quotient import Element
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import network_rank
-from algebra.systems.core import Core, stage_values
+from algebra.systems.core import Core, FunctionPoints
 from algebra.systems.forms import beyond_counting, preferred_forms
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import RootCountError
@@ -178,11 +178,9 @@ def weights_at(core: Core, points: Points, rng: random.Random) -> list[Element] 
     list or None
         None if a deferred block is singular at a point.
     """
-    full = stage_values(core, points.coordinates, points.algebra, _terms, rng)
-    if full is None:
-        return None
-    images = core.stage_images[: core.system.weights]
-    return [points.algebra.evaluate(_terms(image), full) for image in images]
+    at = FunctionPoints(points.algebra, _terms, rng)
+    weights = core.back_substitute(points.coordinates, at)
+    return None if weights is None else list(weights)
 
 
 def _terms(polynomial: object) -> list[tuple[tuple[int, ...], int]]:

@@ -23,7 +23,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
 from algebra.polynomials.parametrization import Box, Parametrization, are_disjoint
 from algebra.polynomials.real_roots import RealRoots
-from algebra.systems.core import CoreSystem, affine_in
+from algebra.systems.core import CoreSystem, PointAlgebra
 from algebra.time_limits import check_time
 
 # Largest product of degree and bits of the polynomial whose roots are the points: beyond it,
@@ -110,54 +110,49 @@ def _members(points: Parametrization, boxes: Sequence[Box]) -> list[int]:
         precision *= 2
 
 
-class _Field:
+class _NumberField(PointAlgebra):
     """Q[t]/(g), g irreducible; an element is a polynomial, which `reduced` reduces modulo g."""
 
     def __init__(self, g: fmpz_poly) -> None:
         self.g = fmpq_poly(g)
         self.degree = int(g.degree())
 
-    @staticmethod
-    def constant(value: Any) -> fmpq_poly:
+    def constant(self, value: Any) -> fmpq_poly:
         return fmpq_poly([value])
 
     def reduced(self, element: Any) -> fmpq_poly:
         return element % self.g
+
+    def times(self, a: Any, b: Any) -> fmpq_poly:
+        check_time()
+        return self.reduced(a * b)
+
+    def power(self, a: fmpq_poly, exponent: int) -> fmpq_poly:
+        result = a
+        for _ in range(exponent - 1):
+            result = self.times(result, a)
+        return result
 
     def inverse(self, element: fmpq_poly) -> fmpq_poly:
         """The inverse of a non-zero element."""
         _, cofactor, _ = element.xgcd(self.g)
         return cofactor
 
-    def value(self, polynomial: Any, values: Sequence[fmpq_poly]) -> fmpq_poly:
-        """The value of a polynomial with rational coefficients at elements."""
-        total = fmpq_poly()
-        for monomial, coefficient in polynomial.to_dict().items():
-            check_time()
-            term = fmpq_poly([coefficient])
-            for exponent, value in zip(monomial, values, strict=True):
-                for _ in range(int(exponent)):
-                    term = self.reduced(term * value)
-            total += term
-        return total
-
-    def solve(self, rows: list[list[fmpq_poly]]) -> list[fmpq_poly] | None:
-        """The solution of square linear equations, right sides last; None if singular."""
-        size = len(rows)
-        for column in range(size):
-            check_time()
-            pivot = next((k for k in range(column, size) if rows[k][column]), None)
+    def solve(self, rows: list[list[Any]], right: list[Any]) -> list[Any] | None:
+        table = [[*row, value] for row, value in zip(rows, right, strict=True)]
+        for column in range(len(table)):
+            pivot = next((k for k in range(column, len(table)) if table[k][column]), None)
             if pivot is None:
                 return None
-            rows[column], rows[pivot] = rows[pivot], rows[column]
-            inverse = self.inverse(rows[column][column])
-            rows[column] = [self.reduced(entry * inverse) for entry in rows[column]]
-            for k, row in enumerate(rows):
+            table[column], table[pivot] = table[pivot], table[column]
+            inverse = self.inverse(table[column][column])
+            table[column] = [self.times(entry, inverse) for entry in table[column]]
+            for k, row in enumerate(table):
                 if k != column and (factor := row[column]):
-                    rows[k] = [
-                        self.reduced(x - factor * y) for x, y in zip(row, rows[column], strict=True)
+                    table[k] = [
+                        x - self.times(factor, y) for x, y in zip(row, table[column], strict=True)
                     ]
-        return [row[-1] for row in rows]
+        return [row[-1] for row in table]
 
     def minimal_polynomial(self, element: fmpq_poly) -> fmpz_poly:
         """The minimal polynomial of an element over Q, primitive."""
@@ -178,22 +173,11 @@ def primitive(polynomial: fmpz_poly) -> fmpz_poly:
 
 def _weights(core: CoreSystem, points: Parametrization) -> tuple[fmpz_poly, ...] | None:
     """The minimal polynomials of the weights of conjugate points; None if a block is singular."""
-    field = _Field(points.w)
+    field = _NumberField(points.w)
     divisor = field.inverse(field.reduced(fmpq_poly(points.denominator * points.scale)))
-    point = [field.reduced(fmpq_poly(n) * divisor) for n in points.numerators]
-    values = {k: field.value(e, point) for k, e in zip(core.kept, core.core_images, strict=True)}
-    for block in core.deferred:
-        rows = []
-        for equation in block.equations:
-            constant, row = affine_in(equation, block.unknowns, values, field)
-            rows.append([*map(field.reduced, row), field.reduced(-constant)])
-        solved = field.solve(rows)
-        if solved is None:
-            return None
-        values.update(zip(block.unknowns, solved, strict=True))
-    full = [values[k] for k in range(len(core.stage_unknowns))]
-    images = core.stage_images[: core.system.weights]
-    return tuple(field.minimal_polynomial(field.value(e, full)) for e in images)
+    point = [field.times(fmpq_poly(n), divisor) for n in points.numerators]
+    weights = core.back_substitute(point, field)
+    return None if weights is None else tuple(map(field.minimal_polynomial, weights))
 
 
 def text_of(polynomial: fmpz_poly) -> str:

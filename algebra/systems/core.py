@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, prod
@@ -129,13 +129,46 @@ class Core:
         deferred = {k for block in self.deferred_unknowns for k in block}
         return tuple(k for k in range(len(self.stage_unknowns)) if k not in deferred)
 
-    def back_substitute(self, root: Sequence[Any]) -> tuple[Any, ...] | None:
+    def stage_values(self, root: Sequence[Any], at: PointAlgebra) -> list[Any] | None:
+        """All unknowns after step 1 of the elimination, at a root of the core.
+
+        Parameters
+        ----------
+        root : sequence
+            Elements of `at`, one for each core unknown.
+        at : PointAlgebra
+
+        Returns
+        -------
+        list or None
+            In the order of `stage_unknowns`; None if a deferred block is singular at this root.
+        """
+        values = {
+            k: at.value(image, root) for k, image in zip(self.kept, self.core_images, strict=True)
+        }
+        for block in self.deferred:
+            rows, right = [], []
+            for equation in block.equations:
+                constant, row = at.affine(equation, block.unknowns, values)
+                rows.append(row)
+                right.append(-constant)
+            solved = at.solve(rows, right)
+            if solved is None:
+                return None
+            values |= dict(zip(block.unknowns, solved, strict=True))
+        return [values[k] for k in range(len(self.stage_unknowns))]
+
+    def back_substitute(
+        self, root: Sequence[Any], at: PointAlgebra | None = None
+    ) -> tuple[Any, ...] | None:
         """The weights of a root of the core, exactly.
 
         Parameters
         ----------
         root : sequence
-            Field elements, one for each core unknown.
+            Elements of `at`, one for each core unknown.
+        at : PointAlgebra, optional
+            The field of the coefficients by default.
 
         Returns
         -------
@@ -143,22 +176,11 @@ class Core:
             The learnable weights in the allocation's order; None if a deferred block is singular at
             this root.
         """
-        point = list(root)
-        values = {k: e(*point) for k, e in zip(self.kept, self.core_images, strict=True)}
-        field = self.system.ring
-        for block in self.deferred:
-            rows = []
-            for equation in block.equations:
-                constant, coefficients = affine_in(equation, block.unknowns, values, field)
-                rows.append([*coefficients, constant])
-            reduced = field.rref(rows, len(block.unknowns) + 1)
-            pivots = [pivot_of(row) for row in reduced]
-            if pivots != list(range(len(block.unknowns))):
-                return None
-            for position, row in zip(block.unknowns, reduced, strict=True):
-                values[position] = -row[-1]
-        full = [values[k] for k in range(len(self.stage_unknowns))]
-        return tuple(e(*full) for e in self.stage_images[: self.system.weights])
+        at = at or FieldPoints(self.system.ring)
+        full = self.stage_values(root, at)
+        if full is None:
+            return None
+        return tuple(at.value(e, full) for e in self.stage_images[: self.system.weights])
 
     def __str__(self) -> str:
         if not self.consistent:
@@ -225,81 +247,113 @@ def pivot_of(row: Sequence[Any]) -> int:
     return next(k for k, entry in enumerate(row) if entry != 0)
 
 
-def affine_in(
-    polynomial: Any, own: Sequence[int], values: dict[int, Any], field: Any
-) -> tuple[Any, list[Any]]:
-    """Constant and coefficients at a point, in the block's own unknowns."""
-    constant = field.constant(0)
-    coefficients = [field.constant(0)] * len(own)
-    place = {k: c for c, k in enumerate(own)}
-    for monomial, coefficient in polynomial.to_dict().items():
-        value, target = coefficient, None
-        for k, exponent in enumerate(monomial):
-            if not exponent:
-                continue
-            if k in place:
-                target = place[k]
+class PointAlgebra:
+    """The ring in which the coordinates of a core's points are: a field, balls, or functions.
+
+    The coefficients of the polynomials act on it.
+    """
+
+    def constant(self, value: Any) -> Any:
+        """A number as an element."""
+        raise NotImplementedError
+
+    def times(self, a: Any, b: Any) -> Any:
+        """The product of two elements, or of a coefficient and an element."""
+        return a * b
+
+    def power(self, a: Any, exponent: int) -> Any:
+        """An element's power, exponent 1 or more."""
+        return a**exponent
+
+    def terms(self, polynomial: Any) -> Iterable[tuple[Sequence[int], Any]]:
+        """Exponents and coefficients of a polynomial."""
+        return polynomial.to_dict().items()  # type: ignore[no-any-return]
+
+    def solve(self, rows: list[list[Any]], right: list[Any]) -> list[Any] | None:
+        """The solution of square linear equations; None if they are, or may be, singular."""
+        raise NotImplementedError
+
+    def affine(
+        self, polynomial: Any, own: Sequence[int], values: Mapping[int, Any]
+    ) -> tuple[Any, list[Any]]:
+        """Constant and coefficients at a point, in a block's own unknowns."""
+        constant = self.constant(0)
+        coefficients = [self.constant(0)] * len(own)
+        place = {k: c for c, k in enumerate(own)}
+        for monomial, coefficient in self.terms(polynomial):
+            value, target = coefficient, None
+            for k, exponent in enumerate(monomial):
+                if not exponent:
+                    continue
+                if k in place:
+                    target = place[k]
+                else:
+                    value = self.times(value, self.power(values[k], int(exponent)))
+            if target is None:
+                constant = constant + value
             else:
-                value = value * values[k] ** exponent
-        if target is None:
-            constant = constant + value
-        else:
-            coefficients[target] = coefficients[target] + value
-    return constant, coefficients
+                coefficients[target] = coefficients[target] + value
+        return constant, coefficients
+
+    def value(self, polynomial: Any, values: Sequence[Any]) -> Any:
+        """The value of a polynomial at elements."""
+        return self.affine(polynomial, (), dict(enumerate(values)))[0]
 
 
-def stage_values(
-    core: Core,
-    root: Sequence[Element],
-    algebra: QuotientAlgebra,
-    terms: Callable[[Any], Terms],
-    rng: random.Random,
-) -> list[Element] | None:
-    """All unknowns after step 1 of the elimination, as functions on the points of the core.
+@dataclass(frozen=True)
+class FieldPoints(PointAlgebra):
+    """Points over the field of the coefficients.
 
-    Parameters
+    Attributes
     ----------
-    core : Core
-    root : sequence of elements
-        The values of the core's unknowns.
+    field : CoefficientRing
+    """
+
+    field: Any
+
+    def constant(self, value: Any) -> Any:
+        return self.field.constant(value)
+
+    def solve(self, rows: list[list[Any]], right: list[Any]) -> list[Any] | None:
+        size = len(right)
+        table = [[*row, -value] for row, value in zip(rows, right, strict=True)]
+        reduced = self.field.rref(table, size + 1)
+        if [pivot_of(row) for row in reduced] != list(range(size)):
+            return None
+        return [-row[-1] for row in reduced]
+
+    def value(self, polynomial: Any, values: Sequence[Any]) -> Any:
+        return polynomial(*values)
+
+
+@dataclass(frozen=True)
+class FunctionPoints(PointAlgebra):
+    """All points of a core at once: the functions on them, modulo a prime.
+
+    Attributes
+    ----------
     algebra : QuotientAlgebra
-    terms : callable
+    residues : callable
         Exponents and coefficients modulo the prime of one of the core's polynomials.
     rng : random.Random
         For random combinations of the equations of the deferred blocks.
-
-    Returns
-    -------
-    list of elements, in the order of `core.stage_unknowns`, or None
-        None if a deferred block is singular at a point.
     """
-    values = {
-        k: algebra.evaluate(terms(image), root)
-        for k, image in zip(core.kept, core.core_images, strict=True)
-    }
-    for block in core.deferred:
-        place = {k: c for c, k in enumerate(block.unknowns)}
-        matrix, right = [], []
-        for equation in block.equations:
-            row = [algebra.constant(0)] * len(place)
-            constant = algebra.constant(0)
-            for monomial, coefficient in terms(equation):
-                value, target = algebra.constant(coefficient), None
-                for k, exponent in enumerate(monomial):
-                    if not exponent:
-                        continue
-                    if k in place:
-                        target = place[k]
-                    else:
-                        value = algebra.times(value, algebra.power(values[k], exponent))
-                if target is None:
-                    constant -= value
-                else:
-                    row[target] += value
-            matrix.append(row)
-            right.append(constant)
-        solution = algebra.solve(matrix, right, len(place), rng)
-        if solution is None:
-            return None
-        values |= dict(zip(block.unknowns, solution, strict=True))
-    return [values[k] for k in range(len(core.stage_unknowns))]
+
+    algebra: QuotientAlgebra
+    residues: Callable[[Any], Terms]
+    rng: random.Random
+
+    def constant(self, value: Any) -> Element:
+        return self.algebra.constant(value)
+
+    def times(self, a: Element, b: Element) -> Element:
+        return self.algebra.times(a, b)
+
+    def power(self, a: Element, exponent: int) -> Element:
+        return self.algebra.power(a, exponent)
+
+    def terms(self, polynomial: Any) -> Iterable[tuple[Sequence[int], Element]]:
+        return ((m, self.algebra.constant(c)) for m, c in self.residues(polynomial))
+
+    def solve(self, rows: list[list[Any]], right: list[Any]) -> list[Any] | None:
+        return self.algebra.solve(rows, right, len(right), self.rng)

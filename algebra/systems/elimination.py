@@ -31,7 +31,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from algebra.systems.core import CoreSystem, DeferredBlock, affine_in, pattern_of, pivot_of
+from algebra.systems.core import CoreSystem, DeferredBlock, FieldPoints, pattern_of, pivot_of
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.system import PolynomialSystem
 from algebra.time_limits import checked
@@ -202,7 +202,7 @@ def _defer(
         members = tuple(equations[e] for e in block.equations)
         solvable = all(sum(m[k] for k in own) <= 1 for e in members for m in e.monoms())
         if solvable:
-            matrix = [affine_in(e, block.unknowns, values, field)[1] for e in members]
+            matrix = [FieldPoints(field).affine(e, block.unknowns, values)[1] for e in members]
             solvable = len(field.rref(matrix, len(own))) == len(own)
         if own & needed or not solvable:
             for e in block.equations:

@@ -10,7 +10,6 @@ its own box.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +18,7 @@ from flint import arb, arb_mat, fmpq
 
 from algebra.polynomials.parametrization import Box, Interval, are_disjoint, ball_as_interval
 from algebra.polynomials.real_roots import RealRoots
-from algebra.systems.core import CoreSystem, affine_in
+from algebra.systems.core import CoreSystem, PointAlgebra
 from algebra.time_limits import check_time
 
 # Digits after the decimal point: initial and largest number.
@@ -90,22 +89,17 @@ def _ball(low: Fraction, high: Fraction) -> arb:
     return ball
 
 
-class _Balls:
-    """Balls as the field in which blocks are evaluated."""
+class _Balls(PointAlgebra):
+    """Balls as coordinates of points."""
 
-    constant = staticmethod(arb)
+    def constant(self, value: Any) -> arb:
+        return arb(value)
 
-
-def _value(polynomial: Any, values: Sequence[Any]) -> Any:
-    """A polynomial with rational coefficients, at balls."""
-    total: Any = arb(0)
-    for monomial, coefficient in polynomial.to_dict().items():
-        term: Any = arb(coefficient)
-        for exponent, value in zip(monomial, values, strict=True):
-            if exponent:
-                term *= value**exponent
-        total += term
-    return total
+    def solve(self, rows: list[list[Any]], right: list[Any]) -> list[Any] | None:
+        try:
+            return arb_mat(rows).solve(arb_mat([[value] for value in right])).entries()
+        except ZeroDivisionError:
+            return None
 
 
 def _weights(core: CoreSystem, point: Box) -> Box | None:
@@ -117,26 +111,8 @@ def _weights(core: CoreSystem, point: Box) -> Box | None:
             return None
         ends = [Fraction(int(w.p), int(w.q)) for w in rational]
         return tuple((x, x) for x in ends)
-    balls = [_ball(low, high) for low, high in point]
-    values: dict[int, Any] = {
-        k: _value(e, balls) for k, e in zip(core.kept, core.core_images, strict=True)
-    }
-    size = len(core.stage_unknowns)
-    for block in core.deferred:
-        rows, right = [], []
-        for equation in block.equations:
-            constant, row = affine_in(equation, block.unknowns, values, _Balls)
-            rows.append(row)
-            right.append([-constant])
-        try:
-            solved = arb_mat(rows).solve(arb_mat(right))
-        except ZeroDivisionError:
-            return None
-        for c, k in enumerate(block.unknowns):
-            values[k] = solved[c, 0]
-    full = [values[k] for k in range(size)]
-    weights = [_value(e, full) for e in core.stage_images[: core.system.weights]]
-    if not all(w.is_finite() for w in weights):
+    weights = core.back_substitute([_ball(low, high) for low, high in point], _Balls())
+    if weights is None or not all(w.is_finite() for w in weights):
         return None
     return tuple(ball_as_interval(w) for w in weights)
 

@@ -71,7 +71,7 @@ from algebra.networks.chain import need_chain
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
 from algebra.problems.problem import Problem
-from algebra.systems.core import CoreSystem, stage_values
+from algebra.systems.core import CoreSystem, FunctionPoints
 from algebra.systems.instances import rational_core
 
 PLACE = "evidence.no_real_root"
@@ -220,7 +220,7 @@ def _complaint(
     ]
     if not algebra.is_injective(rows, rng):
         return "its points are not simple roots of the core"
-    values = stage_values(core, root, algebra, terms, rng)
+    values = core.stage_values(root, FunctionPoints(algebra, terms, rng))
     if values is None:
         return "a block of the equations that elimination put aside is singular at a point"
     weights = _weights(problem, witness, core, values, algebra)

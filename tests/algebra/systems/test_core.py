@@ -8,7 +8,7 @@ from flint import nmod
 from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
-from algebra.systems.core import affine_in, pattern_of, pivot_of
+from algebra.systems.core import FieldPoints, pattern_of, pivot_of
 from algebra.systems.elimination import eliminate
 from algebra.systems.instances import modular_core
 from algebra.systems.system import build_system
@@ -73,7 +73,7 @@ def test_polynomials_in_parts():
     polynomial = x * y + 2 * x + 3
     assert pattern_of(polynomial) == (0, 1)
     assert pattern_of(2 * y + 1) == (1,)
-    constant, coefficients = affine_in(polynomial, [0], {1: field.constant(5)}, field)
+    constant, coefficients = FieldPoints(field).affine(polynomial, [0], {1: field.constant(5)})
     assert (constant, coefficients) == (3, [7])
     assert pivot_of([0, 0, 4, 1]) == 2
     with pytest.raises(StopIteration):
