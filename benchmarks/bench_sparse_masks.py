@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from algebra.linalg.modular import random_prime
-from algebra.normalization.khatri_rao import modular_ranks, product_patterns, structural_ranks
+from algebra.linalg.modular import batched_rank, random_prime, random_residues
+from algebra.normalization.khatri_rao import khatri_rao, product_patterns, structural_ranks
 
 # Densities near the threshold of each size: both cases are frequent.
 SIZES = [
@@ -35,6 +35,31 @@ SIZES = [
 _CHUNK = 20_000
 # Number of points at which the rank must be below the size of the matching.
 _POINTS = 5
+
+
+def modular_ranks(left: np.ndarray, right: np.ndarray, p: int, rng: random.Random) -> np.ndarray:
+    """Ranks modulo p of Khatri–Rao products with given patterns, at random residues.
+
+    Parameters
+    ----------
+    left : ndarray, shape (N, n, w)
+    right : ndarray, shape (N, m, w)
+        Zero patterns.
+    p : int
+    rng : random.Random
+
+    Returns
+    -------
+    ndarray of int64, shape (N,)
+        Lower bounds of the generic ranks; each is smaller than that with probability at
+        most 2·nm/p (Schwartz–Zippel; minors have degree at most 2nm and coefficients ±1).
+    """
+    A = random_residues(left.shape, p, rng) * (np.asarray(left) != 0)
+    B = random_residues(right.shape, p, rng) * (np.asarray(right) != 0)
+    product = khatri_rao(A, B) % p
+    if product.shape[1] < product.shape[2]:
+        product = product.transpose(0, 2, 1)
+    return batched_rank(product, p)
 
 
 @dataclass(frozen=True)

@@ -166,13 +166,3 @@ GOALS: dict[str, Goal] = {
 def goals_text(goals: Mapping[str, Goal] = GOALS) -> str:
     """All goals in one line, for the command line's help."""
     return "; ".join(f"{name}: {goal.help}" for name, goal in goals.items()) + "."
-
-
-def goals_table(goals: Mapping[str, Goal] = GOALS) -> str:
-    """All goals as a Markdown table, for the documentation."""
-    rows = [
-        f"| `{name}` | {goal.help} | {'yes' if goal.lines else ''} | {goal.proof or 'no file'} |"
-        for name, goal in goals.items()
-    ]
-    head = "| `--goal` | the design has | `--by` | its proof file shows |\n|---|---|---|---|\n"
-    return head + "\n".join(rows) + "\n"

@@ -24,7 +24,6 @@ ranks; without such a theorem they are upper bounds.
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,10 +32,8 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.linalg.modular import Residues, times
+from algebra.linalg.modular import times
 from algebra.linalg.rational import exact_number
-from algebra.programs.program import Node
-from algebra.programs.residues import Functions
 
 LINEAR = "linear"
 POLYNOMIAL = "polynomial"
@@ -327,21 +324,6 @@ def _root_of_pi(a: Any) -> Any:
     if _knows_erf(a):
         return type(a.flat[0]).pi().sqrt() if a.size else 1
     return np.sqrt(np.pi)
-
-
-def formal_functions(p: int, seed: int) -> Functions:
-    """Values and slopes of functions by name: exact for a polynomial, otherwise formal.
-
-    Equal arguments of one function have equal values wherever they occur in the program; all others
-    are independent (see the module).
-    """
-
-    def phi(node: Node, a: Residues) -> tuple[Residues, Residues]:
-        which = zlib.crc32(node.name.encode())
-        values, slopes = Activation.read(node.name).modular(a.reshape(1, -1), which, p, seed)
-        return values.reshape(a.shape), slopes.reshape(a.shape)
-
-    return phi
 
 
 def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarray:

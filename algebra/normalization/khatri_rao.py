@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, whole_number
-from algebra.linalg.modular import Residues, batched_rank, random_prime, random_residues, rank
+from algebra.linalg.modular import Residues, random_prime, random_residues, rank
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank
 
 # Number of entries of the Boolean matrices that are matched in one call.
@@ -130,31 +130,6 @@ def structural_ranks(patterns: np.ndarray) -> np.ndarray:
 def product_patterns(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Zero patterns of Khatri–Rao products of matrices with the patterns left and right."""
     return khatri_rao(np.asarray(left) != 0, np.asarray(right) != 0)
-
-
-def modular_ranks(left: np.ndarray, right: np.ndarray, p: int, rng: random.Random) -> np.ndarray:
-    """Ranks modulo p of Khatri–Rao products with given patterns, at random residues.
-
-    Parameters
-    ----------
-    left : ndarray, shape (N, n, w)
-    right : ndarray, shape (N, m, w)
-        Zero patterns.
-    p : int
-    rng : random.Random
-
-    Returns
-    -------
-    ndarray of int64, shape (N,)
-        Lower bounds of the generic ranks; each is smaller than that with probability at
-        most 2·nm/p (Schwartz–Zippel; minors have degree at most 2nm and coefficients ±1).
-    """
-    A = random_residues(left.shape, p, rng) * (np.asarray(left) != 0)
-    B = random_residues(right.shape, p, rng) * (np.asarray(right) != 0)
-    product = khatri_rao(A, B) % p
-    if product.shape[1] < product.shape[2]:
-        product = product.transpose(0, 2, 1)
-    return batched_rank(product, p)
 
 
 def khatri_rao_rank(

@@ -16,7 +16,7 @@ from algebra.programs.arrays import ArrayArithmetic, Signs
 from algebra.programs.program import Node
 
 # Maps a node and its input values to values and slopes of its function
-# (`algebra.networks.activation.formal_functions`, for example).
+# (formal values: `algebra.networks.activation`).
 Functions = Callable[[Node, Residues], tuple[Residues, Residues]]
 
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import comb
 
 import numpy as np
@@ -134,45 +133,6 @@ def patterns_left_by_D4(row_counts: Sequence[int], m: int) -> int:
     for r in row_counts:
         total *= sum(comb(m, j) for j in range(r, m + 1))
     return total
-
-
-def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:
-    """Number of the 2^(km) patterns that both lemmas leave.
-
-    Notes
-    -----
-    Counted sample by sample, the state being the numbers of samples on which each unit must still
-    be active; the order of units does not matter, so the state is a sorted tuple.
-    """
-
-    @cache
-    def count(samples: int, owed: tuple[int, ...]) -> int:
-        if max(owed, default=0) > samples:
-            return 0
-        if samples == 0:
-            return 1
-        kinds = sorted(set(owed))
-        return choose(samples, owed, tuple(kinds), (), 0)
-
-    def choose(
-        samples: int, owed: tuple[int, ...], kinds: tuple[int, ...], left: tuple[int, ...], on: int
-    ) -> int:
-        if not kinds:
-            return count(samples - 1, tuple(sorted(left))) if on >= d else 0
-        kind, size = kinds[0], owed.count(kinds[0])
-        return sum(
-            comb(size, a)
-            * choose(
-                samples,
-                owed,
-                kinds[1:],
-                (*left, *(max(kind - 1, 0),) * a, *(kind,) * (size - a)),
-                on + a,
-            )
-            for a in range(size + 1)
-        )
-
-    return count(m, tuple(sorted(row_counts)))
 
 
 def _relu(allocation: Allocation) -> ShallowReLU:

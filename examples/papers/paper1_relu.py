@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import log2
+from functools import cache
+from math import comb, log2
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -18,7 +19,6 @@ from matplotlib.ticker import MaxNLocator
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from algebra.relu.patterns import patterns_left
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import FigureLayout
@@ -31,6 +31,45 @@ _SIZES = (8, 10, 12)
 _D, _M, _Q, _R = 4, 6, 6, 24
 # The paper's criterion, by a first- and a second-order method.
 _CRITERIA = {"adam": "x", "levenberg-marquardt": "+"}
+
+
+def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:
+    """Number of the 2^(km) patterns that both lemmas leave.
+
+    Notes
+    -----
+    Counted sample by sample, the state being the numbers of samples on which each unit must still
+    be active; the order of units does not matter, so the state is a sorted tuple.
+    """
+
+    @cache
+    def count(samples: int, owed: tuple[int, ...]) -> int:
+        if max(owed, default=0) > samples:
+            return 0
+        if samples == 0:
+            return 1
+        kinds = sorted(set(owed))
+        return choose(samples, owed, tuple(kinds), (), 0)
+
+    def choose(
+        samples: int, owed: tuple[int, ...], kinds: tuple[int, ...], left: tuple[int, ...], on: int
+    ) -> int:
+        if not kinds:
+            return count(samples - 1, tuple(sorted(left))) if on >= d else 0
+        kind, size = kinds[0], owed.count(kinds[0])
+        return sum(
+            comb(size, a)
+            * choose(
+                samples,
+                owed,
+                kinds[1:],
+                (*left, *(max(kind - 1, 0),) * a, *(kind,) * (size - a)),
+                on + a,
+            )
+            for a in range(size + 1)
+        )
+
+    return count(m, tuple(sorted(row_counts)))
 
 
 def _points(n: int) -> list[CurvePoint]:

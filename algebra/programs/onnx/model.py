@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -198,8 +198,3 @@ def attributes(node: Any) -> dict[str, Any]:
     """The attributes of a node as Python values."""
     onnx = need_onnx()
     return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-
-
-def names_of(nodes: Sequence[Any]) -> set[str]:
-    """Names of the values that are inputs of nodes."""
-    return {name for node in nodes for name in node.input}

@@ -16,7 +16,6 @@ from algebra.networks.linear import LinearEstimator
 from algebra.normalization.khatri_rao import (
     khatri_rao,
     khatri_rao_rank,
-    modular_ranks,
     product_patterns,
     structural_rank,
     structural_ranks,
@@ -24,6 +23,7 @@ from algebra.normalization.khatri_rao import (
 )
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
+from benchmarks.bench_sparse_masks import modular_ranks
 from tests.samples import many
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import zlib
 
 import numpy as np
 
 from algebra.linalg.modular import random_residues
-from algebra.networks.activation import formal_functions
+from algebra.networks.activation import Activation
 from algebra.programs import Builder
 from algebra.programs.arrays import placed
 from algebra.programs.residues import ModularArithmetic
@@ -83,6 +84,21 @@ def random_program(seed, operations=8, *, powers=True, rational=True, functions=
                 values.append(build.apply(rng.choice(("tanh", "softplus")), a))
     flat = [build.reshaped(value, (int(np.prod(value.shape)),)) for value in values[-4:]]
     return build.program(build.joined([build.reshaped(x, x.shape) for x in flat]))
+
+
+def formal_functions(p, seed):
+    """Values and slopes of functions by name: exact for a polynomial, otherwise formal.
+
+    Equal arguments of one function have equal values wherever they occur in the program; all others
+    are independent (see the module).
+    """
+
+    def phi(node, a):
+        which = zlib.crc32(node.name.encode())
+        values, slopes = Activation.read(node.name).modular(a.reshape(1, -1), which, p, seed)
+        return values.reshape(a.shape), slopes.reshape(a.shape)
+
+    return phi
 
 
 def residues(p, seed=0):

@@ -7,8 +7,9 @@ import pytest
 from flint import nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
+from matchprob.figures.papers.paper1_relu import patterns_left
 
-from algebra.relu.patterns import patterns_left, patterns_left_by_D3, patterns_left_by_D4
+from algebra.relu.patterns import patterns_left_by_D3, patterns_left_by_D4
 
 PRIME = 2**31 - 1
 
