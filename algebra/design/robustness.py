@@ -35,7 +35,7 @@ References
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -45,7 +45,7 @@ import numpy as np
 from algebra.design.demand import line_name, line_of
 from algebra.documents import Document, Explanation, Step, step
 from algebra.errors import InputError
-from algebra.linalg.modular import echelon, inverses, random_prime, times
+from algebra.linalg.modular import echelon, inverses, random_prime, rank, times
 from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural, some
 from algebra.problems.allocation import (
@@ -64,7 +64,7 @@ from algebra.ranks.generic_rank import (
 )
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import Result, named
-from algebra.time_limits import end_of_part, has_passed
+from algebra.time_limits import check_time, end_of_part, has_passed
 
 _ORDERS = 24
 # Rows and columns that are named.
@@ -237,48 +237,45 @@ def robustness(
             break
     else:
         raise ArithmeticError("a fatal set is none at four random points: a bug")
-    coloops, error = _coloops(allocation, support, whole, search.coloops(), rng)
+    coloops, lines, error = _fatal_losses(allocation, support, whole, search, rng)
     return Robustness(
-        allocation, whole, survives, fatal, coloops,
-        tuple(_fatal_lines(allocation, support, whole, seed)), max(error, rest.error),
+        allocation, whole, survives, fatal, coloops, lines, max(error, rest.error)
     )  # fmt: skip
 
 
-def _coloops(
+def _fatal_losses(
     allocation: Allocation, support: Mapping[str, np.ndarray] | None, whole: int,
-    found: list[int], rng: random.Random,
-) -> tuple[tuple[Cell, ...], Fraction]:  # fmt: skip
-    """The weights whose single loss makes MP = 0, and an error bound.
+    search: _CocircuitSearch, rng: random.Random,
+) -> tuple[tuple[Cell, ...], tuple[str, ...], Fraction]:  # fmt: skip
+    """The weights and the lines whose single loss makes MP = 0, and an error bound.
 
-    At a random point the coloops are those of the generic matroid and, rarely, some more: a weight
-    is returned if it is one at every point.  Each point needs one elimination for all weights. The
-    error bound is on the probability that a returned weight is not a coloop.
+    At a random point these are those of the generic matroid and, rarely, some more: a weight or a
+    line is returned if it is one at every point.  Each point needs one elimination for all of them.
+    The error bound is on the probability that a given one of those returned is not fatal.
     """
     cells, network = allocation.cells, allocation.network
+    places: dict[str, list[int]] = {}
+    for line in ("row", "column"):
+        for key in sorted({line_of(cell, line) for cell in cells}):
+            places[line_name(line, key)] = []
+        for k, cell in enumerate(cells):
+            places[line_name(line, line_of(cell, line))].append(k)
     if allocation.size == whole:
-        return cells, Fraction(0)
-    left, once = set(found), deficit_error(network, whole)
+        return cells, tuple(places), Fraction(0)
+    left, once = set(search.coloops()), deficit_error(network, whole)
+    lines = search.fatal(places)
     error, bits = once, prime_bits(network, whole)
-    while left and error >= TARGET_ERROR:
+    while (left or lines) and error >= TARGET_ERROR:
         p, number = random_prime(rng, bits), rng.randrange(1 << 32)
         columns = columns_at(network, random_point(network, p, number, support), cells)
         search = _CocircuitSearch(columns, p, rng)
         if search.rank == whole:
             left &= set(search.coloops())
+            lines = search.fatal({name: places[name] for name in lines})
             error *= once
-    return tuple(cells[k] for k in sorted(left)), error if left else Fraction(0)
-
-
-def _fatal_lines(
-    allocation: Allocation, support: Mapping[str, np.ndarray] | None, whole: int, seed: int
-) -> list[str]:
-    found = []
-    for line in ("row", "column"):
-        for key in sorted({line_of(cell, line) for cell in allocation.cells}):
-            rest = allocation.without(c for c in allocation.cells if line_of(c, line) == key)
-            if rest.size < whole or allocation_rank(rest, support, whole, seed).rank < whole:
-                found.append(line_name(line, key))
-    return found
+    if not left and not lines:
+        error = Fraction(0)
+    return tuple(cells[k] for k in sorted(left)), tuple(lines), error
 
 
 class _CocircuitSearch:
@@ -303,6 +300,25 @@ class _CocircuitSearch:
         """Elements in every basis."""
         light = np.flatnonzero((self.table != 0).sum(axis=1) == 1)
         return [self.pivots[k] for k in light]
+
+    def fatal(self, losses: Mapping[str, Sequence[int]]) -> list[str]:
+        """The names of the sets of elements without which the rank is smaller.
+
+        Let T be the echelon form without the unit columns of the basis B.  Without L the rank is
+        that of the rows and columns outside L: |B - L| + rank T[B in L, columns not in L].
+        """
+        row_of = {element: row for row, element in enumerate(self.pivots)}
+        others = np.ones(self.columns.shape[1], bool)
+        others[self.pivots] = False
+        found = []
+        for name, lost in losses.items():
+            check_time()
+            rows = [row_of[k] for k in lost if k in row_of]
+            left = others.copy()
+            left[list(lost)] = False
+            if rows and rank(self.table[rows][:, left], self.p) < len(rows):
+                found.append(name)
+        return found
 
     def look(self, cells: list[Cell], ends: float) -> None:
         """Fundamental cocircuits of bases that avoid one line, and of random bases."""

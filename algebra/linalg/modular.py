@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 from flint import fmpz, nmod_mat
@@ -42,6 +43,9 @@ _LIMBS = {True: (16, 2), False: (21, 3)}
 # of two of them in [−2^k, 2^k]; so partial sums are below K·2^(2k), and below 2^52 for K = 2^20
 # with k = 16 and for K = 2^10 with k = 21.
 _INNER = {True: 1 << 20, False: 1 << 10}
+# Matrices of at least this many entries, at most one of so many not zero, are multiplied as sparse
+# ones (measured), by so many columns of the other factor at a time.
+_MANY, _SPARSE, _COLUMNS = 1 << 16, 16, 64
 # Inner dimension up to which the split product in integers cannot overflow:
 # 2^16 · 2^31 · 2^15 < 2^63; inner dimension and multiplications from which limbs are faster
 # (measured).
@@ -135,7 +139,11 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
         total = matmul(a[..., :limit], b[..., :limit, :], p)
         return (total + matmul(a[..., limit:], b[..., limit:, :], p)) % p
     if not small:
-        return _long_matmul(a, b, p)
+        if _is_sparse(a):
+            return _sparse_matmul(a, b, p)
+        if a.ndim == 2 and _is_sparse(b):
+            return _sparse_matmul(b.T, a.T, p).T
+        return _long_matmul(_limbs(a, p), b, p)
     if few:
         high, low = a >> 16, a & 0xFFFF
         return (((np.matmul(high, b) % p) << 16) + np.matmul(low, b)) % p
@@ -167,9 +175,30 @@ def _limbs(a: Residues, p: int) -> list[np.ndarray]:
     return [*found, rest.astype(_INTEGERS)]
 
 
-def _long_matmul(a: Residues, b: Residues, p: int) -> Residues:
-    """By six products of matrices of limbs (Karatsuba's), combined by Horner's scheme."""
-    a0, a1, a2 = _limbs(a, p)
+def _is_sparse(a: Residues) -> bool:
+    """Whether it is one large matrix with few entries that are not zero."""
+    return a.ndim == 2 and a.size >= _MANY and int(np.count_nonzero(a)) * _SPARSE <= a.size
+
+
+def _sparse_matmul(a: Residues, b: Residues, p: int) -> Residues:
+    """Product of two matrices of large residues, of which the first has few nonzero entries."""
+    from scipy.sparse import csr_array
+
+    whole, out = csr_array(a), np.empty((len(a), b.shape[1]), np.int64)
+    place = whole.indices, whole.indptr
+    parts = [csr_array((limb, *place), shape=a.shape) for limb in _limbs(whole.data, p)]
+    for start in range(0, b.shape[1], _COLUMNS):
+        columns = slice(start, start + _COLUMNS)
+        out[:, columns] = _long_matmul(parts, np.ascontiguousarray(b[:, columns]), p)
+    return out
+
+
+def _long_matmul(limbs: Sequence[Any], b: Residues, p: int) -> Residues:
+    """By six products of matrices of limbs (Karatsuba's), combined by Horner's scheme.
+
+    The limbs of the first factor are given, as arrays or sparse arrays.
+    """
+    a0, a1, a2 = limbs
     b0, b1, b2 = _limbs(b, p)
     low, middle, high = a0 @ b0, a1 @ b1, a2 @ b2
     first = (a0 + a1) @ (b0 + b1) - low - middle

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 # Entries of rows that are computed at once, and entries that are kept.
 _AT_ONCE, _KEPT = 1 << 23, 1 << 26
+# An element this close behind the last computed ones is asked for in order.
+_NEXT = 8
 # If all rows have more entries, the rank of unions of units is bounded without rows.
 _REACHED = 1 << 16
 # Largest number of entries of all rows for which their span is computed from all of them.
@@ -152,6 +154,8 @@ class _Blocks:
                 count += np.bincount(of.ravel(), minlength=len(count))
         self.sizes = count[list(asked.allowed)].tolist()
         self._kept: dict[int, Residues] = {}
+        # Where the last computed elements end, and their number.
+        self._last = 0, 0
 
     def part(self, k: int) -> Residues:
         """The rows of an element, numbered as in `Asked.allowed`; a basis if all rows are few."""
@@ -160,13 +164,17 @@ class _Blocks:
         return self._kept[k]
 
     def _make(self, k: int) -> None:
-        width, size, some = self.asked.allocation.size, 0, []
+        """The rows of an element, and of those after it if elements are asked for in order."""
+        width, size, some = self.asked.allocation.size, 0, list[int]()
+        end, count = self._last
+        most = 2 * count if end <= k < end + _NEXT else 1
         for other in [k, *range(k + 1, len(self.sizes)), *range(k)]:
             if other not in self._kept:
                 some.append(other)
                 size += self.sizes[other] * width
-            if size >= _AT_ONCE and not self.is_small:
+            if not self.is_small and (size >= _AT_ONCE or len(some) >= most):
                 break
+        self._last = some[-1] + 1, len(some)
         things = [self.asked.allowed[other] for other in some]
         table, owner = self.asked.rows(self.point, things)
         if self.check is not None:

@@ -31,7 +31,7 @@ def matrices(draw):
 @settings(max_examples=many(200))
 @given(matrices())
 def test_what_is_read_is_what_was_written(rows):
-    """For every matrix, in both forms, through JSON; the sparse form is chosen if it has fewer numbers."""
+    """In both forms, through JSON; the sparse form is chosen if it has fewer numbers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sparse, "MOST_ENTRIES", 0)
         written = compact({"of": {"W": rows}})["of"]["W"]

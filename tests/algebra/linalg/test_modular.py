@@ -304,3 +304,19 @@ def test_a_wide_echelon_form(monkeypatch):
     assert found[1] == expected[1] == list(range(9))
     assert (found[0] == expected[0]).all()
     assert (matrix == before).all()
+
+
+@pytest.mark.parametrize("columns", [1, 64, 65, 130])
+def test_sparse_factors(columns):
+    """A large factor with few entries, first or second, some of them the largest residues."""
+    rng = np.random.default_rng(columns)
+    p = (1 << 61) - 1
+    a = np.zeros((300, 400), np.int64)
+    a.flat[rng.choice(a.size, 2000, replace=False)] = rng.integers(1, p, 2000)
+    a[7, :300] = p - 1
+    b = rng.integers(0, p, (400, columns))
+    b[:, 0] = p - 1
+    assert modular._is_sparse(a)
+    assert not modular._is_sparse(np.ones((300, 400), np.int64))
+    assert (matmul(a, b, p) == exact(a, b, p)).all()
+    assert (matmul(b.T, a.T, p) == exact(b.T, a.T, p)).all()
