@@ -92,8 +92,8 @@ def main() -> None:
     failed = warm_up(list(GROUPS))
     if failed:
         raise SystemExit("\n".join(failed))
-    # Both trackers load their compiled kernels.
-    for group in ("chain", "inputs", "certification"):
+    # The compiled kernels are loaded.
+    for group in ("tracker", "certification"):
         GROUPS[group]()
     kept = {}
     if options.counts and options.counts.exists():

@@ -4,7 +4,7 @@ Run from the top folder::
 
     python benchmarks/bench_flops.py              # Figure 2a's nets of n = 12, seed 5
 
-Operations are counted from the kernel's loops (`numeric.chains.lanes.inputs`): a complex
+Operations are counted from the tape's loops (`numeric.chains.lanes.inputs`): a complex
 multiply-add is 8, one in pairs of doubles 72, an entry of the LU factors is counted where
 elimination fills it.  The peak is that of NumPy's matrix product on one core, in the same run.  The
 table has, allocation by allocation, N, milliseconds and rounds a path, operations a round, and the
@@ -28,12 +28,11 @@ import numpy as np
 from algebra.systems.root_count import generic_root_count
 from benchmarks.bench_complete import figure2
 from numeric.chains.inputs import InputsForm, inputs_form
-from numeric.chains.lanes.inputs import make_table
-from numeric.chains.lanes.linalg import workspace
+from numeric.chains.lanes.inputs import InputsWriter, make_inputs
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
-from numeric.tracking.inputs.kernel import track_inputs
 from numeric.tracking.inputs.tracker import InputsLines
+from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import Lines, PathOutcomes
 
@@ -44,13 +43,10 @@ def operations(form: InputsForm, order: int) -> dict[str, int]:
     """Floating-point operations of one round of one path, part by part."""
     n, T, b, e = form.shape
     q, cells, rows = form.unknowns, len(form.cells), len(form.rows)
-    table = make_table(form, order)
     filled = np.zeros((q, q), bool)
-    for i in range(rows):
-        mine = np.flatnonzero(form.cells[:, 0] == i)
-        for k in range(T * b):
-            filled[table.places[i, k], mine] = True
-            filled[table.places[i, k], cells : cells + (k // b + 1) * e * b] = True
+    for row, (i, k, _) in enumerate(InputsWriter(form, 0).equations):
+        filled[row, np.flatnonzero(form.cells[:, 0] == i)] = True
+        filled[row, cells : cells + (k + 1) * e * b] = True
     eliminated = 0
     for k in range(q):
         right = filled[k, k + 1 :]
@@ -62,7 +58,7 @@ def operations(form: InputsForm, order: int) -> dict[str, int]:
     solve = int(filled.sum())
     series = order * (2 * response + 2 * residual + solve)
     series += cells * T * b * order * (order - 1) // 2
-    pairs = 2 * (4 * table.parameters + _PAIR_PRODUCT * (response + residual))
+    pairs = 2 * (4 * form.size + _PAIR_PRODUCT * (response + residual))
     return {
         "Taylor": _PRODUCT * (series + response),
         "LU twice": _PRODUCT * 2 * (eliminated + rows * T * e * n),
@@ -86,7 +82,7 @@ def run(lines: InputsLines, starts: np.ndarray) -> tuple[float, PathOutcomes]:
     """Seconds of the kernel, and the status of each path."""
     paths = len(starts)
     settings = TrackerSettings().for_inputs
-    table = make_table(lines.form, settings.order)
+    system = make_inputs(lines.form, settings.order)
     none = np.zeros(paths, np.int64)
     x = lines.enter(none, starts)
     roots = np.empty_like(x)
@@ -96,10 +92,9 @@ def run(lines: InputsLines, starts: np.ndarray) -> tuple[float, PathOutcomes]:
             none.copy(), none.copy(), none.copy(), np.zeros(paths), np.zeros(paths)
         )
         then = time.process_time()
-        track_inputs(
-            workspace(table.slots), table, settings.options, Lines(*lines.vectors, none, none, x),
-            roots, outcome,
-        )  # fmt: skip
+        track_system(
+            system, settings, Lines(*lines.vectors, none, none, x), roots, roots[:, :0], outcome
+        )
         seconds = min(seconds, time.process_time() - then)
     return seconds, outcome
 

@@ -35,6 +35,7 @@ import llvmlite
 import llvmlite.binding
 import numba
 import numpy as np
+from numba.types import unliteral
 
 from algebra.children import LOOK
 from algebra.time_limits import can_end, check_time
@@ -70,11 +71,21 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         kernel.is_kept = partial(_is_kept, kernel)
         if options.get("inline") != "always":
             inner = _cached(function, options | {"no_cpython_wrapper": True}, "inner")
-            kernel.get_call_template = inner.get_call_template
+            kernel.get_call_template = partial(_call_template, inner)
             kernel.get_overload = inner.get_overload
         return kernel
 
     return decorate
+
+
+def _call_template(inner: Any, arguments: Any, keywords: Any) -> Any:
+    """numba's template of a call, for the types of the arguments without their values.
+
+    numba makes a type of each integer constant: a function that is called with 0, with 1 and with a
+    variable would be compiled three times.
+    """
+    plain = {name: unliteral(kind) for name, kind in keywords.items()}
+    return inner.get_call_template([unliteral(kind) for kind in arguments], plain)
 
 
 def _cached(function: Callable[..., Any], options: dict[str, Any], part: str) -> Any:

@@ -23,28 +23,13 @@ from algebra.problems.problem import Problem
 from numeric.instances import draw_instance
 
 
-def _chain(lifted: bool = False) -> None:
-    """The tracker of chains, by tracking one path of a small network."""
+def _tracker() -> None:
+    """The path tracker, by tracking one path of a small network."""
     from numeric.chains.chain import make_chain
-    from numeric.tracking.tracker import TrackerSettings, track
+    from numeric.tracking.tracker import track
 
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     chain = make_chain(Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 1)]))
-    parameters, root = chain.random(np.random.default_rng(0))
-    one = np.zeros(1, np.int64)
-    settings = TrackerSettings(lifted=lifted)
-    track(chain, parameters[None], parameters[None], one, one, root[None], settings)
-
-
-def _inputs() -> None:
-    """The tracker in the free inputs."""
-    from numeric.chains.chain import make_chain
-    from numeric.chains.inputs import inputs_form
-    from numeric.tracking.tracker import track
-
-    net = LinearRNN(n=4, T=2, b=1, d=1, m=2)
-    chain = make_chain(Allocation.from_cells(net, [("W", 0, 1), ("W", 1, 2)]))
-    assert inputs_form(chain) is not None
     parameters, root = chain.random(np.random.default_rng(0))
     one = np.zeros(1, np.int64)
     track(chain, parameters[None], parameters[None], one, one, root[None])
@@ -69,11 +54,6 @@ def _certification() -> None:
         pool.owners(certified)
 
 
-def _lifted() -> None:
-    """The tracker of chains with the states as unknowns too; few instances need it."""
-    _chain(lifted=True)
-
-
 def _relu() -> None:
     """Both searches for shallow ReLU networks."""
     from numeric.engines.counter import InstanceCounter
@@ -88,9 +68,7 @@ def _relu() -> None:
 
 
 GROUPS: dict[str, Callable[[], None]] = {
-    "inputs": _inputs,
-    "chain": _chain,
-    "lifted": _lifted,
+    "tracker": _tracker,
     "certification": _certification,
     "relu": _relu,
 }

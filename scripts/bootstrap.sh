@@ -35,8 +35,8 @@ quietly() {
 pip_install() { quietly "$VENV/bin/python" -m pip install "$@"; }
 
 case "$part" in
-    demo) packages=(--editable .) kernels=(chain certification) ;;
-    serve) packages=(--editable ".[page]") kernels=(chain certification) ;;
+    demo) packages=(--editable .) kernels=(tracker certification) ;;
+    serve) packages=(--editable ".[page]") kernels=(tracker certification) ;;
     test) packages=(--editable . --group dev) kernels=() ;;
     *) fail "there is no part $part; the parts are demo, serve, test" ;;
 esac
@@ -66,7 +66,7 @@ fi
 
 # Kernels would otherwise be compiled at their first use.  Meanwhile the rest is installed.
 compile_kernels() {
-    say "compiling kernels (half a minute the first time)"
+    say "compiling kernels (a quarter of a minute the first time)"
     quietly "$VENV/bin/python" -m numeric.warm_up ${kernels[@]+"${kernels[@]}"} ||
         say "kernels will be compiled when they are first used ($reason)"
 }

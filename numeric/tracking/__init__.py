@@ -1,6 +1,6 @@
 r"""Path tracking between instances, monodromy and the number of solutions.
 
-kernel       The compiled loop of the path tracker: many paths, `LANES` at a time
+kernel       The compiled loop of the path tracker: many paths, `LANES` at a time, any system
 label_paths  Some complex solutions of one instance, along lines of labels, without N
 label_curve  A curve of instances and its hyperplane sections: evaluation and path tracking
 lines        Equivalent instances, and detours around singular ones

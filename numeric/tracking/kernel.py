@@ -1,41 +1,26 @@
-"""The compiled loop of the path tracker: many paths, `LANES` at a time.
+"""The compiled loop of the path tracker: many paths, `LANES` at a time, any system.
 
 One step consists of: Taylor coefficients at the current point (one factorisation, any order), a
 common denominator for all components (`numeric.tracking.pade`), the step length, prediction, one
-lifted Newton step, and a simplified one whose contraction decides whether the step is accepted
-(`numeric.tracking.steps`).  Errors are relative to the size of each state and of each row of
-weights, so weights of size 10^5 do not stall a path.  A lane that finishes takes the next path.
+Newton step, and a simplified one whose contraction decides whether the step is accepted
+(`numeric.tracking.steps`).  Errors are relative to the sizes of groups of coordinates, so weights
+of size 10^5 do not stall a path.  A lane that finishes takes the next path.
 
-Throughout, `ws` is the workspace, an ndarray of float of shape (o.slot.total, 2, LANES), and `o`
-the `numeric.chains.lanes.table.LanesTable` with the offsets in it.
+The equations are tapes (`numeric.chains.lanes.tape`): nothing is compiled for a new network.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from numeric.chains.lanes.condensed import (
-    forward,
-    jacobian,
-    lifted_update,
-    read_out,
-    residual,
-    set_point,
-    taylor,
-)
-from numeric.chains.lanes.lifted import (
-    lifted_matrix,
-    lifted_residual,
-    lifted_taylor,
-    scatter,
-)
-from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, copy, factor, solve
+from numeric.chains.lanes.linalg import LANES, OPTIONS, workspace
+from numeric.chains.lanes.tape import LaneSystem, run
 from numeric.kernels import njit
-from numeric.tracking.pade import fit, predict, set_factors, take_units
+from numeric.tracking.pade import WINDOW, fit, pade_slots, predict, set_factors, take_units
+from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import (
-    FLOOR,
+    Lines,
+    PathOutcomes,
     choose_steps,
     fill,
     hand_over,
@@ -43,265 +28,115 @@ from numeric.tracking.steps import (
     keep,
     load,
     make_lanes,
+    make_work,
     release,
 )
 
 
-class KernelArrays(NamedTuple):
-    """Arrays of the kernel besides the workspace.
-
-    Attributes
-    ----------
-    scale : ndarray of float, shape (o.group_count + K + 1, LANES)
-        Inverse squared sizes of each group of weights, then of each state.
-    pivots, pattern : ndarray of int
-        Pivots and pattern of the factors (`numeric.chains.lanes.linalg.factor`).
-    """
-
-    scale: np.ndarray
-    pivots: np.ndarray
-    pattern: np.ndarray
-
-
-@njit(**ONCE)
-def _make_arrays(o):
-    size = o.chain.unknowns + o.chain.states
-    return KernelArrays(
-        np.ones((o.group_count + o.chain.steps + 1, LANES)),
-        np.zeros((size, LANES), np.int64),
-        np.zeros((size, size + 2), np.int64),
-    )
-
-
 @njit(**OPTIONS)
-def _load(ws, o, lanes, lines):
-    """Set up the newly loaded lanes: line, start, states and Z; learnable cells do not move."""
-    chain, slot = o.chain, o.slot
-    fill(ws, lanes, lines, slot.base, slot.slope, slot.weights)
-    loaded = False
-    for lane in range(LANES):
-        if lanes.fresh[lane] == 1:
-            loaded = True
-            for v in range(chain.unknowns):
-                ws[slot.slope + chain.cells[v, 4], 0, lane] = 0.0
-                ws[slot.slope + chain.cells[v, 4], 1, lane] = 0.0
-    set_point(ws, o, lanes.t, slot.weights)
-    if not loaded:
-        return
-    # New lanes have no states yet; for the others the states in new_states are recomputed.
-    forward(ws, o, slot.new_states, slot.new_z)
-    for lane in range(LANES):
-        if lanes.fresh[lane] == 1:
-            lanes.fresh[lane] = 0
-            for i in range(chain.states):
-                ws[slot.states + i, 0, lane] = ws[slot.new_states + i, 0, lane]
-                ws[slot.states + i, 1, lane] = ws[slot.new_states + i, 1, lane]
-            for i in range(chain.z_size):
-                ws[slot.z + i, 0, lane] = ws[slot.new_z + i, 0, lane]
-                ws[slot.z + i, 1, lane] = ws[slot.new_z + i, 1, lane]
-
-
-@njit(**OPTIONS)
-def _scales(ws, o, scale):
-    """Inverse squared sizes of each group of weights and each state, per lane."""
-    G, K, w, s = o.group_count, o.chain.steps, o.slot.weights, o.slot.states
-    s_at = o.chain.s_at
-    for g in range(G):
+def _set_units(ws, o, sizes):
+    """Sizes of the coordinates at `x`, those of their groups, and inverses; `sizes` is an array."""
+    for g in range(len(o.floors)):
         for lane in range(LANES):
-            scale[g, lane] = FLOOR * FLOOR
-    for v in range(o.chain.unknowns):
+            sizes[g, lane] = o.floors[g]
+    for v in range(o.size):
+        g = o.groups[v]
+        if g >= 0:
+            for lane in range(LANES):
+                re = ws[o.x + v, 0, lane]
+                im = ws[o.x + v, 1, lane]
+                sizes[g, lane] = max(sizes[g, lane], re * re + im * im)
+    for g in range(len(o.floors)):
+        for lane in range(LANES):
+            sizes[g, lane] = np.sqrt(sizes[g, lane])
+    for v in range(o.size):
         g = o.groups[v]
         for lane in range(LANES):
-            re = ws[w + v, 0, lane]
-            im = ws[w + v, 1, lane]
-            scale[g, lane] = max(scale[g, lane], re * re + im * im)
-    for k in range(K + 1):
-        for lane in range(LANES):
-            scale[G + k, lane] = 1e-300
-        for i in range(s + s_at[k], s + s_at[k + 1]):
-            for lane in range(LANES):
-                re = ws[i, 0, lane]
-                im = ws[i, 1, lane]
-                scale[G + k, lane] = max(scale[G + k, lane], re * re + im * im)
-    for g in range(G + K + 1):
-        for lane in range(LANES):
-            scale[g, lane] = 1.0 / scale[g, lane]
-
-
-@njit(**ONCE)
-def _series(ws, o, work, lifted):
-    """Taylor coefficients 1 … J of weights, states and Z at the lanes' current points."""
-    slot = o.slot
-    pivots, pattern = work.pivots, work.pattern
-    if lifted is not None:
-        lifted_matrix(ws, o, work.scale, slot.states, slot.z)
-        factor(ws, slot.lifted, o.chain.unknowns + o.free, pivots, pattern, slot.scratch)
-        lifted_taylor(ws, o, pivots, pattern)
-    else:
-        jacobian(ws, o, slot.states, slot.z)
-        factor(ws, slot.jacobian, o.chain.unknowns, pivots, pattern, slot.scratch)
-        taylor(ws, o, pivots, pattern)
-
-
-@njit(**ONCE)
-def _fit(ws, o, lanes, scale):
-    """The common denominator of weights and states, each in units of its group's size."""
-    chain, slot = o.chain, o.slot
-    r, s_at, size = chain.unknowns, chain.s_at, chain.unknowns + o.free
-    for v in range(r):
-        take_units(
-            ws, slot.units, size, v, slot.weights + v, r, 1, o.order, scale[o.groups[v]]
-        )  # fmt: skip
-    for k in range(1, chain.steps + 1):
-        take_units(
-            ws, slot.units, size, r + s_at[k] - s_at[1], slot.states + s_at[k], chain.states,
-            s_at[k + 1] - s_at[k], o.order, scale[o.group_count + k],
-        )  # fmt: skip
-    fit(ws, slot.units, slot.gram, size, lanes.poles, lanes.size, lanes.rate)
-
-
-@njit(**ONCE)
-def _predict(ws, o, lanes):
-    """Weights and states at the target t, by the fractions: new_weights and guess."""
-    slot = o.slot
-    set_factors(ws, slot.phi, lanes.poles, lanes.h)
-    predict(ws, slot.phi, slot.weights, o.chain.unknowns, o.order, lanes.h, slot.new_weights)
-    predict(ws, slot.phi, slot.states, o.chain.states, o.order, lanes.h, slot.guess)
+            ws[o.scale + v, 0, lane] = sizes[g, lane] if g >= 0 else 1.0
+            ws[o.unit + v, 0, lane] = 1.0 / sizes[g, lane] if g >= 0 else 0.0
 
 
 @njit(**OPTIONS)
-def _add_step(ws, o):
-    new, step = o.slot.new_weights, o.slot.step
-    for v in range(o.chain.unknowns):
-        for lane in range(LANES):
-            ws[new + v, 0, lane] += ws[step + v, 0, lane]
-            ws[new + v, 1, lane] += ws[step + v, 1, lane]
-
-
-@njit(**ONCE)
-def _lifted_newton(ws, o, work, fresh):
-    """`_newton` with the states as unknowns of the linear system."""
-    slot, states = o.slot, o.chain.states
-    size = o.chain.unknowns + o.free
-    if fresh:
-        read_out(ws, o, slot.guess, slot.new_z)
-        lifted_matrix(ws, o, work.scale, slot.guess, slot.new_z)
-        factor(ws, slot.lifted, size, work.pivots, work.pattern, slot.scratch)
-    lifted_residual(ws, o, slot.guess, slot.new_z)
-    solve(ws, slot.lifted, size, work.pivots, work.pattern, slot.right_side)
-    scatter(ws, o, slot.right_side, slot.step, slot.new_states)
-    for i in range(states):
-        for lane in range(LANES):
-            ws[slot.new_states + i, 0, lane] += ws[slot.guess + i, 0, lane]
-            ws[slot.new_states + i, 1, lane] += ws[slot.guess + i, 1, lane]
-
-
-@njit(**ONCE)
-def _condensed_newton(ws, o, work, fresh):
-    """`_newton` with the states' increments eliminated."""
-    slot, r = o.slot, o.chain.unknowns
-    forward(ws, o, slot.new_states, slot.new_z)
-    residual(ws, o, slot.new_z, slot.step)
-    if fresh:
-        jacobian(ws, o, slot.guess, slot.new_z)
-        factor(ws, slot.jacobian, r, work.pivots, work.pattern, slot.scratch)
-    solve(ws, slot.jacobian, r, work.pivots, work.pattern, slot.step)
-    lifted_update(ws, o, slot.guess, slot.new_states)
-
-
-@njit(**ONCE)
-def _newton(ws, o, work, t, fresh, size, lifted):
-    """One lifted Newton step from new_weights and guess; its relative size goes to `size`.
-
-    Adds to new_weights and writes new_states.  With ``fresh`` false the present factors are used.
-    """
-    set_point(ws, o, t, o.slot.new_weights)
-    if lifted is not None:
-        _lifted_newton(ws, o, work, fresh)
-    else:
-        _condensed_newton(ws, o, work, fresh)
-    _add_step(ws, o)
-    _size(ws, o, work.scale, size)
-
-
-@njit(**OPTIONS)
-def _size(ws, o, scale, out):
-    """Largest relative size per lane of the weights' step and of new_states minus guess."""
-    slot, s_at = o.slot, o.chain.s_at
+def _measure(ws, o, out):
+    """The largest relative size per lane of the increment `step`; NaN does not count as small."""
     for lane in range(LANES):
         out[lane] = 0.0
-    for v in range(o.chain.unknowns):
-        g = o.groups[v]
-        for lane in range(LANES):
-            re = ws[slot.step + v, 0, lane]
-            im = ws[slot.step + v, 1, lane]
-            out[lane] = max(out[lane], (re * re + im * im) * scale[g, lane])
-    for k in range(1, o.chain.steps + 1):
-        g = o.group_count + k
-        for i in range(s_at[k], s_at[k + 1]):
+    for v in range(o.size):
+        if o.groups[v] >= 0:
             for lane in range(LANES):
-                re = ws[slot.new_states + i, 0, lane] - ws[slot.guess + i, 0, lane]
-                im = ws[slot.new_states + i, 1, lane] - ws[slot.guess + i, 1, lane]
-                out[lane] = max(out[lane], (re * re + im * im) * scale[g, lane])
+                unit = ws[o.unit + v, 0, lane]
+                re = ws[o.step + v, 0, lane] * unit
+                im = ws[o.step + v, 1, lane] * unit
+                size = re * re + im * im
+                out[lane] = size if not size <= out[lane] else out[lane]
     for lane in range(LANES):
         out[lane] = np.sqrt(out[lane])
 
 
-@njit(**ONCE)
-def _correct(ws, o, lanes, work, lifted):
-    """Two Newton steps with one factorisation at the prediction; the final Z goes to new_z."""
-    slot = o.slot
-    for fresh in (True, False):
-        if not fresh:
-            copy(ws, slot.guess, slot.new_states, o.chain.states)
-        size = lanes.first if fresh else lanes.second
-        _newton(ws, o, work, lanes.aim, fresh, size, lifted)
-    if lifted is not None:
-        read_out(ws, o, slot.new_states, slot.new_z)
-    else:
-        set_point(ws, o, lanes.aim, slot.new_weights)
-        forward(ws, o, slot.new_states, slot.new_z)
-
-
 @njit(**OPTIONS)
-def track_paths(ws, o, options, lines, roots, lifts, outcome, lifted):
+def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
     """Track paths along straight lines of parameters.
 
     Parameters
     ----------
-    ws : ndarray of float, shape (o.slot.total, 2, LANES)
-    o : numeric.chains.lanes.table.LanesTable
+    ws : ndarray of float, shape (o.slots + pade_slots(o.size), 2, LANES)
+    o : numeric.chains.lanes.tape.LaneSystem
+    lanes : numeric.tracking.steps.Lanes
+        Idle lanes.
+    work : numeric.tracking.steps.Work
     options : numeric.tracking.steps.TrackerOptions
     lines : numeric.tracking.steps.Lines
-        Of o.chain.size parameters and r unknowns.
-    roots : ndarray of complex, shape (paths, r)
-        Output.
-    lifts : ndarray of complex, shape (paths, o.free) or (paths, 0)
-        Output: states S_1, …, S_K at the ends.
+        Of o.parameters parameters.
+    roots : ndarray of complex, shape (paths, ·)
+        Output: the first coordinates of the endpoints.
+    lifts : ndarray of complex, shape (paths, ·)
+        Output: the coordinates from o.lift on.
     outcome : numeric.tracking.steps.PathOutcomes
         Output.
-    lifted : True or None
-        Whether the states are unknowns too.  None is a type of its own: a call compiles the
-        one of the two trackers that it uses.
     """
-    chain, slot, paths = o.chain, o.slot, len(roots)
-    lanes = make_lanes()
-    work = _make_arrays(o)
-    ws[:] = 0.0
+    paths, units = len(roots), o.slots
+    gram = units + WINDOW * o.size
+    phi = gram + WINDOW * WINDOW
+    pivots, pattern, poles = work.pivots, work.pattern, work.poles
     waiting = ended = 0
     while ended < paths:
         waiting = load(lanes, waiting, paths)
-        _load(ws, o, lanes, lines)
-        _scales(ws, o, work.scale)
-        _series(ws, o, work, lifted)
-        _fit(ws, o, lanes, work.scale)
-        choose_steps(lanes, o.order, options)
-        _predict(ws, o, lanes)
-        _correct(ws, o, lanes, work, lifted)
+        if fill(ws, lanes, lines, o.base, o.slope, o.x) and o.load.shape[1] > 0:
+            run(ws, o.load, 0, lanes.t, pivots, pattern, o.scratch, o.low)
+            keep(ws, lanes.fresh, o.x, o.new, o.size)
+        lanes.fresh[:] = 0
+        run(ws, o.point, 0, lanes.t, pivots, pattern, o.scratch, o.low)
+        _set_units(ws, o, work.sizes)
+        run(ws, o.series, 1, lanes.t, pivots, pattern, o.scratch, o.low)
+        for order in range(2, o.order + 1):
+            run(ws, o.orders, order, lanes.t, pivots, pattern, o.scratch, o.low)
+        take_units(ws, units, o.size, o.x, o.order, o.unit)
+        fit(ws, units, gram, o.size, poles, lanes.size, lanes.rate, work.small)
+        choose_steps(lanes, poles, o.order, options)
+        set_factors(ws, phi, poles, lanes.h)
+        predict(ws, phi, o.x, o.size, o.order, lanes.h, o.new)
+        run(ws, o.newton, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
+        _measure(ws, o, lanes.first)
+        run(ws, o.again, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
+        _measure(ws, o, lanes.second)
         ended += judge(lanes, o.order, options, outcome)
-        keep(ws, lanes, slot.weights, slot.new_weights, chain.unknowns)
-        keep(ws, lanes, slot.states, slot.new_states, chain.states)
-        keep(ws, lanes, slot.z, slot.new_z, chain.z_size)
-        hand_over(ws, lanes, slot.weights, roots)
-        hand_over(ws, lanes, slot.states + chain.s_at[1], lifts)
+        keep(ws, lanes.accepted, o.x, o.new, o.size)
+        hand_over(ws, lanes, o.x, roots)
+        hand_over(ws, lanes, o.x + o.lift, lifts)
         release(lanes)
+
+
+def track_system(
+    system: LaneSystem,
+    settings: TrackerSettings,
+    lines: Lines,
+    roots: np.ndarray,
+    lifts: np.ndarray,
+    outcome: PathOutcomes,
+) -> None:
+    """Call the kernel, which fills roots, lifts and outcome."""
+    track_paths(
+        workspace(system.slots + pade_slots(system.size)), system, make_lanes(),
+        make_work(system.unknowns, len(system.floors)), settings.options, lines, roots, lifts,
+        outcome,
+    )  # fmt: skip

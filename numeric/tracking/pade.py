@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS
+from numeric.chains.lanes.linalg import LANES, OPTIONS
 from numeric.chains.lanes.simd import conjugate_dot, horner, scale_slots
 from numeric.kernels import njit
 
@@ -32,31 +32,33 @@ WINDOW = DEGREE + 4
 _RIDGE = 1e-11
 
 
+def pade_slots(size: int) -> int:
+    """Slots of the arrays units, gram and phi for a number of unknowns."""
+    return WINDOW * size + WINDOW**2 + DEGREE
+
+
 @njit(**OPTIONS)
-def take_units(ws, units, size, at, base, stride, count, order, scale):
-    """Copy the last `WINDOW` coefficients of some unknowns in units of their size.
+def take_units(ws, units, size, base, order, unit):
+    """Copy the last `WINDOW` coefficients of all unknowns in units of their size.
 
-    Coefficient j of unknown i is at slot ``base + j stride + i``; its copy number q (0 is
-    the highest order) goes to ``units + q size + at + i``.
-
-    Parameters
-    ----------
-    scale : ndarray, shape (LANES,)
-        Inverse squared size of these unknowns.
+    Coefficient j of unknown i is at slot ``base + j size + i``; its copy number q (0 is
+    the highest order) goes to ``units + q size + i``.  The inverse size of unknown i is the real
+    part at slot ``unit + i``.
     """
     for q in range(WINDOW):
-        source = base + (order - q) * stride
-        to = units + q * size + at
-        for i in range(count):
+        source = base + (order - q) * size
+        to = units + q * size
+        for i in range(size):
             for lane in range(LANES):
-                f = np.sqrt(scale[lane])
+                f = ws[unit + i, 0, lane]
                 ws[to + i, 0, lane] = ws[source + i, 0, lane] * f
                 ws[to + i, 1, lane] = ws[source + i, 1, lane] * f
 
 
-@njit(**ONCE)
-def _solve_small(A, b, n):
-    """Solve an n×n Hermitian positive definite system in place; the solution goes to b."""
+@njit(**OPTIONS)
+def _solve_small(A):
+    """Solve a Hermitian positive definite system in place; the last row is the right-hand side."""
+    n = A.shape[1]
     for k in range(n):
         pivot = A[k, k].real
         if not pivot > 0.0:
@@ -65,17 +67,38 @@ def _solve_small(A, b, n):
             f = A[i, k] * (1.0 / pivot)
             for j in range(k, n):
                 A[i, j] -= f * A[k, j]
-            b[i] -= f * b[k]
+            A[n, i] -= f * A[n, k]
     for i in range(n - 1, -1, -1):
-        total = b[i]
+        total = A[n, i]
         for j in range(i + 1, n):
-            total -= A[i, j] * b[j]
-        b[i] = total * (1.0 / A[i, i].real)
+            total -= A[i, j] * A[n, j]
+        A[n, i] = total * (1.0 / A[i, i].real)
     return True
 
 
 @njit(**OPTIONS)
-def fit(ws, units, gram, size, c, error, rate):
+def _product(ws, gram, a, b, lane):
+    """``conj(Y_a) · Y_b`` of one lane."""
+    at = gram + a * WINDOW + b
+    return complex(ws[at, 0, lane], ws[at, 1, lane])
+
+
+@njit(**OPTIONS)
+def _remainder(ws, gram, c, lane, back):
+    """Size of coefficient K − 1 − back of q x; coefficient K is minimized by the fit."""
+    total = 0.0
+    for a in range(DEGREE + 1):
+        for b in range(a, DEGREE + 1):
+            value = _product(ws, gram, 1 + back + a, 1 + back + b, lane)
+            term = (c[a, lane].conjugate() * c[b, lane] * value).real
+            total += term if a == b else 2.0 * term
+    # The quadratic form cancels; below this bound it is rounding error.
+    floor = 1e-15 * _product(ws, gram, 1 + back, 1 + back, lane).real
+    return np.sqrt(max(total, floor))
+
+
+@njit(**OPTIONS)
+def fit(ws, units, gram, size, c, error, rate, A):
     """Denominators, and the size and growth of the series' remainder.
 
     Parameters
@@ -91,48 +114,35 @@ def fit(ws, units, gram, size, c, error, rate):
         Output: estimated size of the coefficient after the last of q x.
     rate : ndarray, shape (LANES,)
         Output: growth of these coefficients from order to order (an inverse radius).
+    A : ndarray of complex, shape (DEGREE + 1, DEGREE)
+        An array.
     """
     for a in range(WINDOW):
         for b in range(a, min(a + DEGREE + 1, WINDOW)):
             conjugate_dot(ws, gram + a * WINDOW + b, units + a * size, units + b * size, size)
-    A = np.zeros((DEGREE, DEGREE), np.complex128)
-    x = np.zeros(DEGREE, np.complex128)
-    length = np.zeros(DEGREE)
-    left = np.zeros(3)
     for lane in range(LANES):
         c[0, lane] = 1.0
+        # Unknowns are scaled by the sizes of their coefficients.
         for i in range(DEGREE):
-            at = gram + (i + 1) * WINDOW + i + 1
-            length[i] = np.sqrt(ws[at, 0, lane]) + 1e-140
-        for i in range(DEGREE):
-            at = gram + i + 1
-            # Gram(a, b) = conj(Y_a) · Y_b; the right-hand side is -conj(Y_{i+1}) · Y_0.
-            x[i] = -complex(ws[at, 0, lane], -ws[at, 1, lane]) * (1.0 / length[i])
+            size_i = np.sqrt(_product(ws, gram, i + 1, i + 1, lane).real) + 1e-140
+            A[DEGREE, i] = -_product(ws, gram, 0, i + 1, lane).conjugate() * (1.0 / size_i)
             for j in range(i, DEGREE):
-                at = gram + (i + 1) * WINDOW + j + 1
-                unit = 1.0 / (length[i] * length[j])
-                A[i, j] = complex(ws[at, 0, lane], ws[at, 1, lane]) * unit
+                size_j = np.sqrt(_product(ws, gram, j + 1, j + 1, lane).real) + 1e-140
+                A[i, j] = _product(ws, gram, i + 1, j + 1, lane) * (1.0 / (size_i * size_j))
                 A[j, i] = A[i, j].conjugate()
             A[i, i] += _RIDGE
-        good = _solve_small(A, x, DEGREE)
+        good = _solve_small(A)
         for i in range(DEGREE):
-            c[i + 1, lane] = x[i] * (1.0 / length[i]) if good else 0j
-        # Sizes of coefficients K - 1, K - 2, K - 3 of q x; coefficient K is minimized by the fit.
-        for back in range(3):
-            total = 0.0
-            for a in range(DEGREE + 1):
-                for b in range(a, DEGREE + 1):
-                    at = gram + (1 + back + a) * WINDOW + 1 + back + b
-                    value = complex(ws[at, 0, lane], ws[at, 1, lane])
-                    term = (c[a, lane].conjugate() * c[b, lane] * value).real
-                    total += term if a == b else 2.0 * term
-            # The quadratic form cancels; below this bound it is rounding error.
-            floor = 1e-15 * ws[gram + (1 + back) * WINDOW + 1 + back, 0, lane]
-            left[back] = np.sqrt(max(total, floor))
+            size_i = np.sqrt(_product(ws, gram, i + 1, i + 1, lane).real) + 1e-140
+            c[i + 1, lane] = A[DEGREE, i] * (1.0 / size_i) if good else 0j
+        last = _remainder(ws, gram, c, lane, 0)
         tiny = 1e-250
-        growth = max(left[0] / (left[1] + tiny), np.sqrt(left[0] / (left[2] + tiny)))
+        growth = max(
+            last / (_remainder(ws, gram, c, lane, 1) + tiny),
+            np.sqrt(last / (_remainder(ws, gram, c, lane, 2) + tiny)),
+        )
         rate[lane] = growth
-        error[lane] = left[0] * growth * growth
+        error[lane] = last * growth * growth
 
 
 @njit(**OPTIONS)

@@ -12,14 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS
+from numeric.chains.lanes.linalg import LANES, OPTIONS
 from numeric.kernels import njit
 from numeric.tracking.pade import DEGREE, denominator
 
 # Status of a path.
 DONE, STUCK, SLOW = 0, 1, 2
-# Weights below this size are measured absolutely.
-FLOOR = 0.1
 _MOST_FAILS = 30
 
 
@@ -58,7 +56,6 @@ class Lanes(NamedTuple):
     polished : 1 if a round without a step has been made at the end
     fresh : 1 if the lane was just loaded
     accepted, finished : 1 if the round's step is accepted; if the path is over
-    poles : ndarray of complex, shape (DEGREE + 1, LANES)
     """
 
     path: np.ndarray
@@ -75,7 +72,6 @@ class Lanes(NamedTuple):
     fresh: np.ndarray
     accepted: np.ndarray
     finished: np.ndarray
-    poles: np.ndarray
 
 
 class Lines(NamedTuple):
@@ -97,29 +93,50 @@ class Lines(NamedTuple):
     starts: np.ndarray
 
 
-@njit(**ONCE)
-def make_lanes():
+class Work(NamedTuple):
+    """Arrays of the tracker besides the workspace.
+
+    Attributes
+    ----------
+    pivots, pattern : ndarray of int
+        Pivots and pattern of the factors (`numeric.chains.lanes.linalg.factor`).
+    sizes : ndarray of float, shape (groups, LANES)
+    poles : ndarray of complex, shape (DEGREE + 1, LANES)
+        Denominators (`numeric.tracking.pade`).
+    small : ndarray of complex, shape (DEGREE + 1, DEGREE)
+        An array for the fit of a denominator.
+    """
+
+    pivots: np.ndarray
+    pattern: np.ndarray
+    sizes: np.ndarray
+    poles: np.ndarray
+    small: np.ndarray
+
+
+def make_lanes() -> Lanes:
     """Idle lanes."""
+    floats, ints = np.zeros((8, LANES)), np.zeros((6, LANES), np.int64)
+    ints[0] = -1
+    path, fails, polished, fresh, accepted, finished = ints
+    t, aim, h, shrink, size, rate, first, second = floats
     return Lanes(
-        path=np.full(LANES, -1),
-        t=np.zeros(LANES),
-        aim=np.zeros(LANES),
-        h=np.zeros(LANES),
-        shrink=np.ones(LANES),
-        size=np.zeros(LANES),
-        rate=np.zeros(LANES),
-        first=np.zeros(LANES),
-        second=np.zeros(LANES),
-        fails=np.zeros(LANES, np.int64),
-        polished=np.zeros(LANES, np.int64),
-        fresh=np.zeros(LANES, np.int64),
-        accepted=np.zeros(LANES, np.int64),
-        finished=np.zeros(LANES, np.int64),
-        poles=np.zeros((DEGREE + 1, LANES), np.complex128),
-    )
+        path=path, t=t, aim=aim, h=h, shrink=shrink, size=size, rate=rate, first=first,
+        second=second, fails=fails, polished=polished, fresh=fresh, accepted=accepted,
+        finished=finished,
+    )  # fmt: skip
 
 
-@njit(**ONCE)
+def make_work(unknowns: int, groups: int) -> Work:
+    """Arrays for a number of equations of the linear system and of groups."""
+    return Work(
+        np.zeros((unknowns, LANES), np.int64), np.zeros((unknowns, unknowns + 2), np.int64),
+        np.ones((groups, LANES)), np.zeros((DEGREE + 1, LANES), complex),
+        np.zeros((DEGREE + 1, DEGREE), complex),
+    )  # fmt: skip
+
+
+@njit(**OPTIONS)
 def load(lanes, waiting, paths):
     """Assign the next paths to idle lanes; returns the first path still waiting.
 
@@ -140,10 +157,15 @@ def load(lanes, waiting, paths):
 
 @njit(**OPTIONS)
 def fill(ws, lanes, lines, base, slope, x):
-    """Write lines and start points of the newly loaded lanes to slots `base`, `slope` and `x`."""
+    """Write lines and start points of the newly loaded lanes to slots `base`, `slope` and `x`.
+
+    Returns whether there are any.
+    """
+    some = False
     for lane in range(LANES):
         if lanes.fresh[lane] == 0:
             continue
+        some = True
         p = lanes.path[lane]
         u, v = lines.first_of[p], lines.second_of[p]
         for i in range(lines.first.shape[1]):
@@ -156,10 +178,11 @@ def fill(ws, lanes, lines, base, slope, x):
         for i in range(lines.starts.shape[1]):
             ws[x + i, 0, lane] = lines.starts[p, i].real
             ws[x + i, 1, lane] = lines.starts[p, i].imag
+    return some
 
 
 @njit(**OPTIONS)
-def choose_steps(lanes, order, options):
+def choose_steps(lanes, poles, order, options):
     """Step lengths from the size of the series' remainder."""
     for lane in range(LANES):
         t = lanes.t[lane]
@@ -172,7 +195,7 @@ def choose_steps(lanes, order, options):
             step = min(1.0, (options.tolerance / lanes.size[lane]) ** (1.0 / (order + 1)))
             # The fraction is useless near its own poles.
             for _ in range(8):
-                if abs(denominator(lanes.poles, lane, step)) > 0.2:
+                if abs(denominator(poles, lane, step)) > 0.2:
                     break
                 step *= 0.8
         step *= lanes.shrink[lane]
@@ -239,11 +262,11 @@ def judge(lanes, order, options, outcome):
 
 
 @njit(**OPTIONS)
-def keep(ws, lanes, to, source, count):
-    """Copy `count` slots in the lanes whose step was accepted."""
+def keep(ws, chosen, to, source, count):
+    """Copy `count` slots in the lanes where `chosen` is 1."""
     for i in range(count):
         for lane in range(LANES):
-            if lanes.accepted[lane] == 1:
+            if chosen[lane] == 1:
                 ws[to + i, 0, lane] = ws[source + i, 0, lane]
                 ws[to + i, 1, lane] = ws[source + i, 1, lane]
 
@@ -260,7 +283,7 @@ def hand_over(ws, lanes, source, out):
                 out[lanes.path[lane], i] = complex(ws[source + i, 0, lane], ws[source + i, 1, lane])
 
 
-@njit(**ONCE)
+@njit(**OPTIONS)
 def release(lanes):
     """Mark the lanes of finished paths as idle."""
     for lane in range(LANES):

@@ -3,8 +3,8 @@
 Each path follows one root while the parameters move on the straight complex line from one instance
 to another, t from 0 to 1, or on a detour through complex t.  Many paths over many instances run
 in one compiled call.  Where the equations have a form in few unknowns
-(`numeric.chains.inputs`) they are tracked in it (`numeric.tracking.inputs.kernel`), else as a
-chain (`numeric.tracking.kernel`).
+(`numeric.chains.inputs`) they are tracked in it, else as a chain; one kernel
+(`numeric.tracking.kernel`) runs the tape of either.
 
 A tracked endpoint is an approximation; `numeric.certification.krawczyk` decides what it proves.
 """
@@ -20,10 +20,11 @@ import numpy as np
 from algebra.time_limits import check_time, time_left
 from numeric.chains.chain import Chain
 from numeric.chains.inputs import inputs_form
-from numeric.chains.lanes.linalg import LANES, workspace
-from numeric.chains.lanes.table import make_table
+from numeric.chains.lanes.condensed import make_condensed
+from numeric.chains.lanes.lifted import make_lifted
+from numeric.chains.lanes.linalg import LANES
 from numeric.tracking.inputs.tracker import InputsLines
-from numeric.tracking.kernel import track_paths
+from numeric.tracking.kernel import track_system
 from numeric.tracking.lines import turned
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import DONE, SLOW, STUCK, Lines, PathOutcomes
@@ -243,7 +244,6 @@ class ChainLines:
         outcome: PathOutcomes,
     ) -> None:  # fmt: skip
         """Call the kernel, which fills roots, lifts and outcome."""
-        table = make_table(self.chain, settings.order, settings.lifted)
-        ws = workspace(table.slot.total)
-        lifted = True if settings.lifted else None
-        track_paths(ws, table, settings.options, lines, roots, lifts, outcome, lifted)
+        make = make_lifted if settings.lifted else make_condensed
+        system = make(self.chain, settings.order)
+        track_system(system, settings, lines, roots, lifts, outcome)

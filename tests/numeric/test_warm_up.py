@@ -11,7 +11,7 @@ from algebra.children import Ended
 from numeric import warm_up
 
 
-@pytest.mark.parametrize("group", ["inputs", "certification"])
+@pytest.mark.parametrize("group", ["tracker", "certification"])
 def test_a_group_compiles_here(group, capsys):
     """A group on request is compiled in this process, without output."""
     assert warm_up.main(["--here", group]) == 0
@@ -34,7 +34,7 @@ def test_both_relu_searches_are_compiled():
 def test_unknown_groups_are_refused(capsys):
     """With the names there are, and the status of bad input."""
     assert warm_up.main(["nothing"]) == 2
-    assert "inputs, chain, lifted, certification, relu" in capsys.readouterr().err
+    assert "tracker, certification, relu" in capsys.readouterr().err
 
 
 def test_each_group_has_its_process(monkeypatch, capsys):
@@ -61,5 +61,5 @@ def test_only_the_groups_that_are_named(monkeypatch):
         return Ended(0, b"", "")
 
     monkeypatch.setattr(warm_up, "run_program", run)
-    assert warm_up.main(["chain"]) == 0
-    assert seen == [["--here", "chain"]]
+    assert warm_up.main(["tracker"]) == 0
+    assert seen == [["--here", "tracker"]]

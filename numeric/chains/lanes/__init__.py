@@ -1,11 +1,11 @@
-r"""Compiled kernels for many chains at once, in vector lanes.
+r"""Systems of equations as tapes, and the compiled arithmetic that runs them in vector lanes.
 
-condensed  Compiled evaluation of chains in lanes: states, residuals, Jacobian, Taylor
-           coefficients
-inputs     Compiled evaluation in the free inputs, in lanes (`numeric.chains.inputs` has the
-           equations)
-lifted     The lifted Newton system without condensing, for paths on which weights grow large
-linalg     Complex linear algebra on many problems at once, in vector lanes
-table      The table of a chain's lane kernels: sizes, index tables and slot offsets
+condensed  Tapes of chains: states, residuals, the condensed Jacobian, Taylor coefficients
+inputs     The tapes of a system in the free inputs (`numeric.chains.inputs` has the equations)
+lifted     The tapes of the lifted system without condensing, for paths on which weights become
+           large
+linalg     Complex linear algebra for many problems at once, in vector lanes
 simd       Vector instructions for lane kernels, written as LLVM intrinsics
+tape       A system of equations as a tape: a table of block operations that one compiled kernel
+           runs
 """

@@ -1,4 +1,4 @@
-"""Compiled evaluation of chains in lanes: states, residuals, Jacobian, Taylor coefficients.
+"""Tapes of chains: states, residuals, the condensed Jacobian, Taylor coefficients.
 
 The unknowns are the learnable weights w *and* the states S_1, …, S_K (lifted Newton,
 Albersmeyer & Diehl 2010).  The lifted equations ``S_k = M_k S_{k-1}``, ``Y = D Z`` are
@@ -19,285 +19,341 @@ References
 
 from __future__ import annotations
 
-from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, dots_add, matmul_add, solve
-from numeric.chains.lanes.simd import dot_add, row_add
-from numeric.chains.lanes.table import READ_EACH, READ_SUM
-from numeric.chains.table import IN_D, IN_M, IN_S0
-from numeric.kernels import njit
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from numeric.chains.lanes.tape import LaneSystem, Layout, Tape, runs
+from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable, chain_table
+
+if TYPE_CHECKING:
+    from numeric.chains.chain import Chain
+
+# Weights below this size are measured absolutely; states relative to their size.
+FLOOR = 0.1
+_LEAST = 1e-150
 
 
-@njit(**OPTIONS)
-def set_point(ws, o, t, w):
-    """Parameters at t of every lane, with the learnable cells from slot w, written to `now`."""
-    chain, slot = o.chain, o.slot
-    cells = chain.cells
-    for i in range(chain.size):
-        a = slot.base + i
-        b = slot.slope + i
-        c = slot.now + i
-        for lane in range(LANES):
-            ws[c, 0, lane] = ws[a, 0, lane] + t[lane] * ws[b, 0, lane]
-            ws[c, 1, lane] = ws[a, 1, lane] + t[lane] * ws[b, 1, lane]
-    for c in range(chain.unknowns):
-        copy(ws, slot.now + cells[c, 4], w + c, 1)
+class ChainWriter:
+    """Writes the parts of a chain's tapes; arguments are a tape and slots.
 
-
-@njit(**OPTIONS)
-def read_out(ws, o, s, z):
-    """``Z`` of the states at slot s, written to slot z."""
-    chain, slot = o.chain, o.slot
-    widths, s_at, p_at = chain.widths, chain.s_at, chain.p_at
-    K, c, m = chain.steps, chain.columns, chain.samples
-    if o.reading == READ_SUM:
-        clear(ws, z, chain.z_size)
-        step = s_at[K] - s_at[K - 1]
-        for i in range(widths[K]):
-            for g in range(c):
-                dots_add(
-                    ws, z + i * m, 1, s + s_at[1] + i * c + g, step,
-                    slot.now + p_at[1] + g * m, 1, c * m, K, m,
-                )  # fmt: skip
-    elif o.reading == READ_EACH:
-        for k in range(1, K + 1):
-            for i in range(widths[K]):
-                copy(ws, z + i * m + (K - k) * c, s + s_at[k] + i * c, c)
-    else:
-        copy(ws, z, s + s_at[K], chain.z_size)
-
-
-@njit(**OPTIONS)
-def read_out_slope(ws, o, s, z):
-    """Add to slot z the states at slot s times the slope of P."""
-    chain, slot = o.chain, o.slot
-    widths, s_at, p_at = chain.widths, chain.s_at, chain.p_at
-    if o.reading == READ_SUM:
-        K, c, m = chain.steps, chain.columns, chain.samples
-        step = s_at[K] - s_at[K - 1]
-        for i in range(widths[K]):
-            for g in range(c):
-                dots_add(
-                    ws, z + i * m, 1, s + s_at[1] + i * c + g, step,
-                    slot.slope + p_at[1] + g * m, 1, c * m, K, m,
-                )  # fmt: skip
-
-
-@njit(**OPTIONS)
-def forward(ws, o, s, z):
-    """States of the point in `now`, written to slot s, and Z, written to slot z."""
-    chain, slot = o.chain, o.slot
-    widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
-    c = chain.columns
-    copy(ws, s, slot.now + chain.s0_at, widths[0] * c)
-    for k in range(1, chain.steps + 1):
-        clear(ws, s + s_at[k], widths[k] * c)
-        matmul_add(
-            ws, s + s_at[k], slot.now + m_at[k], s + s_at[k - 1], widths[k], widths[k - 1], c
-        )
-    read_out(ws, o, s, z)
-
-
-@njit(**OPTIONS)
-def residual(ws, o, z, rhs):
-    """``Y - D Z`` on the equations, written to slot rhs."""
-    chain, slot = o.chain, o.slot
-    widths, equations = chain.widths, chain.equations
-    d, m = chain.labels, chain.samples
-    clear(ws, slot.labels, d * m)
-    matmul_add(ws, slot.labels, slot.now + chain.d_at, z, d, widths[chain.steps], m)
-    for e in range(chain.unknowns):
-        at = equations[e, 0] * m + equations[e, 1]
-        y = slot.now + chain.y_at + at
-        for lane in range(LANES):
-            ws[rhs + e, 0, lane] = ws[y, 0, lane] - ws[slot.labels + at, 0, lane]
-            ws[rhs + e, 1, lane] = ws[y, 1, lane] - ws[slot.labels + at, 1, lane]
-
-
-@njit(**OPTIONS)
-def jacobian(ws, o, s, z):
-    """The condensed Jacobian at the point in `now`, with states at slot s and Z at slot z."""
-    chain, slot = o.chain, o.slot
-    widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
-    p_at, cells, equations = chain.p_at, chain.cells, chain.equations
-    K, c, d, m, r = chain.steps, chain.columns, chain.labels, chain.samples, chain.unknowns
-    wide = chain.widest
-    copy(ws, slot.adjoints, slot.now + chain.d_at, d * widths[K])
-    for q in range(1, K + 1):
-        to = slot.adjoints + q * d * wide
-        clear(ws, to, d * widths[K - q])
-        matmul_add(
-            ws, to, slot.adjoints + (q - 1) * d * wide, slot.now + m_at[K - q + 1],
-            d, widths[K - q + 1], widths[K - q],
-        )  # fmt: skip
-    if o.reading == READ_SUM:
-        for q in range(K):
-            at = slot.hidden + q * wide * m
-            clear(ws, at, widths[0] * m)
-            for k in range(1, K - q + 1):
-                matmul_add(ws, at, s + s_at[k - 1], slot.now + p_at[k + q], widths[0], c, m)
-    for e in range(r):
-        a = equations[e, 0]
-        x = equations[e, 1]
-        for v in range(r):
-            to = slot.jacobian + e * r + v
-            clear(ws, to, 1)
-            kind, step, i, j = cells[v, 0], cells[v, 1], cells[v, 2], cells[v, 3]
-            if kind == IN_M and o.reading == READ_SUM:
-                dot_add(
-                    ws, to, slot.adjoints + a * widths[0] + i, d * wide,
-                    slot.hidden + j * m + x, wide * m, K,
-                )  # fmt: skip
-            elif kind == IN_M and o.reading == READ_EACH:
-                last = K - x // c
-                dot_add(
-                    ws, to, slot.adjoints + a * widths[0] + i, d * wide,
-                    s + s_at[last - 1] + j * c + x % c, -widths[0] * c, last,
-                )  # fmt: skip
-            elif kind == IN_M:
-                q = K - step
-                row_add(
-                    ws, to, slot.adjoints + q * d * wide + a * widths[step] + i,
-                    s + s_at[step - 1] + j * c + x, 1,
-                )  # fmt: skip
-            elif kind == IN_S0 and o.reading == READ_SUM:
-                dot_add(
-                    ws, to, slot.adjoints + d * wide + a * widths[0] + i, d * wide,
-                    slot.now + p_at[1] + j * m + x, c * m, K,
-                )  # fmt: skip
-            elif kind == IN_S0:
-                if x % c == j:
-                    copy(ws, to, slot.adjoints + (K - x // c) * d * wide + a * widths[0] + i, 1)
-            elif i == a:
-                copy(ws, to, z + j * m + x, 1)
-
-
-@njit(**OPTIONS)
-def apply_cells(ws, o, kind, w, source, target):
-    """Add the learnable cells of one kind, with values at slot w, times a source.
-
-    For `IN_M`: ``target_k += w S_{k-1}`` for every step k the cell acts in.  For `IN_S0`:
-    ``target_0 += w``.
+    Parameters
+    ----------
+    chain : ChainTable
+    now : int
+        Slot of the parameter vector, learnable cells included.
+    labels : int
+        An array of d×m slots.
+    each : bool
+        Whether the P_k are an identity matrix in blocks, with as many samples as inputs: Z has
+        the columns of each state at their places.
     """
-    chain = o.chain
-    s_at, cells = chain.s_at, chain.cells
-    c = chain.columns
-    for v in range(chain.unknowns):
-        if cells[v, 0] != kind:
-            continue
-        step, i, j = cells[v, 1], cells[v, 2], cells[v, 3]
-        if kind == IN_S0:
-            to = target + i * c + j
-            for lane in range(LANES):
-                ws[to, 0, lane] += ws[w + v, 0, lane]
-                ws[to, 1, lane] += ws[w + v, 1, lane]
+
+    def __init__(self, chain: ChainTable, now: int, labels: int, *, each: bool = False) -> None:
+        self.chain = chain
+        self.now, self.labels, self.each = now, labels, each
+        self.widths = [int(n) for n in chain.widths]
+        self.s_at = [int(at) for at in chain.s_at]
+        self.m_at = [int(at) for at in chain.m_at]
+        self.p_at = [int(at) for at in chain.p_at]
+        self.cells: list[list[int]] = chain.cells.tolist()
+        self.equations: list[list[int]] = chain.equations.tolist()
+
+    @property
+    def sums(self) -> bool:
+        """Whether ``Z = Σ_k S_k P_k`` must be computed."""
+        return self.chain.read_all and not self.each
+
+    def put(self, tape: Tape, w: int) -> None:
+        """Write the weights at slot w to their cells."""
+        tape.each(tape.copy, ((self.now + cell[4], w + v) for v, cell in enumerate(self.cells)))
+
+    def products(self, tape: Tape, p: int, source: int, target: int) -> None:
+        """``target_k += M_k source_{k-1}`` for k = 1 … K, with the M_k of parameters at slot p."""
+        n, s_at, c = self.widths, self.s_at, self.chain.columns
+        for k in range(1, self.chain.steps + 1):
+            tape.matmul(target + s_at[k], p + self.m_at[k], source + s_at[k - 1], n[k], n[k - 1], c)
+
+    def states(self, tape: Tape, s: int) -> None:
+        """States of the point in `now`, written to slot s."""
+        tape.clear(s, self.chain.states)
+        tape.copy(s, self.now + self.chain.s0_at, self.s_at[1])
+        self.products(tape, self.now, s, s)
+
+    def read_out(self, tape: Tape, s: int, z: int) -> None:
+        """``Z`` of the states at slot s, written to slot z."""
+        t, c = self.chain, self.chain.columns
+        if self.sums:
+            tape.clear(z, t.z_size)
+            self._sum(tape, self.now, s, z)
+        elif self.each:
+            for k in range(1, t.steps + 1):
+                for i in range(self.widths[k]):
+                    tape.copy(z + i * t.samples + (t.steps - k) * c, s + self.s_at[k] + i * c, c)
         else:
-            first = step if step else 1
-            last = step if step else chain.steps
-            for k in range(first, last + 1):
-                row_add(ws, target + s_at[k] + i * c, w + v, source + s_at[k - 1] + j * c, c)
+            tape.copy(z, s + self.s_at[t.steps], t.z_size)
 
-
-@njit(**OPTIONS)
-def convolve(ws, o, order, target):
-    """Add ``Σ_{q=1}^{order-1} w_q S_{k-1, order-q}`` of the learnable cells to each state."""
-    chain, slot = o.chain, o.slot
-    s_at, cells = chain.s_at, chain.cells
-    c, r, states = chain.columns, chain.unknowns, chain.states
-    for v in range(r):
-        if cells[v, 0] != IN_M:
-            continue
-        step, i, j = cells[v, 1], cells[v, 2], cells[v, 3]
-        first = step if step else 1
-        last = step if step else chain.steps
-        for k in range(first, last + 1):
-            dots_add(
-                ws, target + s_at[k] + i * c, 1, slot.weights + r + v, r,
-                slot.states + (order - 1) * states + s_at[k - 1] + j * c, 1, -states,
-                order - 1, c,
-            )  # fmt: skip
-
-
-@njit(**OPTIONS)
-def lifted_update(ws, o, base, new):
-    """New lifted states after a Newton step.
-
-    `now` holds the old weights, `step` the increment, slot base the states at which the Jacobian
-    was computed; ``S⁺_k = M_k S⁺_{k-1} + δM_k S_{k-1}`` is written to slot new.
-    """
-    chain, slot = o.chain, o.slot
-    widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
-    c = chain.columns
-    clear(ws, new, chain.states)
-    copy(ws, new, slot.now + chain.s0_at, widths[0] * c)
-    apply_cells(ws, o, IN_S0, slot.step, base, new)
-    apply_cells(ws, o, IN_M, slot.step, base, new)
-    for k in range(1, chain.steps + 1):
-        matmul_add(
-            ws, new + s_at[k], slot.now + m_at[k], new + s_at[k - 1], widths[k], widths[k - 1], c
-        )
-
-
-@njit(**OPTIONS)
-def taylor(ws, o, pivots, pattern):
-    """Taylor coefficients 1 … J of w, S and Z in t, at the point in `now`.
-
-    Orders 0 are given in `weights`, `states` and `z`; `jacobian` holds the factors there.
-    """
-    chain, slot = o.chain, o.slot
-    widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
-    cells, equations = chain.cells, chain.equations
-    K, c, d, m, r = chain.steps, chain.columns, chain.labels, chain.samples, chain.unknowns
-    states, zs = chain.states, chain.z_size
-    rest, sigma, z = slot.rest, slot.sigma, slot.new_z
-    for order in range(1, o.order + 1):
-        st = slot.states + order * states
-        wt = slot.weights + order * r
-        zt = slot.z + order * zs
-        before = slot.states + (order - 1) * states
-        # All terms of this order except those of the new weights: R_k.
-        clear(ws, rest, states)
-        if order == 1:
-            copy(ws, rest, slot.slope + chain.s0_at, widths[0] * c)
-        for k in range(1, K + 1):
-            matmul_add(
-                ws, rest + s_at[k], slot.slope + m_at[k], before + s_at[k - 1],
-                widths[k], widths[k - 1], c,
-            )  # fmt: skip
-        convolve(ws, o, order, rest)
-        copy(ws, sigma, rest, states)
-        for k in range(1, K + 1):
-            matmul_add(
-                ws, sigma + s_at[k], slot.now + m_at[k], sigma + s_at[k - 1],
-                widths[k], widths[k - 1], c,
-            )  # fmt: skip
-        read_out(ws, o, sigma, z)
-        read_out_slope(ws, o, before, z)
-        clear(ws, slot.labels, d * m)
-        matmul_add(ws, slot.labels, slot.now + chain.d_at, z, d, widths[K], m)
-        matmul_add(
-            ws, slot.labels, slot.slope + chain.d_at, slot.z + (order - 1) * zs, d, widths[K], m
-        )
-        for v in range(r):
-            if cells[v, 0] == IN_D:
-                dots_add(
-                    ws, slot.labels + cells[v, 2] * m, 1, slot.weights + r + v, r,
-                    slot.z + (order - 1) * zs + cells[v, 3] * m, 1, -zs, order - 1, m,
+    def _sum(self, tape: Tape, p: int, s: int, z: int) -> None:
+        """``Z += Σ_k S_k P_k`` with the P_k of parameters at slot p."""
+        K, c, m = self.chain.steps, self.chain.columns, self.chain.samples
+        step = self.s_at[K] - self.s_at[K - 1]
+        for i in range(self.widths[K]):
+            for g in range(c):
+                tape.dots(
+                    z + i * m, 1, s + self.s_at[1] + i * c + g, step,
+                    p + self.p_at[1] + g * m, 1, c * m, K, m,
                 )  # fmt: skip
-        for e in range(r):
-            at = equations[e, 0] * m + equations[e, 1]
-            y = slot.slope + chain.y_at + at
-            for part in range(2):
-                for lane in range(LANES):
-                    ws[wt + e, part, lane] = -ws[slot.labels + at, part, lane]
-                if order == 1:
-                    for lane in range(LANES):
-                        ws[wt + e, part, lane] += ws[y, part, lane]
-        solve(ws, slot.jacobian, r, pivots, pattern, wt)
-        copy(ws, st, rest, states)
-        apply_cells(ws, o, IN_S0, wt, st, st)
-        apply_cells(ws, o, IN_M, wt, slot.states, st)
-        for k in range(1, K + 1):
-            matmul_add(
-                ws, st + s_at[k], slot.now + m_at[k], st + s_at[k - 1], widths[k], widths[k - 1], c
+
+    def residual(self, tape: Tape, z: int, to: int) -> None:
+        """``Y - D Z`` on the equations, written to slot to."""
+        t = self.chain
+        tape.clear(self.labels, t.labels * t.samples)
+        tape.matmul(self.labels, self.now + t.d_at, z, t.labels, self.widths[t.steps], t.samples)
+        places = [a * t.samples + x for a, x in self.equations]
+        tape.each(tape.copy, ((to + e, self.now + t.y_at + at) for e, at in enumerate(places)))
+        tape.each(tape.subtract, ((to + e, self.labels + at) for e, at in enumerate(places)))
+
+    def jacobian(self, tape: Tape, s: int, z: int, adjoints: int, hidden: int, to: int) -> None:
+        """The condensed Jacobian at the point in `now` with states at slot s and Z at slot z.
+
+        `adjoints` is an array for ``D M_K … M_{K-q+1}``, `hidden` one for
+        ``H_q = Σ_k S_{k-1} P_{k+q}`` (`jacobian_sizes`).
+        """
+        t, n, s_at = self.chain, self.widths, self.s_at
+        K, c, d, m, r, wide = t.steps, t.columns, t.labels, t.samples, t.unknowns, t.widest
+        tape.copy(adjoints, self.now + t.d_at, d * n[K])
+        for q in range(1, K + 1):
+            at = adjoints + q * d * wide
+            tape.clear(at, d * n[K - q])
+            tape.matmul(
+                at, at - d * wide, self.now + self.m_at[K - q + 1], d, n[K - q + 1], n[K - q]
             )
-        read_out(ws, o, st, zt)
-        read_out_slope(ws, o, before, zt)
+        if self.sums:
+            for q in range(K):
+                at = hidden + q * wide * m
+                tape.clear(at, n[0] * m)
+                for k in range(1, K - q + 1):
+                    tape.matmul(at, s + s_at[k - 1], self.now + self.p_at[k + q], n[0], c, m)
+        tape.clear(to, r * r)
+        columns: dict[int, list[tuple[int, int]]] = {}
+        for e, (a, x) in enumerate(self.equations):
+            columns.setdefault(x, []).append((a, e))
+        for v, (kind, step, i, j, _) in enumerate(self.cells):
+            for x, found in columns.items():
+                rows, numbers = [a for a, _ in found], [e for _, e in found]
+                if kind == IN_D:
+                    for a, e in found:
+                        if a == i:
+                            tape.add(to + e * r + v, z + j * m + x)
+                    continue
+                # The entry of row a is Σ_q (left + a · width + q · stride) (right + q · back).
+                left, stride, width = adjoints + i, d * wide, n[0]
+                right, back, count = hidden + j * m + x, wide * m, K
+                if kind == IN_M and self.each:
+                    count = K - x // c
+                    right, back = s + s_at[count - 1] + j * c + x % c, -n[0] * c
+                elif kind == IN_M and not self.sums:
+                    width, count = n[step], 1
+                    left += (K - step) * d * wide
+                    right = s + s_at[step - 1] + j * c + x
+                elif kind == IN_S0 and self.sums:
+                    left += d * wide
+                    right, back = self.now + self.p_at[1] + j * m + x, c * m
+                elif kind == IN_S0:
+                    if x % c == j:
+                        for a, e in found:
+                            at = left + (K - x // c) * d * wide + a * width
+                            tape.add(to + e * r + v, at)
+                    continue
+                for first, length, over, down in runs(rows, numbers):
+                    tape.dots(
+                        to + numbers[first] * r + v, down * r, right, back,
+                        left + rows[first] * width, over * width, stride, count, length,
+                    )  # fmt: skip
+
+    def places_of(self, v: int) -> list[tuple[int, int, int, int]]:
+        """Where cell v of an M_k acts: (target, source, step of both, count) among the states.
+
+        ``S_k[i, x] += w S_{k-1}[j, x]`` for every step k that the cell acts in.
+        """
+        t, s_at = self.chain, self.s_at
+        _, step, i, j, _ = self.cells[v]
+        c = t.columns
+        if step or c > t.steps:
+            steps = [step] if step else range(1, t.steps + 1)
+            return [(s_at[k] + i * c, s_at[k - 1] + j * c, 1, c) for k in steps]
+        size = self.widths[0] * c
+        return [(s_at[1] + i * c + x, j * c + x, size, t.steps) for x in range(c)]
+
+    def apply_cells(self, tape: Tape, w: int, source: int, target: int) -> None:
+        """Add the learnable cells with values at slot w, times the states at `source`."""
+        c = self.chain.columns
+        for v, (kind, _, i, j, _) in enumerate(self.cells):
+            if kind == IN_S0:
+                tape.add(target + i * c + j, w + v)
+            elif kind == IN_M:
+                for to, at, step, count in self.places_of(v):
+                    tape.dots(target + to, step, w + v, 0, source + at, step, 0, 1, count)
+
+    def convolve(self, tape: Tape, x: int, size: int, order: int, target: int) -> None:
+        """Add ``Σ_{q=1}^{order-1} w_q S_{k-1, order-q}`` of the learnable cells to each state.
+
+        Coefficients j of weights, then states, are at slot ``x + j size``.
+        """
+        r = self.chain.unknowns
+        for v, (kind, *_) in enumerate(self.cells):
+            for to, at, step, count in self.places_of(v) if kind == IN_M else ():
+                tape.dots(
+                    target + to, step, x + size + v, size,
+                    x + (order - 1) * size + r + at, step, -size, order - 1, count,
+                )  # fmt: skip
+
+    def read_out_slope(self, tape: Tape, slope: int, s: int, z: int) -> None:
+        """Add to slot z the states at slot s times the slope of P."""
+        if self.sums:
+            self._sum(tape, slope, s, z)
+
+    def label_series(
+        self, tape: Tape, new_z: int, z: int, x: int, size: int, slope: int, order: int
+    ) -> None:
+        """Labels of an order without the terms of its own weights, in `labels`.
+
+        `new_z` holds Z of this order as far as it is known, `z` its lower orders.
+        """
+        t, m, zs = self.chain, self.chain.samples, self.chain.z_size
+        K, d = t.steps, t.labels
+        tape.clear(self.labels, d * m)
+        tape.matmul(self.labels, self.now + t.d_at, new_z, d, self.widths[K], m)
+        before = z + (order - 1) * zs
+        tape.matmul(self.labels, slope + t.d_at, before, d, self.widths[K], m)
+        if order == 1:
+            return
+        for v, (kind, _, i, j, _) in enumerate(self.cells):
+            if kind == IN_D:
+                tape.dots(
+                    self.labels + i * m, 1, x + size + v, size, before + j * m, 1, -zs,
+                    order - 1, m,
+                )  # fmt: skip
+
+    def label_side(self, tape: Tape, slope: int, order: int, to: list[int]) -> None:
+        """The right-hand sides of the label equations, written to slots to."""
+        t = self.chain
+        for slot in to:
+            tape.clear(slot, 1)
+        places = [a * t.samples + x for a, x in self.equations]
+        tape.each(
+            tape.subtract,
+            ((slot, self.labels + at) for slot, at in zip(to, places, strict=True)),
+        )
+        if order == 1:
+            tape.each(
+                tape.add,
+                ((slot, slope + t.y_at + at) for slot, at in zip(to, places, strict=True)),
+            )
+
+
+def jacobian_sizes(t: ChainTable) -> tuple[int, int]:
+    """Numbers of slots of the arrays `adjoints` and `hidden` of `ChainWriter.jacobian`."""
+    return (t.steps + 1) * t.labels * t.widest, max(t.steps, 1) * t.widest * t.samples
+
+
+def groups_of(chain: Chain, t: ChainTable) -> tuple[np.ndarray, np.ndarray]:
+    """Groups of weights and states for error norms, and the squares of their smallest sizes.
+
+    The weights of a row are a group, and each state but S_0, which is no unknown.
+    """
+    rows = [(int(kind), int(k), int(i)) for kind, k, i, _, _ in chain.cells]
+    index = {row: g for g, row in enumerate(sorted(set(rows)))}
+    state = np.repeat(np.arange(t.steps + 1), np.diff(t.s_at)) - 1
+    state[state >= 0] += len(index)
+    groups = np.concatenate([np.array([index[row] for row in rows], np.int64), state])
+    floors = np.array([FLOOR**2] * len(index) + [_LEAST**2] * t.steps)
+    return groups, floors
+
+
+def make_condensed(chain: Chain, order: int) -> LaneSystem:
+    """The condensed lifted system of a chain, for Taylor series of an order."""
+    t = chain_table(chain)
+    r, states, zs = t.unknowns, t.states, t.z_size
+    size = r + states
+    take = Layout()
+    now, base, slope = (take.take(chain.size) for _ in range(3))
+    x, z = take.take((order + 1) * size), take.take((order + 1) * zs)
+    new, step = take.take(size), take.take(size)
+    rest, sigma, new_states = (take.take(states) for _ in range(3))
+    new_z, labels, jacobian = take.take(zs), take.take(t.labels * t.samples), take.take(r * r)
+    adjoints, hidden = (take.take(count) for count in jacobian_sizes(t))
+    unit, scale, scratch = take.take(size), take.take(size), take.take(2)
+    each = chain.read_all and chain.samples == chain.steps * chain.columns
+    write = ChainWriter(t, now, labels, each=each)
+
+    def set_parameters(tape: Tape, w: int) -> None:
+        tape.line(now, base, slope, chain.size)
+        write.put(tape, w)
+
+    point = Tape()
+    for cell in write.cells:
+        # Learnable cells do not move.
+        point.clear(slope + cell[4], 1)
+    set_parameters(point, x)
+    write.states(point, x + r)
+    write.read_out(point, x + r, z)
+
+    def expand(tape: Tape, j: int) -> None:
+        """Taylor coefficients of order j."""
+        to, zt = x + j * size, z + j * zs
+        before = to - size + r
+        # All terms of this order except those of the new weights.
+        tape.clear(rest, states)
+        if j == 1:
+            tape.copy(rest, slope + t.s0_at, write.s_at[1])
+        write.products(tape, slope, before, rest)
+        if j > 1:
+            write.convolve(tape, x, size, j, rest)
+        tape.copy(sigma, rest, states)
+        write.products(tape, now, sigma, sigma)
+        write.read_out(tape, sigma, new_z)
+        write.read_out_slope(tape, slope, before, new_z)
+        write.label_series(tape, new_z, z, x, size, slope, j)
+        write.label_side(tape, slope, j, [to + e for e in range(r)])
+        tape.solve(to, jacobian, r)
+        tape.copy(to + r, rest, states)
+        write.apply_cells(tape, to, x + r, to + r)
+        write.products(tape, now, to + r, to + r)
+        write.read_out(tape, to + r, zt)
+        write.read_out_slope(tape, slope, before, zt)
+
+    series = Tape()
+    write.jacobian(series, x + r, z, adjoints, hidden, jacobian)
+    series.factor(jacobian, r)
+    expand(series, 1)
+
+    def newton(fresh: bool) -> np.ndarray:
+        """``S⁺_k = M_k S⁺_{k-1} + δM_k S_{k-1}`` after a step δ of the weights."""
+        tape, guess = Tape(), new + r
+        set_parameters(tape, new)
+        write.states(tape, new_states)
+        write.read_out(tape, new_states, new_z)
+        write.residual(tape, new_z, step)
+        if fresh:
+            write.jacobian(tape, guess, new_z, adjoints, hidden, jacobian)
+            tape.factor(jacobian, r)
+        tape.solve(step, jacobian, r)
+        tape.clear(new_states, states)
+        tape.copy(new_states, now + t.s0_at, write.s_at[1])
+        write.apply_cells(tape, step, guess, new_states)
+        write.products(tape, now, new_states, new_states)
+        tape.copy(step + r, new_states, states)
+        tape.subtract(step + r, guess, states)
+        tape.copy(guess, new_states, states)
+        tape.add(new, step, r)
+        return tape.table()
+
+    groups, floors = groups_of(chain, t)
+    return LaneSystem(
+        parameters=chain.size, size=size, unknowns=r, order=order, base=base, slope=slope, x=x,
+        new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0, slots=take.slots,
+        groups=groups, floors=floors, lift=0, lifts=0, load=Tape().table(), point=point.table(),
+        series=series.table(), orders=Tape.affine(expand), newton=newton(True),
+        again=newton(False),
+    )  # fmt: skip

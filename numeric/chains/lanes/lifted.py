@@ -1,4 +1,4 @@
-"""The lifted Newton system without condensing, for paths on which weights become large.
+"""The tapes of the lifted system without condensing, for paths on which weights become large.
 
 Condensing to r unknowns multiplies by W at every step; with weights of size R its matrix
 has entries of size R^K that cancel, and double precision fails from R ≈ 10^3 on, although
@@ -6,257 +6,263 @@ the states keep size one and the solution is well conditioned.  Here all increme
 weights and states are unknowns of one sparse linear system, solved with row equilibration
 and pivoting, so that no factor is multiplied twice by large weights.  A step costs more;
 the system is used only for paths that need it.
+
+Unknowns are scaled by the sizes of their groups: roots near infinity have S_k of size R^k, and
+pivoting would fail without this scaling.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
-from numeric.chains.lanes.condensed import convolve, read_out, read_out_slope
-from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, matmul_add, solve
-from numeric.chains.lanes.simd import dot_add, row_add
-from numeric.chains.lanes.table import READ_EACH, READ_SUM
-from numeric.chains.table import IN_D, IN_M, IN_S0
-from numeric.kernels import njit
+from numeric.chains.lanes.condensed import ChainWriter, groups_of
+from numeric.chains.lanes.tape import LaneSystem, Layout, Tape
+from numeric.chains.table import IN_D, IN_M, IN_S0, chain_table
+
+if TYPE_CHECKING:
+    from numeric.chains.chain import Chain
 
 
-@njit(**OPTIONS)
-def _accumulate(ws, to, a, sign):
-    for lane in range(LANES):
-        ws[to, 0, lane] += sign * ws[a, 0, lane]
-        ws[to, 1, lane] += sign * ws[a, 1, lane]
+class Places(NamedTuple):
+    """Positions of unknowns and equations in the lifted system.
 
-
-@njit(**OPTIONS)
-def lifted_matrix(ws, o, sizes, s, z):
-    """The lifted matrix at the point in `now` with states at s, written to slots `lifted`.
-
-    Unknowns are scaled by `sizes` (inverse squared sizes of groups of weights and
-    of states): roots near infinity have S_k of size R^k, and pivoting would fail
-    without this scaling.  Then rows are divided by their largest entry; the inverse divisors
-    are written to slots `row_scale`.
+    Attributes
+    ----------
+    column, row : ndarray of int, shape (states,)
+        Of each state entry in storage order; -1 for S_0, which is not an unknown.
+    cell : ndarray of int, shape (r,)
+        Column of each learnable weight.
+    label : ndarray of int, shape (r,)
+        Row of each label equation.
     """
-    chain, slot = o.chain, o.slot
-    at, scale = slot.lifted, slot.row_scale
-    widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
-    p_at, cells, equations = chain.p_at, chain.cells, chain.equations
-    column, row, cell, label = o.places.column, o.places.row, o.places.cell, o.places.label
-    K, c, m, r = chain.steps, chain.columns, chain.samples, chain.unknowns
-    size = r + s_at[K + 1] - s_at[1]
-    clear(ws, at, size * size)
+
+    column: np.ndarray
+    row: np.ndarray
+    cell: np.ndarray
+    label: np.ndarray
+
+
+def positions(chain: Chain) -> Places:
+    """Positions of unknowns and equations in the lifted system.
+
+    Rows without learnable cells come first, each state with its own equation; then, row by
+    row, learnable weights with the equations of their row; last the states of learnable rows.
+    """
+    n, c, K = chain.widths, chain.columns, chain.steps
+    starts = np.concatenate([[0], np.cumsum(n * c)]).astype(int)
+    column = np.full(starts[-1], -1, np.int64)
+    row = np.full(starts[-1], -1, np.int64)
+    cell = np.full(chain.unknowns, -1, np.int64)
+    learn: dict[tuple[int, int], list[int]] = {}
+    for v, (kind, step, i, _, _) in enumerate(chain.cells):
+        if kind == IN_M:
+            learn.setdefault((int(step), int(i)), []).append(v)
+    at = 0
+    rest: list[int] = []
+
+    def cells_of(k: int, i: int) -> list[int]:
+        return learn.get((0, i), []) if chain.read_all else learn.get((k, i), [])
+
     for k in range(1, K + 1):
-        for i in range(widths[k]):
+        for i in range(n[k]):
+            for x in range(c):
+                entry = starts[k] + i * c + x
+                if cells_of(k, i):
+                    rest.append(entry)
+                else:
+                    column[entry] = row[entry] = at
+                    at += 1
+    # Equations of the learnable rows, grouped by matrix row.
+    order = sorted(rest, key=lambda e: _row_of(e, starts, n, c, chain.read_all))
+    next_row = at
+    for entry in order:
+        row[entry] = next_row
+        next_row += 1
+    for key in sorted(learn):
+        for v in learn[key]:
+            cell[v] = at
+            at += 1
+    for v in range(chain.unknowns):
+        if cell[v] < 0:
+            cell[v] = at
+            at += 1
+    for entry in order:
+        column[entry] = at
+        at += 1
+    label_row = next_row + np.arange(chain.unknowns)
+    return Places(column, row, cell, label_row.astype(np.int64))
+
+
+def _row_of(
+    entry: int, starts: np.ndarray, n: np.ndarray, c: int, shared: bool
+) -> tuple[int, int, int]:
+    k = int(np.searchsorted(starts, entry, side="right")) - 1
+    i = (entry - int(starts[k])) // c
+    return (0, i, entry) if shared else (k, i, entry)
+
+
+def write_lifted_matrix(
+    write: ChainWriter, places: Places, tape: Tape, s: int, z: int, to: int
+) -> None:
+    """The Jacobian of ``S_k - M_k S_{k-1}`` and ``D Z - Y`` at states s and Z, written to slot to.
+
+    Z is linear in the states; its derivatives are the P_k.
+    """
+    t, n, s_at = write.chain, write.widths, write.s_at
+    column, row, cell, label = (part.tolist() for part in places)
+    K, c, m, r, now = t.steps, t.columns, t.samples, t.unknowns, write.now
+    size = r + s_at[K + 1] - s_at[1]
+    tape.clear(to, size * size)
+    for k in range(1, K + 1):
+        for i in range(n[k]):
             for x in range(c):
                 e = s_at[k] + i * c + x
-                base = at + row[e] * size
-                for lane in range(LANES):
-                    ws[base + column[e], 0, lane] += 1.0
-                if k > 1:
-                    for j in range(widths[k - 1]):
-                        to = base + column[s_at[k - 1] + j * c + x]
-                        _accumulate(ws, to, slot.now + m_at[k] + i * widths[k - 1] + j, -1.0)
-    for v in range(r):
-        kind, step, i, j = cells[v, 0], cells[v, 1], cells[v, 2], cells[v, 3]
+                at = to + row[e] * size
+                tape.set_one(at + column[e])
+                for j in range(n[k - 1]) if k > 1 else ():
+                    source = now + write.m_at[k] + i * n[k - 1] + j
+                    tape.subtract(at + column[s_at[k - 1] + j * c + x], source)
+    for v, (kind, _, i, j, _) in enumerate(write.cells):
         if kind == IN_M:
-            first = step if step else 1
-            last = step if step else K
-            for k in range(first, last + 1):
-                for x in range(c):
-                    to = at + row[s_at[k] + i * c + x] * size + cell[v]
-                    _accumulate(ws, to, s + s_at[k - 1] + j * c + x, -1.0)
+            for target, source, step, count in write.places_of(v):
+                for q in range(count):
+                    at = to + row[target + q * step] * size + cell[v]
+                    tape.subtract(at, s + source + q * step)
         elif kind == IN_S0:
-            for i1 in range(widths[1]):
-                to = at + row[s_at[1] + i1 * c + j] * size + cell[v]
-                _accumulate(ws, to, slot.now + m_at[1] + i1 * widths[0] + i, -1.0)
-    for e in range(r):
-        a = equations[e, 0]
-        x = equations[e, 1]
-        base = at + label[e] * size
-        if o.reading == READ_EACH:
-            k = K - x // c
-            for i in range(widths[k]):
-                to = base + column[s_at[k] + i * c + x % c]
-                _accumulate(ws, to, slot.now + chain.d_at + a * widths[K] + i, 1.0)
-        elif o.reading == READ_SUM:
-            for k in range(1, K + 1):
-                for i in range(widths[k]):
+            for i1 in range(n[1]):
+                at = to + row[s_at[1] + i1 * c + j] * size + cell[v]
+                tape.subtract(at, now + write.m_at[1] + i1 * n[0] + i)
+    for e, (a, x) in enumerate(write.equations):
+        at = to + label[e] * size
+        for i in range(n[K]):
+            weight = now + t.d_at + a * n[K] + i
+            if write.sums:
+                for k in range(1, K + 1):
                     for g in range(c):
-                        to = base + column[s_at[k] + i * c + g]
-                        row_add(
-                            ws, to, slot.now + chain.d_at + a * widths[K] + i,
-                            slot.now + p_at[k] + g * m + x, 1,
-                        )  # fmt: skip
+                        place = at + column[s_at[k] + i * c + g]
+                        tape.dots(place, 0, weight, 0, now + write.p_at[k] + g * m + x, 0, 0, 1, 1)
+            elif write.each:
+                tape.add(at + column[s_at[K - x // c] + i * c + x % c], weight)
+            elif K > 0:
+                tape.add(at + column[s_at[K] + i * c + x], weight)
+        for v, (kind, _, i, j, _) in enumerate(write.cells):
+            if kind == IN_D and i == a:
+                tape.add(at + cell[v], z + j * m + x)
+
+
+def make_lifted(chain: Chain, order: int) -> LaneSystem:
+    """The lifted system of a chain, for Taylor series of an order."""
+    t = chain_table(chain)
+    r, states, zs, K = t.unknowns, t.states, t.z_size, t.steps
+    size, first = r + states, int(t.s_at[1])
+    full = size - first
+    take = Layout()
+    now, base, slope = (take.take(chain.size) for _ in range(3))
+    x, z = take.take((order + 1) * size), take.take((order + 1) * zs)
+    new, step = take.take(size), take.take(size)
+    rest, new_z, labels = take.take(states), take.take(zs), take.take(t.labels * t.samples)
+    matrix = take.take(full * full)
+    row_scale, column_scale, right = (take.take(full) for _ in range(3))
+    unit, scale, scratch = take.take(size), take.take(size), take.take(2)
+    each = chain.read_all and chain.samples == chain.steps * chain.columns
+    write = ChainWriter(t, now, labels, each=each)
+    places = positions(chain)
+    free = range(first, states)
+    rows = [(right + int(places.row[e]), e) for e in free]
+    label_rows = [right + int(at) for at in places.label]
+
+    def set_parameters(tape: Tape, w: int) -> None:
+        """Parameters at t, with S_0 among the states that follow the weights at slot w."""
+        tape.line(now, base, slope, chain.size)
+        write.put(tape, w)
+        tape.copy(w + r, now + t.s0_at, first)
+
+    def set_factors(tape: Tape, s: int, z_at: int) -> None:
+        for at, v in zip(places.cell.tolist(), range(r), strict=True):
+            tape.copy(column_scale + at, scale + v)
+        tape.each(tape.copy, ((column_scale + int(places.column[e]), scale + r + e) for e in free))
+        write_lifted_matrix(write, places, tape, s, z_at, matrix)
+        tape.equilibrate(matrix, full, column_scale, row_scale)
+        tape.factor(matrix, full)
+
+    def solve(tape: Tape, to: int) -> None:
+        """The solution as weights and states, S_0 included, written to slot to."""
+        tape.scale(right, row_scale, full)
+        tape.solve(right, matrix, full)
+        tape.scale(right, column_scale, full)
+        tape.clear(to + r, first)
+        for v, (kind, _, i, j, _) in enumerate(write.cells):
+            tape.copy(to + v, right + int(places.cell[v]))
+            if kind == IN_S0:
+                tape.copy(to + r + i * t.columns + j, right + int(places.cell[v]))
+        tape.each(tape.copy, ((to + r + e, right + int(places.column[e])) for e in free))
+
+    load = Tape()
+    for cell in write.cells:
+        load.clear(slope + cell[4], 1)
+    load.line(now, base, slope, chain.size)
+    write.put(load, x)
+    write.states(load, new + r)
+    load.copy(new, x, r)
+
+    point = Tape()
+    set_parameters(point, x)
+    write.read_out(point, x + r, z)
+
+    def expand(tape: Tape, j: int) -> None:
+        """Taylor coefficients of order j."""
+        to, zt = x + j * size, z + j * zs
+        before = to - size + r
+        tape.clear(rest, states)
+        write.products(tape, slope, before, rest)
+        if j > 1:
+            write.convolve(tape, x, size, j, rest)
         elif K > 0:
-            for i in range(widths[K]):
-                to = base + column[s_at[K] + i * c + x]
-                _accumulate(ws, to, slot.now + chain.d_at + a * widths[K] + i, 1.0)
-        for v in range(r):
-            if cells[v, 0] == IN_D and cells[v, 2] == a:
-                _accumulate(ws, base + cell[v], z + cells[v, 3] * m + x, 1.0)
-    units = slot.column_scale
-    for v in range(r):
-        for lane in range(LANES):
-            ws[units + cell[v], 0, lane] = 1.0 / np.sqrt(sizes[o.groups[v], lane])
-    for k in range(1, K + 1):
-        for e in range(s_at[k], s_at[k + 1]):
-            for lane in range(LANES):
-                ws[units + column[e], 0, lane] = 1.0 / np.sqrt(sizes[o.group_count + k, lane])
-    for i in range(size):
-        for lane in range(LANES):
-            ws[scale + i, 0, lane] = 0.0
-        for j in range(size):
-            q = at + i * size + j
-            for lane in range(LANES):
-                f = ws[units + j, 0, lane]
-                re = ws[q, 0, lane] * f
-                im = ws[q, 1, lane] * f
-                ws[q, 0, lane] = re
-                ws[q, 1, lane] = im
-                ws[scale + i, 0, lane] = max(ws[scale + i, 0, lane], re * re + im * im)
-        for lane in range(LANES):
-            ws[scale + i, 0, lane] = 1.0 / np.sqrt(ws[scale + i, 0, lane])
-        for j in range(size):
-            q = at + i * size + j
-            for lane in range(LANES):
-                ws[q, 0, lane] *= ws[scale + i, 0, lane]
-                ws[q, 1, lane] *= ws[scale + i, 0, lane]
-
-
-@njit(**OPTIONS)
-def lifted_residual(ws, o, s, z):
-    """Right-hand side ``M S - S``, ``Y - D Z`` (equilibrated); Z of s is written to slot z."""
-    chain, slot = o.chain, o.slot
-    scale, rhs = slot.row_scale, slot.right_side
-    widths, s_at, m_at, equations = chain.widths, chain.s_at, chain.m_at, chain.equations
-    row, label = o.places.row, o.places.label
-    K, c, d, m = chain.steps, chain.columns, chain.labels, chain.samples
-    # `rest` is used for M S.
-    clear(ws, slot.rest, chain.states)
-    for k in range(1, K + 1):
-        matmul_add(
-            ws,
-            slot.rest + s_at[k],
-            slot.now + m_at[k],
-            s + s_at[k - 1],
-            widths[k],
-            widths[k - 1],
-            c,
-        )
-        for e in range(s_at[k], s_at[k + 1]):
-            q = rhs + row[e]
-            f = scale + row[e]
-            for lane in range(LANES):
-                g = ws[f, 0, lane]
-                ws[q, 0, lane] = g * (ws[slot.rest + e, 0, lane] - ws[s + e, 0, lane])
-                ws[q, 1, lane] = g * (ws[slot.rest + e, 1, lane] - ws[s + e, 1, lane])
-    read_out(ws, o, s, z)
-    clear(ws, slot.labels, d * m)
-    matmul_add(ws, slot.labels, slot.now + chain.d_at, z, d, widths[K], m)
-    for e in range(chain.unknowns):
-        at = equations[e, 0] * m + equations[e, 1]
-        y = slot.now + chain.y_at + at
-        q = rhs + label[e]
-        f = scale + label[e]
-        for lane in range(LANES):
-            g = ws[f, 0, lane]
-            ws[q, 0, lane] = g * (ws[y, 0, lane] - ws[slot.labels + at, 0, lane])
-            ws[q, 1, lane] = g * (ws[y, 1, lane] - ws[slot.labels + at, 1, lane])
-
-
-@njit(**OPTIONS)
-def scatter(ws, o, x, w, s):
-    """Solution x of the lifted system as weights (slot w) and states (slot s, S_0 included).
-
-    The scaling of the unknowns is undone.
-    """
-    chain, slot = o.chain, o.slot
-    s_at, cells = chain.s_at, chain.cells
-    column, cell = o.places.column, o.places.cell
-    c = chain.columns
-    units = slot.column_scale
-    for i in range(chain.unknowns + s_at[chain.steps + 1] - s_at[1]):
-        for lane in range(LANES):
-            ws[x + i, 0, lane] *= ws[units + i, 0, lane]
-            ws[x + i, 1, lane] *= ws[units + i, 0, lane]
-    clear(ws, s, s_at[1])
-    for v in range(chain.unknowns):
-        copy(ws, w + v, x + cell[v], 1)
-        if cells[v, 0] == IN_S0:
-            copy(ws, s + cells[v, 2] * c + cells[v, 3], x + cell[v], 1)
-    for e in range(s_at[1], s_at[chain.steps + 1]):
-        copy(ws, s + e, x + column[e], 1)
-
-
-@njit(**OPTIONS)
-def lifted_taylor(ws, o, pivots, pattern):
-    """Taylor coefficients 1 … J of w, S and Z; the slots `lifted` hold the lifted factors."""
-    chain, slot = o.chain, o.slot
-    at, scale, rhs = slot.lifted, slot.row_scale, slot.right_side
-    widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
-    cells, equations = chain.cells, chain.equations
-    row, label = o.places.row, o.places.label
-    K, c, d, m, r = chain.steps, chain.columns, chain.labels, chain.samples, chain.unknowns
-    states, zs = chain.states, chain.z_size
-    size = r + s_at[K + 1] - s_at[1]
-    rest = slot.rest
-    for order in range(1, o.order + 1):
-        st = slot.states + order * states
-        wt = slot.weights + order * r
-        zt = slot.z + order * zs
-        before = slot.states + (order - 1) * states
-        clear(ws, rest, states)
-        for k in range(1, K + 1):
-            matmul_add(
-                ws, rest + s_at[k], slot.slope + m_at[k], before + s_at[k - 1],
-                widths[k], widths[k - 1], c,
+            tape.matmul(
+                rest + first, now + write.m_at[1], slope + t.s0_at,
+                write.widths[1], write.widths[0], t.columns,
             )  # fmt: skip
-        convolve(ws, o, order, rest)
-        if order == 1 and K > 0:
-            matmul_add(
-                ws,
-                rest + s_at[1],
-                slot.now + m_at[1],
-                slot.slope + chain.s0_at,
-                widths[1],
-                widths[0],
-                c,
-            )
-        for e in range(s_at[1], s_at[K + 1]):
-            q = rhs + row[e]
-            for lane in range(LANES):
-                g = ws[scale + row[e], 0, lane]
-                ws[q, 0, lane] = g * ws[rest + e, 0, lane]
-                ws[q, 1, lane] = g * ws[rest + e, 1, lane]
-        clear(ws, slot.labels, d * m)
-        clear(ws, slot.new_z, zs)
-        read_out_slope(ws, o, before, slot.new_z)
-        if K == 0 and order == 1:
-            copy(ws, slot.new_z, slot.slope + chain.s0_at, zs)
-        matmul_add(ws, slot.labels, slot.now + chain.d_at, slot.new_z, d, widths[K], m)
-        matmul_add(
-            ws, slot.labels, slot.slope + chain.d_at, slot.z + (order - 1) * zs, d, widths[K], m
-        )
-        for v in range(r):
-            if cells[v, 0] == IN_D:
-                for x in range(m):
-                    dot_add(
-                        ws, slot.labels + cells[v, 2] * m + x, slot.weights + r + v, r,
-                        slot.z + (order - 1) * zs + cells[v, 3] * m + x, -zs, order - 1,
-                    )  # fmt: skip
-        for e in range(r):
-            y_at = equations[e, 0] * m + equations[e, 1]
-            y = slot.slope + chain.y_at + y_at
-            q = rhs + label[e]
-            for part in range(2):
-                for lane in range(LANES):
-                    value = -ws[slot.labels + y_at, part, lane]
-                    if order == 1:
-                        value += ws[y, part, lane]
-                    ws[q, part, lane] = ws[scale + label[e], 0, lane] * value
-        solve(ws, at, size, pivots, pattern, rhs)
-        scatter(ws, o, rhs, wt, st)
-        if order == 1:
-            for e in range(s_at[1]):
-                _accumulate(ws, st + e, slot.slope + chain.s0_at + e, 1.0)
-        read_out(ws, o, st, zt)
-        read_out_slope(ws, o, before, zt)
+        tape.each(tape.copy, ((to_, rest + e) for to_, e in rows))
+        tape.clear(new_z, zs)
+        write.read_out_slope(tape, slope, before, new_z)
+        if K == 0 and j == 1:
+            tape.copy(new_z, slope + t.s0_at, zs)
+        write.label_series(tape, new_z, z, x, size, slope, j)
+        write.label_side(tape, slope, j, label_rows)
+        solve(tape, to)
+        if j == 1:
+            tape.add(to + r, slope + t.s0_at, first)
+        write.read_out(tape, to + r, zt)
+        write.read_out_slope(tape, slope, before, zt)
+
+    series = Tape()
+    set_factors(series, x + r, z)
+    expand(series, 1)
+
+    def newton(fresh: bool) -> np.ndarray:
+        tape, guess = Tape(), new + r
+        set_parameters(tape, new)
+        write.read_out(tape, guess, new_z)
+        if fresh:
+            set_factors(tape, guess, new_z)
+        # `rest` is used for M S.
+        tape.clear(rest, states)
+        write.products(tape, now, guess, rest)
+        tape.each(tape.copy, ((to, rest + e) for to, e in rows))
+        tape.each(tape.subtract, ((to, guess + e) for to, e in rows))
+        write.residual(tape, new_z, step)
+        tape.each(tape.copy, ((to, step + e) for e, to in enumerate(label_rows)))
+        solve(tape, step)
+        tape.add(new, step, size)
+        return tape.table()
+
+    groups, floors = groups_of(chain, t)
+    return LaneSystem(
+        parameters=chain.size, size=size, unknowns=full, order=order, base=base, slope=slope, x=x,
+        new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0, slots=take.slots,
+        groups=groups, floors=floors, lift=r + first, lifts=states - first, load=load.table(),
+        point=point.table(), series=series.table(), orders=Tape.affine(expand),
+        newton=newton(True), again=newton(False),
+    )  # fmt: skip

@@ -247,26 +247,6 @@ def list_eliminate(typing, ws, row, factor, pivot, columns, first, last):  # typ
 
 
 @intrinsic
-def row_add(typing, ws, c, a, b, count):  # type: ignore[no-untyped-def]
-    """``ws[c : c + count] += ws[a] * ws[b : b + count]``."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
-        code = _Code(context, builder, signature[0], args[0])
-        _, c_, a_, b_, n = args
-        ar, ai = code.load(a_)
-        na = code.negative(ai)
-        with cgutils.for_range(builder, n) as loop:
-            br, bi = code.load(builder.add(b_, loop.index))
-            to = builder.add(c_, loop.index)
-            re, im = code.load(to)
-            re = code.fma(na, bi, code.fma(ar, br, re))
-            im = code.fma(ai, br, code.fma(ar, bi, im))
-            code.store(to, (re, im))
-
-    return _void(typing, emit, ws, *[types.int64] * 4)
-
-
-@intrinsic
 def horner(typing, ws, to, base, stride, order, h):  # type: ignore[no-untyped-def]
     """``ws[to] = Σ_j ws[base + j stride] h^j``, j from 0 to order, h real, one for each lane."""
 

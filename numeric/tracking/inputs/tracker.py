@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from numeric.chains.inputs import InputsForm
-from numeric.chains.lanes.inputs import make_table
-from numeric.chains.lanes.linalg import workspace
-from numeric.tracking.inputs.kernel import track_inputs
+from numeric.chains.lanes.inputs import make_inputs
+from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import Lines, PathOutcomes
 
@@ -78,9 +77,8 @@ class InputsLines:
     ) -> None:  # fmt: skip
         """Call the kernel, which fills roots, lifts and outcome."""
         settings = settings.for_inputs
-        table = make_table(self.form, settings.order)
-        track_inputs(workspace(table.slots), table, settings.options, lines, roots, outcome)
-        lifts[:] = roots
+        system = make_inputs(self.form, settings.order)
+        track_system(system, settings, lines, roots, lifts, outcome)
 
 
 def turn(form: InputsForm, vector: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:

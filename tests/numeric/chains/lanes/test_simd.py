@@ -30,11 +30,6 @@ def _list_eliminate(ws, row, f, pivot, columns, first, last):
 
 
 @numba.njit
-def _row_add(ws, c, a, b, n):
-    simd.row_add(ws, c, a, b, n)
-
-
-@numba.njit
 def _horner(ws, to, base, stride, order, h):
     simd.horner(ws, to, base, stride, order, h)
 
@@ -141,15 +136,6 @@ def test_list_eliminate(room):
     for j in columns:
         z[10 + j] = z[10 + j] - z[2] * z[20 + j]
     _list_eliminate(ws, 10, 2, 20, columns, 0, 3)
-    check(ws, z)
-
-
-@pytest.mark.parametrize("n", [0, 1, 6])
-def test_row_add(room, n):
-    """A multiple of one row is added to another."""
-    ws, z = room
-    z[10 : 10 + n] = z[10 : 10 + n] + z[3] * z[20 : 20 + n]
-    _row_add(ws, 10, 3, 20, n)
     check(ws, z)
 
 

@@ -7,54 +7,61 @@ import pytest
 
 from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
-from numeric.chains.lanes import inputs
-from numeric.chains.lanes.linalg import LANES, factor, workspace
+from numeric.chains.lanes.inputs import make_inputs
+from numeric.chains.lanes.linalg import LANES, workspace
+from numeric.chains.lanes.tape import run
 from numeric.tracking.inputs.tracker import turn
 from numeric.tracking.lines import detour
 from numeric.tracking.settings import TrackerSettings
+from numeric.tracking.steps import make_work
 from numeric.tracking.tracker import DONE, ChainLines, _legs, track
 from tests.numeric.chains.test_inputs import CASES, equations
 
 ONE = np.zeros(1, np.int64)
 
 
-def filled(form, vector, other, x):
-    """A workspace on the line between two instances, at t = 0, and its table."""
-    o = inputs.make_table(form, 6)
-    ws = workspace(o.slots)
-    for at, values in ((o.base, vector), (o.slope, other - vector), (o.x, x), (o.new_x, x)):
-        ws[at : at + len(values), 0] = values.real[:, None]
-        ws[at : at + len(values), 1] = values.imag[:, None]
-    return ws, o
+class Sheet:
+    """A workspace on the line between two instances, at t = 0."""
+
+    def __init__(self, form, vector, other, x):
+        self.o = make_inputs(form, 6)
+        self.ws = workspace(self.o.slots)
+        self.work = make_work(self.o.unknowns, 1)
+        o = self.o
+        for at, values in ((o.base, vector), (o.slope, other - vector), (o.x, x), (o.new, x)):
+            self.ws[at : at + len(values), 0] = values.real[:, None]
+            self.ws[at : at + len(values), 1] = values.imag[:, None]
+        self.ws[o.scale : o.scale + o.size] = 1
+
+    def run(self, table, order=0):
+        zero = np.zeros(LANES)
+        run(
+            self.ws, table, order, zero, self.work.pivots, self.work.pattern, self.o.scratch,
+            self.o.low,
+        )  # fmt: skip
+
+    def read(self, at, count, lane=3):
+        return self.ws[at : at + count, 0, lane] + 1j * self.ws[at : at + count, 1, lane]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_kernels_agree_with_the_equations(case):
-    """Residual in pairs and the Jacobian, compared with the expanded equations."""
-    chain = make_chain(case)
-    form = inputs_form(chain)
+def test_a_newton_step_solves_the_linear_equations(case):
+    """The increment, computed in pairs, against a dense solve of the expanded equations."""
+    form = inputs_form(make_chain(case))
     rng = np.random.default_rng(3)
-    vector = form.reduce(chain.random(rng)[0]).vector
-    x = rng.standard_normal(form.unknowns) + 1j * rng.standard_normal(form.unknowns)
-    ws, o = filled(form, vector, vector, x)
-    inputs.set_parameters(ws, o, np.zeros(LANES), o.x)
-    inputs.set_states(ws, o, o.x, o.states)
-    inputs.set_matrix(ws, o, o.states, np.ones((o.group_count, LANES)))
-    order = o.places.ravel()
-    scale = ws[o.row_scale : o.row_scale + o.unknowns, 0, 3][order]
-    value = -equations(form, vector, x)
-    step = ws[o.step : o.step + o.unknowns]
-    inputs.pair_parameters(ws, o, np.zeros(LANES))
-    inputs.pair_states(ws, o)
-    inputs.pair_residual(ws, o, o.step)
-    assert np.allclose((step[:, 0, 3] + 1j * step[:, 1, 3])[order] / scale, value)
-    q = o.unknowns
-    matrix = ws[o.matrix : o.matrix + q * q].reshape(q, q, 2, LANES)
-    matrix = ((matrix[:, :, 0, 3] + 1j * matrix[:, :, 1, 3])[order].T / scale).T
+    vector = form.reduce(form.chain.random(rng)[0]).vector
+    q = form.unknowns
+    x = rng.standard_normal(q) + 1j * rng.standard_normal(q)
+    sheet = Sheet(form, vector, vector, x)
+    value = equations(form, vector, x)
+    slopes = np.zeros((len(value), q), complex)
     for v in range(q):
         h = 1e-6 * (np.arange(q) == v)
-        slope = (equations(form, vector, x + h) - equations(form, vector, x - h)) / 2e-6
-        assert np.allclose(matrix[:, v], slope, atol=1e-7)
+        slopes[:, v] = (equations(form, vector, x + h) - equations(form, vector, x - h)) / 2e-6
+    step = -np.linalg.solve(slopes, value)
+    sheet.run(sheet.o.newton)
+    assert np.allclose(sheet.read(sheet.o.step, q), step, rtol=1e-5, atol=1e-6 * abs(step).max())
+    assert np.allclose(sheet.read(sheet.o.new, q), x + sheet.read(sheet.o.step, q))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -67,16 +74,13 @@ def test_taylor_coefficients_solve_the_equations(case):
     at = form.reduce(parameters)
     other = form.reduce(chain.random(rng)[0]).vector
     x = form.unknowns_of(at, root[None])[0]
-    ws, o = filled(form, at.vector, other, x)
-    q = o.unknowns
-    pivots, pattern = np.zeros((q, LANES), np.int64), np.zeros((q, q + 2), np.int64)
-    inputs.set_parameters(ws, o, np.zeros(LANES), o.x)
-    inputs.set_states(ws, o, o.x, o.states)
-    inputs.set_matrix(ws, o, o.states, np.ones((o.group_count, LANES)))
-    factor(ws, o.matrix, q, pivots, pattern, o.scratch)
-    inputs.taylor(ws, o, pivots, pattern)
-    series = ws[o.x : o.x + (o.order + 1) * q].reshape(o.order + 1, q, 2, LANES)
-    series = series[:, :, 0, 5] + 1j * series[:, :, 1, 5]
+    sheet = Sheet(form, at.vector, other, x)
+    o = sheet.o
+    sheet.run(o.point)
+    sheet.run(o.series, 1)
+    for order in range(2, o.order + 1):
+        sheet.run(o.orders, order)
+    series = [sheet.read(o.x + j * o.size, o.size, 5) for j in range(o.order + 1)]
     errors = []
     for h in (1e-2, 5e-3):
         point = sum(c * h**j for j, c in enumerate(series))
