@@ -1,12 +1,16 @@
-"""Krawczyk's test, compiled: one driver for the equations in the weights and the lifted ones.
+"""Krawczyk's test, compiled: one driver for any system of equations.
 
-`prove_all` uses only the residual and the Jacobian of a system, at points and over
-polydiscs: those of `numeric.chains.discs`, whose unknowns are the weights w, or those of
-`numeric.chains.lifted_discs`, whose unknowns are the states and w.  A proof rests on
-the last inclusion only (for the argument see `numeric.certification.krawczyk`): where Newton's
-method starts, how often the inverse is computed and when it stops affect whether a proof is
-found, never whether it is valid.  So these rules are chosen for few steps, and no bound on the
-last step is required before the test.
+`prove_all` uses only the values and the Jacobian of a system, at points and over polydiscs, by
+tapes that run in discs (`numeric.chains.discs.run`): those of the equations of a chain, whose
+unknowns are the weights w, or of its lifted equations, whose unknowns are the states and w.  With
+weights of size R the equations in the weights alone have a condition number near R^K; the lifted
+ones are bilinear and as well conditioned as the problem itself, and their Jacobian consists of
+unknowns and data, so that its discs are exact.  The (real) roots of both correspond.
+
+A proof rests on the last inclusion only (for the argument see `numeric.certification.krawczyk`):
+where Newton's method starts, how often the inverse is computed and when it stops affect whether a
+proof is found, never whether it is valid.  So these rules are chosen for few steps, and no bound on
+the last step is required before the test.
 
 A root is classified as real or non-real by its weights, in both systems: they determine the
 root, and the states of real weights are real.
@@ -18,21 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numeric.chains.discs import (
-    OPTIONS,
-    TINY,
-    UNIT,
-    Discs,
-    jacobian,
-    jacobian_arrays,
-    make_discs,
-    read_out,
-    residual,
-    size_up,
-    states,
-)
-from numeric.chains.lifted_discs import lifted_jacobian, lifted_residual
-from numeric.chains.table import ChainTable
+from numeric.chains.discs import OPTIONS, TINY, UNIT, Discs, make_discs, run, size_up
 from numeric.kernels import njit
 
 FAILED, REAL, NONREAL = 0, 1, 2
@@ -43,33 +33,48 @@ _NEWTON = 10
 _END, _KEEP, _NEAR = 1e-13, 1e-10, 1e-7
 
 
-class System(NamedTuple):
-    """The equations of one chain, and arrays for them.
+class DiscTapes(NamedTuple):
+    """Equations F(x) = 0 as tapes that run in discs; parameters are at the first slots.
 
     Attributes
     ----------
-    chain : ChainTable
     states : int
         Number of unknowns that are states; they precede the weights.
-    p, S, Z, Y : Discs
-        Parameters, states, the input of D, labels.
-    products, adjoints, hidden : Discs
-        Arrays for the residual and the Jacobian.
-    f : Discs
-        Values of the n equations.
-    J : Discs
-        Their Jacobian, n×n.
+    places : ndarray of int
+        Slot of each unknown.
+    begin : ndarray of int
+        Tape: the states, computed from the weights.
+    values, derivatives : ndarray of int
+        Tapes: minus the values of F at `f`, then its Jacobian at `jacobian`, row by row.
+    f, jacobian, slots : int
     """
 
-    chain: ChainTable
     states: int
-    p: Discs
-    S: Discs
-    Z: Discs
-    Y: Discs
-    products: Discs
-    adjoints: Discs
-    hidden: Discs
+    places: np.ndarray
+    begin: np.ndarray
+    values: np.ndarray
+    derivatives: np.ndarray
+    f: int
+    jacobian: int
+    slots: int
+
+
+class DiscSystem(NamedTuple):
+    """The equations of one instance.
+
+    Attributes
+    ----------
+    tapes : DiscTapes
+    x : Discs
+        All slots.
+    f : Discs
+        Minus the values of the n equations, a view.
+    J : Discs
+        Their Jacobian, n×n, a view.
+    """
+
+    tapes: DiscTapes
+    x: Discs
     f: Discs
     J: Discs
 
@@ -103,14 +108,15 @@ class KrawczykBuffers(NamedTuple):
     columns: np.ndarray
 
 
-def make_system(t: ChainTable, lifted: bool, p: Discs) -> System:
-    """The equations of a chain for a parameter vector p of discs, which is overwritten."""
-    states = t.states - int(t.s_at[1]) if lifted else 0
-    n = states + t.unknowns
-    return System(
-        t, states, p, make_discs(t.states), make_discs(t.z_size),
-        make_discs(t.labels * t.samples), make_discs(t.states), *jacobian_arrays(t),
-        make_discs(n), make_discs(n, n),
+def make_system(tapes: DiscTapes, parameters: Discs) -> DiscSystem:
+    """The equations for a parameter vector of discs."""
+    x, n = make_discs(tapes.slots), len(tapes.places)
+    x.mid[: len(parameters.mid)] = parameters.mid
+    x.rad[: len(parameters.rad)] = parameters.rad
+    f, J = slice(tapes.f, tapes.f + n), slice(tapes.jacobian, tapes.jacobian + n * n)
+    return DiscSystem(
+        tapes, x, Discs(x.mid[f], x.rad[f]),
+        Discs(x.mid[J].reshape(n, n), x.rad[J].reshape(n, n)),
     )  # fmt: skip
 
 
@@ -124,58 +130,47 @@ def make_krawczyk_buffers(n: int) -> KrawczykBuffers:
 
 
 @njit(**OPTIONS)
-def _evaluate(system, x, rho, derivative, lifted):
-    """The residual over the polydisc around x with radii rho, and the Jacobian if requested."""
-    s, t, p, S, Z = system, system.chain, system.p, system.S, system.Z
-    for v in range(t.unknowns):
-        p.mid[t.cells[v, 4]] = x[s.states + v]
-        p.rad[t.cells[v, 4]] = rho[s.states + v]
-    if lifted is not None:
-        first = t.s_at[1]
-        for e in range(first):
-            S.mid[e] = p.mid[t.s0_at + e]
-            S.rad[e] = p.rad[t.s0_at + e]
-        for e in range(s.states):
-            S.mid[first + e] = x[e]
-            S.rad[first + e] = rho[e]
-        read_out(t, p, S, Z)
-        lifted_residual(t, p, S, Z, s.Y, s.products, s.f)
-        if derivative:
-            lifted_jacobian(t, p, S, Z, s.J)
-    else:
-        states(t, p, S)
-        read_out(t, p, S, Z)
-        residual(t, p, Z, s.Y, s.f)
-        if derivative:
-            jacobian(t, p, S, Z, s.adjoints, s.hidden, s.J)
+def _evaluate(system, x, rho, derivative):
+    """The equations over the polydisc around x with radii rho, and the Jacobian if requested.
+
+    False if a tape has no enclosure.
+    """
+    places = system.tapes.places
+    for v in range(len(x)):
+        system.x.mid[places[v]] = x[v]
+        system.x.rad[places[v]] = rho[v]
+    good = run(system.x, system.tapes.values)
+    if derivative:
+        good = good and run(system.x, system.tapes.derivatives)
+    return good
 
 
 @njit(inline="always", **OPTIONS)
-def _begin(system, x, root, lifted):
+def _begin(system, x, root):
     """Newton's start: the weights and the states computed from them; False if not finite."""
-    t = system.chain
-    for v in range(t.unknowns):
+    states, places = system.tapes.states, system.tapes.places
+    for v in range(len(root)):
         if not (np.isfinite(root[v].real) and np.isfinite(root[v].imag)):
             return False
-        x[system.states + v] = root[v]
-        system.p.mid[t.cells[v, 4]] = root[v]
-        system.p.rad[t.cells[v, 4]] = 0.0
-    if lifted is not None:
-        states(t, system.p, system.S)
-        for e in range(system.states):
-            x[e] = system.S.mid[t.s_at[1] + e]
+        system.x.mid[places[states + v]] = root[v]
+        system.x.rad[places[states + v]] = 0.0
+    if not run(system.x, system.tapes.begin):
+        return False
+    for v in range(len(x)):
+        x[v] = system.x.mid[places[v]]
     return True
 
 
 @njit(inline="always", **OPTIONS)
-def _newton(system, buffers, lifted):
+def _newton(system, buffers):
     """Newton's method to the limit of double precision; False if it breaks down."""
     x, C, f = buffers.x, buffers.C, system.f.mid
     n = len(x)
     last = np.inf
     for sweep in range(_NEWTON):
         renew = last > _KEEP
-        _evaluate(system, x, buffers.zero, renew, lifted)
+        if not _evaluate(system, x, buffers.zero, renew):
+            return False
         if renew and not approximate_inverse(system.J.mid, C, buffers.work):
             return False
         largest = 0.0
@@ -183,7 +178,7 @@ def _newton(system, buffers, lifted):
             delta = 0j
             for e in range(n):
                 delta += C[v, e] * f[e]
-            x[v] -= delta
+            x[v] += delta
             size = abs(delta) / (abs(x[v]) + 1e-3)
             # NaN must not count as small.
             largest = size if not size <= largest else largest
@@ -198,14 +193,15 @@ def _newton(system, buffers, lifted):
 
 
 @njit(inline="always", **OPTIONS)
-def _holds_one_root(system, buffers, lifted):
+def _holds_one_root(system, buffers):
     """Whether some polydisc around the centre, with its radii in rho, holds exactly one root."""
     centre, rho, step = buffers.centre, buffers.rho, buffers.step
     # First the point itself for |C F|, then two polydiscs.
     for factor in (0.0, 2.0, 16.0):
         for v in range(len(rho)):
             rho[v] = factor * step[v] + 1e-16 * abs(centre[v]) if factor > 0.0 else 0.0
-        _evaluate(system, centre, rho, factor > 0.0, lifted)
+        if not _evaluate(system, centre, rho, factor > 0.0):
+            return False
         if factor == 0.0:
             newton_step(buffers.C, system.f, step)
         elif contracts(buffers, system.J):
@@ -222,16 +218,16 @@ def _looks_real(x, first):
 
 
 @njit(inline="always", **OPTIONS)
-def _kind(system, buffers, lifted):
+def _kind(system, buffers):
     """The proved kind of the root near x; its polydisc goes to centre and rho."""
-    x, centre, rho, first = buffers.x, buffers.centre, buffers.rho, system.states
+    x, centre, rho, first = buffers.x, buffers.centre, buffers.rho, system.tapes.states
     # A root that looks real is first tested as a real one.
     for as_real in (True, False):
         if as_real and not _looks_real(x, first):
             continue
         for v in range(len(x)):
             centre[v] = complex(x[v].real, 0.0) if as_real else x[v]
-        if not _holds_one_root(system, buffers, lifted):
+        if not _holds_one_root(system, buffers):
             continue
         if as_real:
             return REAL
@@ -242,12 +238,12 @@ def _kind(system, buffers, lifted):
 
 
 @njit(**OPTIONS)
-def prove_all(system, buffers, roots, kind, radii, lifted):
+def prove_all(system, buffers, roots, kind, radii):
     """Test the roots whose kind is `FAILED`, with one system.
 
     Parameters
     ----------
-    system : System
+    system : DiscSystem
     buffers : KrawczykBuffers
     roots : ndarray of complex, shape (·, r)
         Approximate roots; if the test succeeds, the polydisc's centre.
@@ -255,21 +251,18 @@ def prove_all(system, buffers, roots, kind, radii, lifted):
         Set to `REAL` or `NONREAL`.
     radii : ndarray of float, shape (·, r)
         Set if the test succeeds.
-    lifted : True or None
-        Whether the states are unknowns too; None is a type of its own, for which the functions of
-        the lifted equations are not compiled.
     """
     for number in range(len(roots)):
-        if kind[number] != FAILED or not _begin(system, buffers.x, roots[number], lifted):
+        if kind[number] != FAILED or not _begin(system, buffers.x, roots[number]):
             continue
-        if not _newton(system, buffers, lifted):
+        if not _newton(system, buffers):
             continue
-        found = _kind(system, buffers, lifted)
+        found = _kind(system, buffers)
         if found != FAILED:
             kind[number] = found
             for v in range(roots.shape[1]):
-                roots[number, v] = buffers.centre[system.states + v]
-                radii[number, v] = buffers.rho[system.states + v]
+                roots[number, v] = buffers.centre[system.tapes.states + v]
+                radii[number, v] = buffers.rho[system.tapes.states + v]
 
 
 @njit(**OPTIONS)

@@ -27,10 +27,10 @@ the solutions, stay the same, and the equations become well conditioned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ from algebra.problems.allocation import Allocation
 from numeric.chains.arrays import labels
 from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable, chain_table
 from numeric.instances import Instance
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,16 @@ class Chain:
     @cached_property
     def network(self) -> ChainNetwork:
         return need_chain(self.allocation.network)
+
+    @cached_property
+    def _kept(self) -> dict[Hashable, Any]:
+        return {}
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` returns, computed once for the chain and a key, and kept with the chain."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]  # type: ignore[no-any-return]
 
     @property
     def unknowns(self) -> int:

@@ -245,5 +245,7 @@ class ChainLines:
     ) -> None:  # fmt: skip
         """Call the kernel, which fills roots, lifts and outcome."""
         make = make_lifted if settings.lifted else make_condensed
-        system = make(self.chain, settings.order)
+        system = self.chain.once(
+            (make.__name__, settings.order), lambda: make(self.chain, settings.order)
+        )
         track_system(system, settings, lines, roots, lifts, outcome)

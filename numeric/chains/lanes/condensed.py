@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from numeric.chains.lanes.tape import LaneSystem, Layout, Tape, runs
-from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable, chain_table
+from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable
 
 if TYPE_CHECKING:
     from numeric.chains.chain import Chain
@@ -104,11 +104,16 @@ class ChainWriter:
                     p + self.p_at[1] + g * m, 1, c * m, K, m,
                 )  # fmt: skip
 
-    def residual(self, tape: Tape, z: int, to: int) -> None:
-        """``Y - D Z`` on the equations, written to slot to."""
+    def all_labels(self, tape: Tape, z: int) -> None:
+        """``D Z``, written to `labels`."""
         t = self.chain
         tape.clear(self.labels, t.labels * t.samples)
         tape.matmul(self.labels, self.now + t.d_at, z, t.labels, self.widths[t.steps], t.samples)
+
+    def residual(self, tape: Tape, z: int, to: int) -> None:
+        """``Y - D Z`` on the equations, written to slot to."""
+        t = self.chain
+        self.all_labels(tape, z)
         places = [a * t.samples + x for a, x in self.equations]
         tape.each(tape.copy, ((to + e, self.now + t.y_at + at) for e, at in enumerate(places)))
         tape.each(tape.subtract, ((to + e, self.labels + at) for e, at in enumerate(places)))
@@ -273,7 +278,7 @@ def groups_of(chain: Chain, t: ChainTable) -> tuple[np.ndarray, np.ndarray]:
 
 def make_condensed(chain: Chain, order: int) -> LaneSystem:
     """The condensed lifted system of a chain, for Taylor series of an order."""
-    t = chain_table(chain)
+    t = chain.table
     r, states, zs = t.unknowns, t.states, t.z_size
     size = r + states
     take = Layout()

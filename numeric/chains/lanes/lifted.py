@@ -19,7 +19,7 @@ import numpy as np
 
 from numeric.chains.lanes.condensed import ChainWriter, groups_of
 from numeric.chains.lanes.tape import LaneSystem, Layout, Tape
-from numeric.chains.table import IN_D, IN_M, IN_S0, chain_table
+from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable
 
 if TYPE_CHECKING:
     from numeric.chains.chain import Chain
@@ -103,6 +103,31 @@ def _row_of(
     return (0, i, entry) if shared else (k, i, entry)
 
 
+def natural_places(t: ChainTable) -> Places:
+    """Positions in storage order: the states, then the weights or the label equations."""
+    first = int(t.s_at[1])
+    states = np.arange(t.states) - first
+    weights = t.states - first + np.arange(t.unknowns)
+    return Places(states, states, weights, weights)
+
+
+def write_lifted_residual(
+    write: ChainWriter, places: Places, tape: Tape, s: int, z: int, rest: int, step: int, to: int
+) -> None:
+    """``M S - S`` and ``Y - D Z`` at states s and Z, in the rows of `places` from slot to.
+
+    `rest` is an array for states, `step` one for the label equations.
+    """
+    t = write.chain
+    rows = [(to + int(places.row[e]), e) for e in range(write.s_at[1], t.states)]
+    tape.clear(rest, t.states)
+    write.products(tape, write.now, s, rest)
+    tape.each(tape.copy, ((row, rest + e) for row, e in rows))
+    tape.each(tape.subtract, ((row, s + e) for row, e in rows))
+    write.residual(tape, z, step)
+    tape.each(tape.copy, ((to + int(at), step + e) for e, at in enumerate(places.label)))
+
+
 def write_lifted_matrix(
     write: ChainWriter, places: Places, tape: Tape, s: int, z: int, to: int
 ) -> None:
@@ -154,7 +179,7 @@ def write_lifted_matrix(
 
 def make_lifted(chain: Chain, order: int) -> LaneSystem:
     """The lifted system of a chain, for Taylor series of an order."""
-    t = chain_table(chain)
+    t = chain.table
     r, states, zs, K = t.unknowns, t.states, t.z_size, t.steps
     size, first = r + states, int(t.s_at[1])
     full = size - first
@@ -247,13 +272,7 @@ def make_lifted(chain: Chain, order: int) -> LaneSystem:
         write.read_out(tape, guess, new_z)
         if fresh:
             set_factors(tape, guess, new_z)
-        # `rest` is used for M S.
-        tape.clear(rest, states)
-        write.products(tape, now, guess, rest)
-        tape.each(tape.copy, ((to, rest + e) for to, e in rows))
-        tape.each(tape.subtract, ((to, guess + e) for to, e in rows))
-        write.residual(tape, new_z, step)
-        tape.each(tape.copy, ((to, step + e) for e, to in enumerate(label_rows)))
+        write_lifted_residual(write, places, tape, guess, new_z, rest, step, right)
         solve(tape, step)
         tape.add(new, step, size)
         return tape.table()

@@ -77,7 +77,9 @@ class InputsLines:
     ) -> None:  # fmt: skip
         """Call the kernel, which fills roots, lifts and outcome."""
         settings = settings.for_inputs
-        system = make_inputs(self.form, settings.order)
+        system = self.form.chain.once(
+            (make_inputs.__name__, settings.order), lambda: make_inputs(self.form, settings.order)
+        )
         track_system(system, settings, lines, roots, lifts, outcome)
 
 

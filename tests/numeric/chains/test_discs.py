@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from flint import acb, acb_mat, arb, ctx
 
-from numeric.chains import discs
-from numeric.chains.discs import Discs
+from numeric.certification.krawczyk import write_disc_tapes
+from numeric.certification.krawczyk_kernel import make_system
+from numeric.chains.balls import BallSystem
+from numeric.chains.discs import Discs, make_discs, run
+from numeric.chains.lanes.tape import Tape
+from tests.numeric.chains.cases import chains
 
 
 def members(rng, mid, rad):
@@ -25,31 +29,108 @@ def inside(value, mid, rad):
     return abs(value - acb(mid.real, mid.imag)) <= arb(float(rad))
 
 
-@pytest.mark.parametrize("add", [False, True])
-def test_matmul_encloses(add):
-    """Products of members lie in the product's discs, also where much cancels."""
+def test_every_instruction_encloses():
+    """Values of a tape at members of its inputs lie in its discs, also where much cancels."""
     rng = np.random.default_rng(0)
     ctx.prec = 200
     for scale in (1.0, 1e-8, 1e8):
-        n, k, m = 3, 4, 2
-        a = scale * (rng.standard_normal((n, k)) + 1j * rng.standard_normal((n, k)))
-        b = rng.standard_normal((k, m)) + 1j * rng.standard_normal((k, m))
-        a[:, 1], b[1] = -a[:, 0], b[0]
-        ar, br = 1e-12 * rng.uniform(size=a.shape), 1e-3 * rng.uniform(size=b.shape)
-        c = np.ones((n, m), complex)
-        cr = np.full((n, m), 0.25)
-        first = c.copy()
-        product = discs.matmul_add if add else discs.matmul
-        out, rad = c.ravel().copy(), cr.ravel().copy()
-        product(
-            Discs(a.ravel(), ar.ravel()), Discs(b.ravel(), br.ravel()), Discs(out, rad), n, k, m
-        )
+        tape = Tape()
+        tape.dots(20, 1, 0, 1, 4, 4, 1, 4, 2)
+        tape.subtract(20, 12)
+        tape.copy(22, 20, 2)
+        tape.add(22, 13)
+        tape.set_one(24)
+        tape.dots(24, 0, 22, 0, 23, 0, 0, 1, 1)
+        tape.clear(25, 1)
+        mid = rng.standard_normal(26) + 1j * rng.standard_normal(26)
+        mid[:4] *= scale
+        mid[1], mid[4:6] = -mid[0], mid[4]
+        rad = np.where(np.arange(26) < 4, 1e-12, 1e-3) * rng.uniform(size=26)
+        x = Discs(mid.copy(), rad.copy())
+        assert run(x, tape.table()[0])
         for _ in range(20):
-            x, y = members(rng, a, ar), members(rng, b, br)
-            value = exact(x) * exact(y)
-            if add:
-                value = value + exact(members(rng, first, cr))
-            for i in range(n):
-                for j in range(m):
-                    assert inside(value[i, j], out[i * m + j], rad[i * m + j])
+            v = exact(members(rng, mid, rad)[None])
+            dots = [
+                v[0, 20 + t] + sum((v[0, q] * v[0, 4 + 4 * t + q] for q in range(4)), acb(0))
+                for t in range(2)
+            ]
+            dots[0] -= v[0, 12]
+            copied = [dots[0] + v[0, 13], dots[1]]
+            wanted = [*dots, *copied, 1 + copied[0] * copied[1], acb(0)]
+            for slot, value in enumerate(wanted, 20):
+                assert inside(value, x.mid[slot], x.rad[slot])
     ctx.prec = 53
+
+
+def test_an_instruction_without_an_enclosure_is_refused():
+    """A factorization has none."""
+    tape = Tape()
+    tape.factor(0, 1)
+    assert not run(make_discs(2), tape.table()[0])
+
+
+@pytest.mark.parametrize("chain", chains(), ids=lambda c: str(c.allocation))
+def test_equations_and_jacobians_of_chains(chain):
+    """Both forms of the equations at members of the polydisc, against balls."""
+    ctx.prec = 200
+    rng = np.random.default_rng(1)
+    p, w = chain.random(rng)
+    rho = 1e-6 * rng.uniform(size=len(w))
+    for lifted in (False, True):
+        tapes = write_disc_tapes(chain, lifted)
+        system = make_system(tapes, Discs(p, np.zeros(len(p))))
+        at = rng.standard_normal(len(tapes.places)) + 1j * rng.standard_normal(len(tapes.places))
+        at[tapes.states :] = w
+        radii = np.concatenate([1e-6 * rng.uniform(size=tapes.states), rho])
+        system.x.mid[tapes.places], system.x.rad[tapes.places] = at, radii
+        assert run(system.x, tapes.values)
+        assert run(system.x, tapes.derivatives)
+        for _ in range(3):
+            point = members(rng, at, radii)
+            f, J = in_balls(chain, p, point, tapes.states)
+            for e in range(len(f)):
+                assert inside(-f[e], system.f.mid[e], system.f.rad[e])
+                for v in range(len(f)):
+                    assert inside(J[e][v], system.J.mid[e, v], system.J.rad[e, v])
+    ctx.prec = 53
+
+
+def in_balls(chain, p, point, states):
+    """Values and Jacobian at a point; of the lifted equations by exact differences.
+
+    They are bilinear, so that a central difference is a derivative.
+    """
+    if not states:
+        f, J = BallSystem(chain, [acb(z.real, z.imag) for z in p]).evaluate(
+            [acb(z.real, z.imag) for z in point]
+        )
+        r = len(point)
+        return f.entries(), [[J[e, v] for v in range(r)] for e in range(r)]
+    x = [acb(z.real, z.imag) for z in point]
+    J = []
+    for v in range(len(x)):
+        ends = []
+        for sign in (1, -1):
+            moved = list(x)
+            moved[v] += sign
+            ends.append(lifted_values(chain, p, moved, states))
+        J.append([(a - b) / 2 for a, b in zip(*ends, strict=True)])
+    return lifted_values(chain, p, x, states), np.array(J, object).T.tolist()
+
+
+def lifted_values(chain, p, x, states):
+    """``S_k - M_k S_{k-1}`` and ``D Z - Y``."""
+    vector = [acb(z.real, z.imag) for z in p]
+    system = BallSystem(chain, vector)
+    full, M, S, P = system._parts(x[states:])
+    at = 0
+    for k in range(1, chain.steps + 1):
+        size = int(chain.widths[k]) * chain.columns
+        S[k] = acb_mat(int(chain.widths[k]), chain.columns, x[at : at + size])
+        at += size
+    out = []
+    for k in range(chain.steps):
+        out += (S[k + 1] - M[k] * S[k]).entries()
+    d = chain.network.d
+    D = acb_mat(d, int(chain.widths[-1]), full[chain.d_at : chain.d_at + d * int(chain.widths[-1])])
+    return out + system._difference(full, D * system._read(S, P)).entries()
