@@ -29,7 +29,7 @@ from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
-from algebra.record.things import things_of
+from algebra.record.elements import elements_of
 from algebra.time_limits import OutOfTime
 from tests.tampering import random_problem, tampered
 
@@ -353,7 +353,7 @@ def forged_recording(rng: random.Random, data: Data, other: Data) -> Data:
     """Other elements, prices or bounds, the cost computed again."""
     claim: Data = copy.deepcopy(data)
     problem = problem_from_dict(data["problem"])
-    things = range(len(things_of(problem.network, data["what"])[0]))
+    things = range(len(elements_of(problem.network, data["what"])[0]))
     way = rng.randrange(7)
     if way <= 1:
         size = len(claim["recorded"]) + rng.choice((-1, 0, 0, 1))

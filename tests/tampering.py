@@ -39,7 +39,7 @@ from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, random_point
-from algebra.record.things import kinds_of, things_of
+from algebra.record.elements import elements_of, kinds_of
 from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
 from matchprob.api.proofs.checker import Checker
@@ -166,7 +166,7 @@ def genuine_recording(number: int) -> dict[str, Any]:
         chosen = rng.sample(cells, rng.randint(1, min(5, len(cells))))
         kinds = kinds_of(network)
         what = rng.sample(kinds, rng.choice((1, 1, min(2, len(kinds)))))
-        names = [thing.name for thing in things_of(network, what)[0]]
+        names = [thing.name for thing in elements_of(network, what)[0]]
         if len(names) > 9:
             continue
         options: dict[str, Any] = {}
@@ -562,7 +562,7 @@ def _truth_of_design(claim: dict[str, Any]) -> Truth:
 def _truth_of_recording(claim: dict[str, Any]) -> Truth:
     """By all sets of elements; ranks of derivatives by dual numbers, one weight at a time."""
     problem = problem_from_dict(claim["problem"])
-    things, owners = things_of(problem.network, claim["what"])
+    things, owners = elements_of(problem.network, claim["what"])
     if len(things) > 12:
         return Truth(None, "too many things")
     p = (1 << 31) - 1
@@ -590,7 +590,7 @@ def _truth_of_recording(claim: dict[str, Any]) -> Truth:
         thing = things[k]
         if kind == "row":
             return thing.unit
-        return (thing.sample, thing.step) if kind == "column" else (thing.what, thing.axis)
+        return (thing.sample, thing.step) if kind == "column" else (thing.kind, thing.axis)
 
     def fits(chosen: tuple[int, ...]) -> bool:
         counts: dict[Any, int] = {}

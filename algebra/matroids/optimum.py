@@ -64,7 +64,7 @@ class OverPoints(Protocol):
 
 
 def optimum_over_points(
-    asked: OverPoints,
+    problems: OverPoints,
     target: Fraction,
     relaxation: RelaxationMaker | None = None,
     seconds: float | None = None,
@@ -73,7 +73,7 @@ def optimum_over_points(
 
     Parameters
     ----------
-    asked : OverPoints
+    problems : OverPoints
     target : Fraction
         Points are added until the error bound is below this.
     relaxation, seconds
@@ -89,12 +89,12 @@ def optimum_over_points(
     points: list[tuple[int, int]] = []
     error = Fraction(1)
     best: Optimum | None = None
-    for p, number in asked.points():
+    for p, number in problems.points():
         if error < target:
             break
         points.append((p, number))
-        error *= asked.point_error
-        problem = asked.problem(p, number)
+        error *= problems.point_error
+        problem = problems.problem(p, number)
         if best is not None:
             now = best.dual.bound(problem)
             if now is None or (best.bound is not None and now >= best.bound):

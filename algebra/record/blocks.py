@@ -16,8 +16,8 @@ derivatives, Σ_s L_s ⊗ R_s, show these columns: a weight without a nonzero te
 A step of a linear recurrent network adds one row W^t B of numbers to those of a unit, so its count
 n_t is at most the number of entries of this row.)  The least of these bounds is a_T, where a_0 = 0
 and a_t = min(a_{t-1} + n_t, |C_t|).  All samples pass through the same function: if a derivative is
-zero at two random samples, it is zero for all, except with a probability that `Asked.point_error`
-includes.
+zero at two random samples, it is zero for all, except with a probability that
+`RecordingQuestion.point_error` includes.
 
 **Combinations.** If an element has more rows than its rank can be, this number of random
 combinations of them has the same rank, together with any other rows, except with a probability that
@@ -40,11 +40,11 @@ from algebra.networks.readings import STATES
 from algebra.time_limits import check_time
 
 if TYPE_CHECKING:
-    from algebra.record.asked import Asked
+    from algebra.record.question import RecordingQuestion
 
 # Entries of rows that are computed at once, and entries that are kept.
 _AT_ONCE, _KEPT = 1 << 23, 1 << 26
-# An element this close behind the last computed ones is asked for in order.
+# An element this close behind the last computed ones is requested in order.
 _NEXT = 8
 # If all rows have more entries, the rank of unions of units is bounded without rows.
 _REACHED = 1 << 16
@@ -57,40 +57,42 @@ _BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
 Check = Callable[[Point, Residues, np.ndarray], None]
 
 
-def groups_at(asked: Asked, point: Point, check: Check | None = None) -> Groups:
-    """The rows of each allowed element, as groups numbered as `Asked.allowed`.
+def groups_at(question: RecordingQuestion, point: Point, check: Check | None = None) -> Groups:
+    """The rows of each allowed element, as groups numbered as `RecordingQuestion.allowed`.
 
     Parameters
     ----------
-    asked : Asked
+    question : RecordingQuestion
     point : Point
     check : callable, optional
         Called with all rows that are computed.
     """
-    blocks = _Blocks(asked, point, check)
-    groups = Groups(blocks.part, blocks.sizes, asked.allocation.size, point.p)
-    many = sum(blocks.sizes) * asked.allocation.size > _REACHED
-    if asked.of_units and (many or not groups.is_small):
-        groups.reach = _Reach(asked, point).most
-        blocks.most = len(asked.owners[0][1]) * _numbers_a_step(asked)
+    blocks = _Blocks(question, point, check)
+    groups = Groups(blocks.part, blocks.sizes, question.allocation.size, point.p)
+    many = sum(blocks.sizes) * question.allocation.size > _REACHED
+    if question.of_units and (many or not groups.is_small):
+        groups.reach = _Reach(question, point).most
+        blocks.most = len(question.owners[0][1]) * _numbers_a_step(question)
     blocks.is_small = groups.is_small and groups.reach is None
     return groups
 
 
-def direction_of(asked: Asked, point: Point, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def direction_of(
+    question: RecordingQuestion, point: Point, step: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of all numbers along a direction, by dual numbers; and the element of each."""
-    network, cells = asked.question.network, asked.allocation.cells
+    network, cells = question.parametrized.network, question.allocation.cells
     duals = dual_point(network, point, cells, step)
     along = [
         value.tangent.ravel() % point.p
-        for source, _ in asked.owners
+        for source, _ in question.owners
         for value in network.modular_values(source, duals)
     ]
-    owners = [of.ravel() for _, inside in asked.owners for of in inside]
+    owners = [of.ravel() for _, inside in question.owners for of in inside]
     return np.concatenate(along), np.concatenate(owners)
 
 
-def span_at(asked: Asked, point: Point, bound: int) -> Span:
+def span_at(question: RecordingQuestion, point: Point, bound: int) -> Span:
     """The span of the rows of all allowed elements.
 
     Few elements suffice: a random direction along which their numbers are constant is one along
@@ -98,17 +100,17 @@ def span_at(asked: Asked, point: Point, bound: int) -> Span:
 
     Parameters
     ----------
-    asked : Asked
+    question : RecordingQuestion
     point : Point
     bound : int
         An upper bound of its dimension.
     """
-    blocks, p, size = _Blocks(asked, point, None), point.p, asked.allocation.size
+    blocks, p, size = _Blocks(question, point, None), point.p, question.allocation.size
     span = Span.empty(size)
     if sum(blocks.sizes) * size <= _AT_A_GLANCE:
-        return span.extended(asked.rows(point)[0], p)
+        return span.extended(question.rows(point)[0], p)
     rng = random.Random(f"span/{p}/{point.seed}")
-    place = {k: i for i, k in enumerate(asked.allowed)}
+    place = {k: i for i, k in enumerate(question.allowed)}
     while span.rank < bound:
         check_time()
         step = np.zeros(size, np.int64)
@@ -116,7 +118,7 @@ def span_at(asked: Asked, point: Point, bound: int) -> Span:
         if span.rank:
             taken = matmul(span.table, step[span.others, None], p)[:, 0]
             step[span.pivots] = -taken % p
-        along, owner = direction_of(asked, point, step)
+        along, owner = direction_of(question, point, step)
         moved = {place[k]: int((owner == k).sum()) for k in set(owner[along != 0]) & set(place)}
         if not moved:
             break
@@ -130,9 +132,9 @@ def span_at(asked: Asked, point: Point, bound: int) -> Span:
     return span
 
 
-def _numbers_a_step(asked: Asked) -> int:
+def _numbers_a_step(question: RecordingQuestion) -> int:
     """Largest increase of the rank by the numbers of one unit at one step."""
-    network = asked.question.network
+    network = question.parametrized.network
     chain = network.chain()
     if chain is None or not chain.recurrent or chain.start is None:
         return network.m
@@ -143,29 +145,29 @@ def _numbers_a_step(asked: Asked) -> int:
 class _Blocks:
     """The rows of elements, computed for several elements at once."""
 
-    def __init__(self, asked: Asked, point: Point, check: Check | None) -> None:
-        self.asked, self.point, self.check = asked, point, check
+    def __init__(self, question: RecordingQuestion, point: Point, check: Check | None) -> None:
+        self.question, self.point, self.check = question, point, check
         # No element has a larger rank: more rows are replaced by this number of random
         # combinations.
-        self.is_small, self.most = False, asked.allocation.size
-        count = np.zeros(len(asked.things), np.int64)
-        for _, inside in asked.owners:
+        self.is_small, self.most = False, question.allocation.size
+        count = np.zeros(len(question.elements), np.int64)
+        for _, inside in question.owners:
             for of in inside:
                 count += np.bincount(of.ravel(), minlength=len(count))
-        self.sizes = count[list(asked.allowed)].tolist()
+        self.sizes = count[list(question.allowed)].tolist()
         self._kept: dict[int, Residues] = {}
         # Where the last computed elements end, and their number.
         self._last = 0, 0
 
     def part(self, k: int) -> Residues:
-        """The rows of an element, numbered as in `Asked.allowed`; a basis if all rows are few."""
+        """The rows of an element, numbered as in `allowed`; a basis if all rows are few."""
         if k not in self._kept:
             self._make(k)
         return self._kept[k]
 
     def _make(self, k: int) -> None:
-        """The rows of an element, and of those after it if elements are asked for in order."""
-        width, size, some = self.asked.allocation.size, 0, list[int]()
+        """The rows of an element, and of those after it if elements are requested in order."""
+        width, size, some = self.question.allocation.size, 0, list[int]()
         end, count = self._last
         most = 2 * count if end <= k < end + _NEXT else 1
         for other in [k, *range(k + 1, len(self.sizes)), *range(k)]:
@@ -175,42 +177,42 @@ class _Blocks:
             if not self.is_small and (size >= _AT_ONCE or len(some) >= most):
                 break
         self._last = some[-1] + 1, len(some)
-        things = [self.asked.allowed[other] for other in some]
-        table, owner = self.asked.rows(self.point, things)
+        elements = [self.question.allowed[other] for other in some]
+        table, owner = self.question.rows(self.point, elements)
         if self.check is not None:
             self.check(self.point, table, owner)
         held = sum(part.size for part in self._kept.values())
         while self._kept and held + table.size > _KEPT:
             held -= self._kept.pop(next(iter(self._kept))).size
-        for other, thing in zip(some, things, strict=True):
+        for other, element in zip(some, elements, strict=True):
             check_time()
-            self._kept[other] = self._shortened(table[owner == thing], thing)
+            self._kept[other] = self._shortened(table[owner == element], element)
 
-    def _shortened(self, part: Residues, thing: int) -> Residues:
+    def _shortened(self, part: Residues, element: int) -> Residues:
         p = self.point.p
         if self.is_small:
             return echelon(part, p)[0]
         if len(part) <= self.most:
             return part
-        rng = random.Random(f"combine/{p}/{self.point.seed}/{thing}")
+        rng = random.Random(f"combine/{p}/{self.point.seed}/{element}")
         return matmul(random_residues((self.most, len(part)), p, rng), part, p)
 
 
 class _Reach:
     """Numbers of weights that the numbers of units depend on: see the docstring of the module."""
 
-    def __init__(self, asked: Asked, point: Point) -> None:
-        network, cells = asked.question.network, asked.allocation.cells
-        names = sorted(asked.allocation.matrices)
+    def __init__(self, question: RecordingQuestion, point: Point) -> None:
+        network, cells = question.parametrized.network, question.allocation.cells
+        names = sorted(question.allocation.matrices)
         few = Point(point.p, point.seed, point.weights, point.X[:, :2])
-        [(_, inside)] = asked.owners
+        [(_, inside)] = question.owners
         factors = network.modular_readings(STATES, few, names)
-        place = {k: i for i, k in enumerate(asked.allowed)}
+        place = {k: i for i, k in enumerate(question.allowed)}
         places = {
             name: np.array([(k, c[1], c[2]) for k, c in enumerate(cells) if c[0] == name]).T
             for name in names
         }
-        shape = len(asked.allowed), len(factors)
+        shape = len(question.allowed), len(factors)
         self.rows = np.zeros(shape, np.int64)
         self.bits = np.zeros((*shape, (len(cells) + 7) // 8), np.uint8)
         for t, (part, of) in enumerate(zip(factors, inside, strict=True)):
@@ -223,10 +225,10 @@ class _Reach:
                     for moves, is_met in zip(left, right.any(axis=2), strict=True):
                         known[:, at] |= moves[:, i] & is_met[j]
             packed = np.packbits(known, axis=1)
-            for unit, thing in enumerate(of[:, 0].tolist()):
-                if thing in place:
-                    self.rows[place[thing], t] = _numbers_a_step(asked)
-                    self.bits[place[thing], t] = packed[unit]
+            for unit, element in enumerate(of[:, 0].tolist()):
+                if element in place:
+                    self.rows[place[element], t] = _numbers_a_step(question)
+                    self.bits[place[element], t] = packed[unit]
         np.bitwise_or.accumulate(self.bits, axis=1, out=self.bits)
 
     def most(self, chosen: Iterable[int], others: Sequence[int]) -> np.ndarray:

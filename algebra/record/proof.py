@@ -17,9 +17,9 @@ from algebra.certificates.parts import (
 )
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from algebra.record.asked import CAPS, Asked, ask
+from algebra.record.elements import elements_of
+from algebra.record.question import CAPS, RecordingQuestion, recording_question
 from algebra.record.result import FORMAT, VERSION, EntryEvidence, GroupEvidence
-from algebra.record.things import things_of
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class RecordingProof:
     bound: Fraction
     evidence: Evidence
 
-    def ask(self, seed: int) -> Asked:
+    def question(self, seed: int) -> RecordingQuestion:
         """The question of the file.
 
         Raises
@@ -60,8 +60,8 @@ class RecordingProof:
         InputError
             If it is not valid.
         """
-        things, _ = things_of(self.problem.network, self.what)
-        names = [thing.name for thing in things]
+        elements, _ = elements_of(self.problem.network, self.what)
+        names = [element.name for element in elements]
         if len(self.prices) != len(names):
             raise InputError(f"{len(self.prices)} prices for {len(names)} elements")
         for place, numbers in (
@@ -69,7 +69,7 @@ class RecordingProof:
         ):  # fmt: skip
             if any(k >= len(names) for k in numbers) or len(set(numbers)) < len(numbers):
                 raise InputError(f"{place}: not each number is that of an element, and only once")
-        return ask(
+        return recording_question(
             self.problem, self.what, costs=dict(zip(names, self.prices, strict=True)),
             must=[names[k] for k in self.must], forbidden=[names[k] for k in self.forbidden],
             caps=dict(self.caps), seed=seed, stream="verify-record",

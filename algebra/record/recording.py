@@ -8,8 +8,8 @@ Whole outputs, samples, steps or units are groups of rows: the search is a branc
 Proof.  One point proves that the recorded elements have the rank ρ: a rank at a point is a lower
 bound.  For the lower bound of the cost, let B be a cheapest set of elements for generic weights; B
 does not depend on the random point.  If B has its generic rank at the point, the bound found there
-is at most the cost of B.  B misses its generic rank with a probability below `Asked.point_error`;
-independent points multiply these probabilities.
+is at most the cost of B.  B misses its generic rank with a probability below
+`RecordingQuestion.point_error`; independent points multiply these probabilities.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
-from algebra.record.asked import Asked, ask
 from algebra.record.blocks import span_at
+from algebra.record.elements import title
+from algebra.record.question import RecordingQuestion, recording_question
 from algebra.record.result import EntryEvidence, FirstChoice, GroupEvidence, Recording
-from algebra.record.things import title
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
 
 # Least number of seconds for ranks, and for a greedy choice, if the search has fewer.
@@ -51,7 +51,7 @@ class NoRecording(InputError):
 
 
 def record(
-    question: Problem,
+    problem: Problem,
     what: str | Sequence[str] = "outputs",
     *,
     seconds: float = 60.0,
@@ -64,7 +64,7 @@ def record(
 
     Parameters
     ----------
-    question : Problem
+    problem : Problem
         With a fixed allocation.
     what : str or sequence of str
         Kinds of elements.
@@ -79,7 +79,7 @@ def record(
         As for `algebra.matroids.optimum.optimum`.
     seed : int, optional
     **options
-        Of `algebra.record.asked.ask`: costs, must, forbidden, caps.
+        Of `algebra.record.question.recording_question`: costs, must, forbidden, caps.
 
     Raises
     ------
@@ -95,48 +95,51 @@ def record(
     >>> print(record(Problem(net, {"W1": [[1, 1], [1, 0], [0, 0]]})).document().title)
     record 2 of 3 at cost 2: output 0, output 1
     """
-    asked = ask(question, what, seed=seed, **options)
+    question = recording_question(problem, what, seed=seed, **options)
     before = max(seconds, _LEAST) if math.isinf(time_left()) else math.inf
     with phase("generic rank of all that may be recorded"), within(before):
-        rank = asked.rank
-    if asked.is_plain:
-        return _entries(asked, rank, seconds, relaxation)
-    return _groups(asked, rank, seconds, before, first)
+        rank = question.rank
+    if question.is_plain:
+        return _entries(question, rank, seconds, relaxation)
+    return _groups(question, rank, seconds, before, first)
 
 
-def fibre_of(asked: Asked, rank: GenericRank) -> Fibre:
+def fibre_of(question: RecordingQuestion, rank: GenericRank) -> Fibre:
     """The fibre of all elements, or of elements of the same rank."""
 
     def rows_at(p: int, number: int) -> Residues:
-        return span_at(asked, asked.point(p, number), rank.rank).rows
+        return span_at(question, question.point(p, number), rank.rank).rows
 
-    network, cells = asked.question.network, asked.allocation.cells
-    return fibre_of_rows(network, cells, rank, rows_at, f"fibre/{asked.stream}")
+    network, cells = question.parametrized.network, question.allocation.cells
+    return fibre_of_rows(network, cells, rank, rows_at, f"fibre/{question.stream}")
 
 
 def _entries(
-    asked: Asked, rank: GenericRank, seconds: float, relaxation: RelaxationMaker | None
+    question: RecordingQuestion,
+    rank: GenericRank,
+    seconds: float,
+    relaxation: RelaxationMaker | None,
 ) -> Recording:
     """Elements that are single rows: a least-cost basis."""
-    best, points, error = optimum_over_points(asked, TARGET, relaxation, seconds)
+    best, points, error = optimum_over_points(question, TARGET, relaxation, seconds)
     if best.elements is None:
         if best.bound is not None:
-            raise Unfinished(_not_found(asked))
-        raise NoRecording(_impossible(asked))
+            raise Unfinished(_not_found(question))
+        raise NoRecording(_impossible(question))
     assert best.bound is not None
-    chosen = frozenset(asked.free[e] for e in best.elements) | asked.must
-    bound = Fraction(best.bound, asked.unit) + asked.cost(asked.must)
-    cost = asked.cost(chosen)
-    splits = len(asked.caps) < 2
+    chosen = frozenset(question.free[e] for e in best.elements) | question.must
+    bound = Fraction(best.bound, question.unit) + question.cost(question.must)
+    cost = question.cost(chosen)
+    splits = len(question.caps) < 2
     what = "a weight splitting" if splits else "a tree with multipliers at its leaves"
     proof = f"{what} checks at {len(points)} random points"
     if bound < cost:
         proof = "the search was stopped by its time limit"
-    return _result(asked, rank, chosen, bound, error, points, proof, EntryEvidence(best.dual))
+    return _result(question, rank, chosen, bound, error, points, proof, EntryEvidence(best.dual))
 
 
 def _groups(
-    asked: Asked, rank: GenericRank, seconds: float, before: float,
+    question: RecordingQuestion, rank: GenericRank, seconds: float, before: float,
     first: Callable[[FirstChoice], object] | None,
 ) -> Recording:  # fmt: skip
     """Elements that are groups of rows: a greedy choice, and a search."""
@@ -147,14 +150,14 @@ def _groups(
     points: list[tuple[int, int]] = []
     error, interrupt, problem = Fraction(1), None, None
     try:
-        for p, number in asked.points():
+        for p, number in question.points():
             if error < TARGET or interrupt or (points and has_passed(ends)):
                 break
             with (
                 phase(f"search at random point {len(points) + 1}"),
                 within(before + 2 * seconds),
             ):
-                problem = asked.groups(p, number)
+                problem = question.groups(p, number)
                 is_first = not points
                 if is_first:
                     chosen = greedy_groups(problem)
@@ -163,18 +166,18 @@ def _groups(
                     now = spanning_bound(problem, leaves, proved)
                     if now is None or (proved is not None and now >= proved):
                         points.append((p, number))
-                        error *= asked.point_error
+                        error *= question.point_error
                         continue
                 if is_first and chosen is not None:
                     # The result if the search is interrupted.
-                    points, error = [(p, number)], asked.point_error
+                    points, error = [(p, number)], question.point_error
                     proved, leaves = problem.known_bound(), (problem.whole,)
                     if first is not None:
-                        first(_first_choice(asked, chosen, proved))
+                        first(_first_choice(question, chosen, proved))
                 found = cheapest_groups(problem, chosen, ends)
             if (p, number) not in points:
                 points.append((p, number))
-                error *= asked.point_error
+                error *= question.point_error
             interrupt = found.interrupt
             if found.chosen is not None:
                 chosen = frozenset(found.chosen)
@@ -184,42 +187,44 @@ def _groups(
     except (KeyboardInterrupt, OutOfTime) as end:
         # The result of the points so far remains valid.
         if not points and isinstance(end, OutOfTime):
-            count = len(asked.allowed)
+            count = len(question.allowed)
             raise Unfinished(
                 f"no first choice was found in the time given; all {count} elements together, at "
-                f"cost {asked.cost(asked.allowed)}, determine what can be determined: a longer "
-                "`seconds`, fewer samples or fewer learnable weights"
+                f"cost {question.cost(question.allowed)}, determine what can be determined: allow "
+                "more `seconds`, or use fewer samples or fewer learnable weights"
             ) from None
         if not points:
             raise
         interrupt = end
     if chosen is None:
         if interrupt or proved is not None:
-            raise Unfinished(_not_found(asked))
-        raise NoRecording(_impossible(asked))
+            raise Unfinished(_not_found(question))
+        raise NoRecording(_impossible(question))
     assert proved is not None
-    things = frozenset(asked.allowed[k] for k in chosen)
-    bound = Fraction(proved, asked.unit)
+    elements = frozenset(question.allowed[k] for k in chosen)
+    bound = Fraction(proved, question.unit)
     count, where = len(leaves), plural(len(points), f"{len(points)} random point")
     proof = f"a search of {plural(count, f'{count} part')}, checked at {where}"
-    if bound < asked.cost(things):
+    if bound < question.cost(elements):
         stopped = "interrupted" if isinstance(interrupt, KeyboardInterrupt) else "out of time"
         proof = f"the search was {stopped} with {len(leaves)} parts left"
     best = _result(
-        asked, rank, things, bound, error, points, proof, GroupEvidence(leaves),
+        question, rank, elements, bound, error, points, proof, GroupEvidence(leaves),
         isinstance(interrupt, KeyboardInterrupt),
     )  # fmt: skip
     assert problem is not None
-    return best if interrupt else replace(best, **_ranking(asked, problem.groups, chosen))
+    return best if interrupt else replace(best, **_ranking(question, problem.groups, chosen))
 
 
-def _first_choice(asked: Asked, chosen: frozenset[int], proved: int | None) -> FirstChoice:
-    things = [asked.allowed[k] for k in sorted(chosen)]
-    names = tuple(title(asked.things[k], asked.question.names) for k in things)
-    return FirstChoice(names, asked.cost(things), Fraction(proved or 0, asked.unit))
+def _first_choice(
+    question: RecordingQuestion, chosen: frozenset[int], proved: int | None
+) -> FirstChoice:
+    elements = [question.allowed[k] for k in sorted(chosen)]
+    names = tuple(title(question.elements[k], question.parametrized.names) for k in elements)
+    return FirstChoice(names, question.cost(elements), Fraction(proved or 0, question.unit))
 
 
-def _ranking(asked: Asked, groups: Groups, chosen: frozenset[int]) -> dict[str, Any]:
+def _ranking(question: RecordingQuestion, groups: Groups, chosen: frozenset[int]) -> dict[str, Any]:
     """The increase of the rank by each chosen element, and the rank of each other one alone."""
     every = list(range(len(groups)))
     with phase("what each adds"), within(_LEAST):
@@ -232,13 +237,13 @@ def _ranking(asked: Asked, groups: Groups, chosen: frozenset[int]) -> dict[str, 
         for k, most in zip(every, groups.most([], every).tolist(), strict=True)
     ]
     return {
-        "order": tuple((asked.things[asked.allowed[k]], gain) for k, gain in order),
+        "order": tuple((question.elements[question.allowed[k]], gain) for k, gain in order),
         "alone": tuple(alone),
     }
 
 
 def _result(
-    asked: Asked,
+    question: RecordingQuestion,
     rank: GenericRank,
     chosen: frozenset[int],
     bound: Fraction,
@@ -249,26 +254,26 @@ def _result(
     interrupted: bool = False,
 ) -> Recording:
     return Recording(
-        asked, tuple(asked.things[k] for k in sorted(chosen)), asked.cost(chosen), bound, rank,
-        fibre_of(asked, rank), min(error, Fraction(1)), tuple(points), proof, evidence,
-        interrupted,
+        question, tuple(question.elements[k] for k in sorted(chosen)), question.cost(chosen),
+        bound, rank, fibre_of(question, rank), min(error, Fraction(1)), tuple(points), proof,
+        evidence, interrupted,
     )  # fmt: skip
 
 
-def _caps_text(asked: Asked) -> str:
+def _caps_text(question: RecordingQuestion) -> str:
     one = {"row": "each output", "column": "each sample", "matrix": "each population"}
-    return " and ".join(f"at most {number} of {one[kind]}" for kind, number in asked.caps)
+    return " and ".join(f"at most {number} of {one[kind]}" for kind, number in question.caps)
 
 
-def _not_found(asked: Asked) -> str:
+def _not_found(question: RecordingQuestion) -> str:
     return (
-        f"no recording with {_caps_text(asked) or 'these elements'} was found in the time given, "
-        "nor was it shown that there is none: allow more time, or loosen a cap"
+        f"no recording with {_caps_text(question) or 'these elements'} was found in the time "
+        "given, nor was it shown that there is none: allow more time, or raise a cap"
     )
 
 
-def _impossible(asked: Asked) -> str:
+def _impossible(question: RecordingQuestion) -> str:
     return (
-        f"no recording with {_caps_text(asked)} determines as much as everything that may be "
-        f"recorded (rank {asked.rank.rank}): loosen a cap"
+        f"no recording with {_caps_text(question)} determines as much as everything that may be "
+        f"recorded (rank {question.rank.rank}): raise a cap"
     )

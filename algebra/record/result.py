@@ -29,8 +29,8 @@ from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.parametrized import by_updates
-from algebra.record.asked import Asked
-from algebra.record.things import Thing, kinds_of, title
+from algebra.record.elements import Recordable, kinds_of, title
+from algebra.record.question import RecordingQuestion
 from algebra.results import Result, named
 
 FORMAT, VERSION = "matchprob-recording", 1
@@ -84,8 +84,8 @@ class Recording(Result):
 
     Attributes
     ----------
-    asked : Asked
-    recorded : tuple of Thing
+    question : RecordingQuestion
+    recorded : tuple of Recordable
     cost : Fraction
         Sum of their prices.
     bound : Fraction
@@ -103,7 +103,7 @@ class Recording(Result):
     evidence : Evidence
     interrupted : bool
         Whether the user ended the search.
-    order : tuple of (Thing, int)
+    order : tuple of (Recordable, int)
         The recorded elements, each with its increase of the rank of those before it, the largest
         increase first; empty for single entries, which add 1 each, and if the search was stopped.
     alone : tuple of int
@@ -111,8 +111,8 @@ class Recording(Result):
         numbers.
     """
 
-    asked: Asked = field(compare=False)
-    recorded: tuple[Thing, ...]
+    question: RecordingQuestion = field(compare=False)
+    recorded: tuple[Recordable, ...]
     cost: Fraction
     bound: Fraction
     rank: GenericRank
@@ -122,13 +122,13 @@ class Recording(Result):
     proof: str
     evidence: Evidence = field(repr=False)
     interrupted: bool = False
-    order: tuple[tuple[Thing, int], ...] = field(default=(), repr=False)
+    order: tuple[tuple[Recordable, int], ...] = field(default=(), repr=False)
     alone: tuple[int, ...] = field(default=(), repr=False)
 
     @property
     def problem(self) -> Problem:
-        """What was asked of."""
-        return self.asked.question
+        """The problem of the question."""
+        return self.question.parametrized
 
     @property
     def is_optimal(self) -> bool:
@@ -138,7 +138,7 @@ class Recording(Result):
     @property
     def learnable(self) -> int:
         """r, the number of learnable weights."""
-        return self.asked.allocation.size
+        return self.question.allocation.size
 
     @property
     def is_unique(self) -> bool:
@@ -153,14 +153,14 @@ class Recording(Result):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the recorded elements, with the names of units."""
-        return tuple(title(thing, self.problem.names) for thing in self.recorded)
+        return tuple(title(element, self.problem.names) for element in self.recorded)
 
     def table(self) -> str:
         """The recorded elements, a line each: name, cost (CSV)."""
-        prices = dict(zip(self.asked.things, self.asked.prices, strict=True))
+        prices = dict(zip(self.question.elements, self.question.prices, strict=True))
         lines = [
-            f'"{name}",{prices[thing]}' if "," in name else f"{name},{prices[thing]}"
-            for name, thing in zip(self.names, self.recorded, strict=True)
+            f'"{name}",{prices[element]}' if "," in name else f"{name},{prices[element]}"
+            for name, element in zip(self.names, self.recorded, strict=True)
         ]
         return "\n".join(["name,cost", *lines]) + "\n"
 
@@ -168,17 +168,17 @@ class Recording(Result):
         """The JSON object of ``matchprob record``."""
         return {
             "names": list(self.names),
-            "what": list(self.asked.what),
-            "recorded": [thing.name for thing in self.recorded],
-            "adds": [[thing.name, gain] for thing, gain in self.order],
+            "what": list(self.question.kinds),
+            "recorded": [element.name for element in self.recorded],
+            "adds": [[element.name, gain] for element, gain in self.order],
             **named(self, "cost", "bound"),
             "optimal": self.is_optimal,
-            "of": len(self.asked.allowed),
+            "of": len(self.question.allowed),
             "rank": self.rank.rank,
             "learnable": self.learnable,
             "locally_unique": self.is_unique,
             **cells_data("free", self.problem.network, self.free),
-            "caps": dict(self.asked.caps),
+            "caps": dict(self.question.caps),
             "proof": self.proof,
             "error_bound": bound_text(self.error),
             "rank_error_bound": bound_text(self.rank.error),
@@ -190,41 +190,41 @@ class Recording(Result):
 
         If the search was not finished, the file claims `bound` only.
         """
-        asked, chosen = self.asked, set(self.recorded)
-        problem = by_updates(Problem.of(asked.allocation, support=asked.question.support))
+        question, chosen = self.question, set(self.recorded)
+        problem = by_updates(Problem.of(question.allocation, support=question.parametrized.support))
         return {
             "format": FORMAT,
             "version": VERSION,
             "problem": compact(problem.to_dict()),
-            "what": list(asked.what),
-            "prices": [str(price) for price in asked.prices],
-            "must": sorted(asked.must),
-            "forbidden": sorted(asked.forbidden),
-            "caps": dict(asked.caps),
-            "recorded": [k for k, thing in enumerate(asked.things) if thing in chosen],
+            "what": list(question.kinds),
+            "prices": [str(price) for price in question.prices],
+            "must": sorted(question.must),
+            "forbidden": sorted(question.forbidden),
+            "caps": dict(question.caps),
+            "recorded": [k for k, element in enumerate(question.elements) if element in chosen],
             "rank": self.rank.rank,
             **named(self, "cost", "bound", "evidence"),
         }
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each element."""
-        asked, recorded = self.asked, set(self.recorded)
-        adds, alone = dict(self.order), dict(zip(self.asked.allowed, self.alone, strict=False))
+        question, recorded = self.question, set(self.recorded)
+        adds, alone = dict(self.order), dict(zip(self.question.allowed, self.alone, strict=False))
         return {
-            "name": [title(thing, self.problem.names) for thing in asked.things],
-            "recorded": [thing in recorded for thing in asked.things],
-            "allowed": [k not in asked.forbidden for k in range(len(asked.things))],
-            "cost": [str(price) for price in asked.prices],
-            "adds": [adds.get(thing, 0) for thing in asked.things],
-            "alone_at_most": [alone.get(k, 0) for k in range(len(asked.things))],
+            "name": [title(element, self.problem.names) for element in question.elements],
+            "recorded": [element in recorded for element in question.elements],
+            "allowed": [k not in question.forbidden for k in range(len(question.elements))],
+            "cost": [str(price) for price in question.prices],
+            "adds": [adds.get(element, 0) for element in question.elements],
+            "alone_at_most": [alone.get(k, 0) for k in range(len(question.elements))],
         }
 
     def document(self) -> Document:
         """What to record, how sure it is the least, and what it determines."""
-        of, names = len(self.asked.allowed), list(self.names)
+        of, names = len(self.question.allowed), list(self.names)
         listed = some(names, _MOST)
         facts = {
-            "what": ", ".join(self.asked.what),
+            "what": ", ".join(self.question.kinds),
             "recorded": f"{len(names)} of {of}",
             "cost": self.cost,
             "bound": self.bound,
@@ -234,7 +234,7 @@ class Recording(Result):
         }
         lines = []
         if len(self.order) > 1:
-            adds = [f"{title(thing, self.problem.names)} {gain}" for thing, gain in self.order]
+            adds = [f"{title(element, self.problem.names)} {gain}" for element, gain in self.order]
             lines.append(f"  by what each adds to the rank: {some(adds, _RANKED)}")
         if not self.is_unique:
             free = some([self.problem.names.cell(cell) for cell in self.free], _MOST)
@@ -249,7 +249,7 @@ class Recording(Result):
     def _why(self) -> Explanation:
         """What it determines, and how sure it is that less does not do."""
         size, rank = self.learnable, self.rank.rank
-        kinds, network = self.asked.what, self.problem.network
+        kinds, network = self.question.kinds, self.problem.network
         known, open_, decided_by = [], [], ""
         steps: list[Step] = []
         if not size:
@@ -273,13 +273,13 @@ class Recording(Result):
                 steps.append(step("identify", "which weights the labels determine"))
         else:
             known.append(
-                f"All that may be recorded ({len(self.asked.allowed)}) changes with the {size} "
+                f"All that may be recorded ({len(self.question.allowed)}) changes with the {size} "
                 f"learnable weights in only {rank} independent directions: {len(self.free)} "
                 "weights stay free whatever is recorded. What is recorded determines as much as "
                 "all does."
             )
             open_.append("the values of the free weights")
-            decided_by = "other things recorded, more samples, or fewer learnable weights"
+            decided_by = "other elements recorded, more samples, or fewer learnable weights"
             for kind in ("units", "times"):
                 if kind in kinds_of(network) and kind not in kinds:
                     steps.append(step("record", f"with {kind} as well", what=(*kinds, kind)))

@@ -42,9 +42,9 @@ from algebra.linalg.modular import Residues, matmul, random_residues
 from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound
 from algebra.networks.base import Point
-from algebra.record.asked import Asked
 from algebra.record.blocks import direction_of, groups_at
 from algebra.record.proof import RecordingProof, read_proof
+from algebra.record.question import RecordingQuestion
 from algebra.record.result import EntryEvidence, GroupEvidence, bound_text
 from algebra.time_limits import check_time
 
@@ -86,70 +86,72 @@ def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
 
 def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
     with refused_at("question"):
-        asked = proof.ask(seed)
-    _meets(proof, asked)
-    point = asked.point(*next(asked.points()))
-    groups = groups_at(asked, point)
-    few = asked.allowed if groups.is_small and groups.reach is None else proof.recorded
-    rows, owner = asked.rows(point, few)
-    _check_derivatives(asked, point, rows, owner)
+        question = proof.question(seed)
+    _meets(proof, question)
+    point = question.point(*next(question.points()))
+    groups = groups_at(question, point)
+    few = question.allowed if groups.is_small and groups.reach is None else proof.recorded
+    rows, owner = question.rows(point, few)
+    _check_derivatives(question, point, rows, owner)
     checklist.say(
         "derivatives", PROBABLE,
         f"the {len(rows)} numbers' derivatives agree with dual numbers along a random direction"
-        + ("" if few == asked.allowed else ", and so do all that the evidence needs"),
+        + ("" if few == question.allowed else ", and so do all that the evidence needs"),
     )  # fmt: skip
-    _ranks(proof, asked, checklist)
-    _bound(proof, asked, checklist)
+    _ranks(proof, question, checklist)
+    _bound(proof, question, checklist)
 
 
-def _meets(proof: RecordingProof, asked: Asked) -> None:
+def _meets(proof: RecordingProof, question: RecordingQuestion) -> None:
     """The recorded elements answer the question, and cost what the file says."""
     chosen = frozenset(proof.recorded)
-    for k in sorted(asked.must - chosen):
-        raise CheckFailed("recorded", f"{asked.things[k].name} must be recorded and is not")
-    for k in sorted(asked.forbidden & chosen):
-        raise CheckFailed("recorded", f"{asked.things[k].name} must not be recorded")
-    everything = tuple(range(len(asked.things)))
+    for k in sorted(question.must - chosen):
+        raise CheckFailed("recorded", f"{question.elements[k].name} must be recorded and is not")
+    for k in sorted(question.forbidden & chosen):
+        raise CheckFailed("recorded", f"{question.elements[k].name} must not be recorded")
+    everything = tuple(range(len(question.elements)))
     for (kind, number), (of, caps) in zip(
-        asked.caps, asked.systems(everything, frozenset()), strict=True
+        question.caps, question.systems(everything, frozenset()), strict=True
     ):
         used = np.bincount([of[k] for k in chosen], minlength=len(caps))
         if used.max() > number:
             raise CheckFailed("caps", f"{used.max()} elements under one cap ({kind}: {number})")
-    cost = asked.cost(chosen)
+    cost = question.cost(chosen)
     if cost != proof.cost:
         raise CheckFailed("cost", f"says {proof.cost}, the prices add up to {cost}")
     if proof.bound > cost:
         raise CheckFailed("bound", f"says {proof.bound}, what is recorded costs {cost}")
 
 
-def _check_derivatives(asked: Asked, point: Point, table: Residues, owner: np.ndarray) -> None:
+def _check_derivatives(
+    question: RecordingQuestion, point: Point, table: Residues, owner: np.ndarray
+) -> None:
     """Compare rows at a point with dual numbers along a random direction."""
-    p, size = point.p, asked.allocation.size
+    p, size = point.p, question.allocation.size
     step = random_residues((size, 1), p, random.Random(f"direction/{p}/{point.seed}"))
-    along, owners = direction_of(asked, point, step[:, 0])
+    along, owners = direction_of(question, point, step[:, 0])
     if not np.array_equal(along[np.isin(owners, owner)], matmul(table, step, p)[:, 0]):
-        title = asked.question.network.title
+        title = question.parametrized.network.title
         raise ArithmeticError(f"the derivatives of a {title} are wrong: a bug")
 
 
-def _ranks(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
+def _ranks(proof: RecordingProof, question: RecordingQuestion, checklist: Checklist) -> None:
     """The recorded elements have the rank of all elements."""
-    chosen, everything = frozenset(proof.recorded), asked.rank
+    chosen, everything = frozenset(proof.recorded), question.rank
     if proof.rank != everything.rank:
         text = f"says {proof.rank}; all that may be recorded has {everything.rank}"
         raise CheckFailed("rank", text)
-    own = asked.rank_of(chosen).rank
+    own = question.rank_of(chosen).rank
     if own < proof.rank:
         raise CheckFailed("recorded", f"has rank {own}, not {proof.rank}")
-    size = asked.allocation.size
+    size = question.allocation.size
     what = (
         "the match is locally unique"
         if proof.rank == size
         else f"of {size} weights: no more is determined by everything"
     )
     status = PROVED if everything.is_proved else PROBABLE
-    if not asked.question.network.ranks_are_exact(asked.question.support):
+    if not question.parametrized.network.ranks_are_exact(question.parametrized.support):
         status = UNFINISHED
         what = f"{what}, if no theorem is needed: with this activation ranks are upper bounds"
     checklist.say(
@@ -160,30 +162,32 @@ def _ranks(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
     )
 
 
-def _bound(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
+def _bound(proof: RecordingProof, question: RecordingQuestion, checklist: Checklist) -> None:
     """No elements of this rank cost less than the claimed bound."""
 
     def check(p: int, number: int) -> Fraction:
         check_time()
         with refused_at("evidence"):
-            bound = _bound_at(proof, asked, p, number)
+            bound = _bound_at(proof, question, p, number)
         if bound is None or bound < proof.bound:
             raise CheckFailed("evidence", f"does not bound the cost by {proof.bound}")
-        return asked.point_error
+        return question.point_error
 
-    error, count = over_points(asked.points(), TARGET, check)
+    error, count = over_points(question.points(), TARGET, check)
     best = "nothing costs less" + ("" if proof.bound == proof.cost else f" than {proof.bound}")
     checklist.say(
         "evidence", PROBABLE, f"{best}: {count} new points, error at most {bound_text(error)}"
     )
 
 
-def _bound_at(proof: RecordingProof, asked: Asked, p: int, number: int) -> Fraction | None:
+def _bound_at(
+    proof: RecordingProof, question: RecordingQuestion, p: int, number: int
+) -> Fraction | None:
     if isinstance(proof.evidence, GroupEvidence):
-        problem = asked.groups(p, number, partial(_check_derivatives, asked))
-        enough = ceil(proof.bound * asked.unit)
+        problem = question.groups(p, number, partial(_check_derivatives, question))
+        enough = ceil(proof.bound * question.unit)
         found = spanning_bound(problem, proof.evidence.leaves, enough)
-        return None if found is None else Fraction(found, asked.unit)
+        return None if found is None else Fraction(found, question.unit)
     assert isinstance(proof.evidence, EntryEvidence)
-    units = proof.evidence.dual.bound(asked.problem(p, number))
-    return None if units is None else Fraction(units, asked.unit) + asked.cost(asked.must)
+    units = proof.evidence.dual.bound(question.problem(p, number))
+    return None if units is None else Fraction(units, question.unit) + question.cost(question.must)

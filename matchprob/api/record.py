@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 def _tables(before: Arguments) -> tuple[Any, Any]:
     """What may be recorded, and the names of units: what entries of tables are read with."""
-    from algebra.record.things import check_what, things_of
+    from algebra.record.elements import check_kinds, elements_of
 
     problem = before["question"]
-    kinds = check_what(before.get("what", "outputs"))
-    return things_of(problem.network, kinds)[0], problem.names
+    kinds = check_kinds(before.get("what", "outputs"))
+    return elements_of(problem.network, kinds)[0], problem.names
 
 
 def _prices(entries: Sequence[str], before: Arguments) -> dict[str, Fraction]:
-    from matchprob.io.things import read_prices
+    from matchprob.io.elements import read_prices
 
     return read_prices(entries, *_tables(before))
 
 
 def _marks(option: str) -> LineOption:
     def read(entries: Sequence[str], before: Arguments) -> list[str]:
-        from matchprob.io.things import read_marks
+        from matchprob.io.elements import read_marks
 
         return read_marks(entries, *_tables(before), option)
 

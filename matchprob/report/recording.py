@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 
 from algebra.networks.readings import LABELS
 from algebra.problems.allocation import Cell
+from algebra.record.elements import title, unit_names
 from algebra.record.result import Recording
-from algebra.record.things import title, unit_names
 from matchprob.report.drawing.masks import Group, draw_grids, grid_size
 from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY
 from matchprob.report.drawing.style import heading, name_ticks, tidy
@@ -27,22 +27,28 @@ STATES = (
 
 
 def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | None]]:
-    """The states of all numbers that may be recorded, one grid a kind of thing and population.
+    """The states of all numbers that may be recorded, one grid a kind of element and population.
 
     Returns
     -------
     dict of str to (ndarray of int, names)
         By a title: indices of `STATES`, units down and steps or samples across; the units' names.
     """
-    asked, recorded = found.asked, set(found.recorded)
+    question, recorded = found.question, set(found.recorded)
     state = np.array(
         [
-            0 if k in asked.forbidden else 3 if k in asked.must else 2 if thing in recorded else 1
-            for k, thing in enumerate(asked.things)
+            0
+            if k in question.forbidden
+            else 3
+            if k in question.must
+            else 2
+            if element in recorded
+            else 1
+            for k, element in enumerate(question.elements)
         ]
     )
     network, out = found.problem.network, {}
-    for kind, (source, owners) in zip(asked.what, asked.owners, strict=True):
+    for kind, (source, owners) in zip(question.kinds, question.owners, strict=True):
         readings = network.readings(source)
         by_sample = source == LABELS and kind != "outputs"
         for axis in dict.fromkeys(reading.axis for reading in readings):
@@ -70,7 +76,7 @@ def recording_size(found: Recording) -> tuple[float, float]:
 
 
 def _is_ranked(found: Recording) -> bool:
-    return found.asked.of_units and len(found.asked.things) > _ALL and bool(found.order)
+    return found.question.of_units and len(found.question.elements) > _ALL and bool(found.order)
 
 
 def draw_ranking(axes: Axes, found: Recording) -> None:
@@ -82,7 +88,9 @@ def draw_ranking(axes: Axes, found: Recording) -> None:
     axes.axhline(found.learnable, color=ORANGE, lw=0.8)
     axes.set_ylim(0, 1.08 * found.learnable)
     axes.set_xlim(0.3, len(gains) + 0.7)
-    units = [title(thing, found.problem.names).removeprefix("unit ") for thing, _ in found.order]
+    units = [
+        title(element, found.problem.names).removeprefix("unit ") for element, _ in found.order
+    ]
     tidy(axes, "units, by what each adds", "rank")
     name_ticks(axes, at.tolist(), units)
     handles = [
@@ -90,12 +98,12 @@ def draw_ranking(axes: Axes, found: Recording) -> None:
         Line2D([], [], color=BLUE, marker="o", ms=3, label="of all up to here"),
         Line2D([], [], color=ORANGE, label="learnable"),
     ]
-    of = f"record {len(gains)} of {len(found.asked.allowed)} at cost {found.cost}"
+    of = f"record {len(gains)} of {len(found.question.allowed)} at cost {found.cost}"
     heading(axes, of + ("" if found.is_optimal else f", at least {found.bound}"), handles)
 
 
 def draw_recording(axes: Axes, found: Recording) -> None:
-    """Draw the grids side by side, or the ranking of many things."""
+    """Draw the grids side by side, or the ranking of many elements."""
     if _is_ranked(found):
         draw_ranking(axes, found)
         return
@@ -104,7 +112,7 @@ def draw_recording(axes: Axes, found: Recording) -> None:
     for name, (states, _) in parts.items():
         for (i, j), k in np.ndenumerate(states):
             cells[int(k)].append((name, i, j))
-    of = f"record {len(found.recorded)} of {len(found.asked.allowed)} at cost {found.cost}"
+    of = f"record {len(found.recorded)} of {len(found.question.allowed)} at cost {found.cost}"
     draw_grids(
         axes,
         {name: states.shape for name, (states, _) in parts.items()},
@@ -112,7 +120,7 @@ def draw_recording(axes: Axes, found: Recording) -> None:
         title=of + ("" if found.is_optimal else f", at least {found.bound}"),
         rows={name: names for name, (_, names) in parts.items()},
         # An output is recorded at all steps alike.
-        columns={"outputs": ("all",)} if "outputs" in found.asked.what else {},
-        across="samples" if {"entries", "samples"} & set(found.asked.what) else "steps",
-        down="units" if "units" in found.asked.what else "outputs",
+        columns={"outputs": ("all",)} if "outputs" in found.question.kinds else {},
+        across="samples" if {"entries", "samples"} & set(found.question.kinds) else "steps",
+        down="units" if "units" in found.question.kinds else "outputs",
     )

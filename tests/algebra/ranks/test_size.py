@@ -9,7 +9,7 @@ from algebra.errors import LargeMemory, Unfinished
 from algebra.ranks import size
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.ranks.size import check_memory, check_size, memory
-from algebra.record.things import WHATS
+from algebra.record.elements import ELEMENT_KINDS
 from algebra.time_limits import OutOfTime, TooSlow, within
 
 
@@ -52,14 +52,14 @@ def test_left_factors_of_activations(monkeypatch):
     net = mp.RNN(n=40, T=4, b=1, d=1, m=50, activation="tanh")
     point = random_point(net, 2147483629, 0)
     for what in ("labels", "times", "units"):
-        source = WHATS[what if what != "labels" else "outputs"].source
+        source = ELEMENT_KINDS[what if what != "labels" else "outputs"].source
         factors = net.modular_readings(source, point, None)
         held = sum(L.size + R.size for one in factors for L, R in one.values())
         assert held / 3 <= net.factor_entries(source) <= 3 * held
     monkeypatch.setattr(size, "memory", lambda: 10**7)
     check_size(net, 10, 10)
     with pytest.raises(Unfinished, match="memory"):
-        check_size(net, 10, 10, reading=WHATS["units"].source)
+        check_size(net, 10, 10, reading=ELEMENT_KINDS["units"].source)
 
 
 def test_before_anything_is_made():

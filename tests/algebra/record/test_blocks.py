@@ -13,12 +13,12 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.record import blocks
-from algebra.record.asked import ask
+from algebra.record.question import recording_question
 from algebra.record.recording import record
 from algebra.record.verify import _check_derivatives, verify_recording
 
 
-def question(kind, *, n=9, T=3, b=2, m=3, share=0.25, seed=0, learnable=None):
+def circuit(kind, *, n=9, T=3, b=2, m=3, share=0.25, seed=0, learnable=None):
     """A sparse circuit; a linear one, or with tanh."""
     rng = np.random.default_rng(seed)
     mask = (rng.random((n, n)) < share).astype(int)
@@ -38,14 +38,14 @@ def as_if_large(monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_reach_bounds_every_union(as_if_large, kind, seed):
     """The bound of each set of two units, and more, is at least the rank of its rows."""
-    asked = ask(question(kind, seed=seed), "units")
-    point = asked.point(*next(asked.points()))
-    groups = blocks.groups_at(asked, point)
+    question = recording_question(circuit(kind, seed=seed), "units")
+    point = question.point(*next(question.points()))
+    groups = blocks.groups_at(question, point)
     tight = 0
     for size in (1, 2, 3):
         for some in combinations(range(9), size):
             most = int(groups.most(some[1:], some[:1])[0])
-            rows, _ = asked.rows(point, some)
+            rows, _ = question.rows(point, some)
             assert rank(rows, point.p) == groups.rank(some) <= most
             tight += rank(rows, point.p) == most
     assert tight >= 5
@@ -60,7 +60,7 @@ def test_large_and_small_agree(monkeypatch, kind, learnable):
     if learnable and "tied" in learnable["W"]:
         mask = (np.random.default_rng(0).random((9, 9)) < 0.25).astype(int)
         learnable = {"W": {"tied": (mask * (np.arange(81).reshape(9, 9) % 20 + 1)).tolist()}}
-    problem = question(kind, learnable=learnable)
+    problem = circuit(kind, learnable=learnable)
     small = record(problem, "units")
     monkeypatch.setattr(groups_module, "_WHOLE", 0)
     monkeypatch.setattr(blocks, "_AT_A_GLANCE", 0)
@@ -75,14 +75,14 @@ def test_large_and_small_agree(monkeypatch, kind, learnable):
 
 def test_a_span_needs_few_things(as_if_large, monkeypatch):
     """Of forty units a few are computed, and they span the rows of all."""
-    asked = ask(question("tanh", n=40, m=4, share=0.06), "units")
-    point = asked.point(*next(asked.points()))
+    question = recording_question(circuit("tanh", n=40, m=4, share=0.06), "units")
+    point = question.point(*next(question.points()))
     made = []
     part = blocks._Blocks.part
     monkeypatch.setattr(blocks._Blocks, "part", lambda self, k: made.append(k) or part(self, k))
-    size = asked.allocation.size
-    found = blocks.span_at(asked, point, size)
-    everything = asked.rows(point)[0]
+    size = question.allocation.size
+    found = blocks.span_at(question, point, size)
+    everything = question.rows(point)[0]
     assert len(found.rows) == rank(everything, point.p)
     assert rank(np.concatenate([found.rows, everything]), point.p) == len(found.rows)
     assert len(set(made)) < 30
@@ -90,19 +90,19 @@ def test_a_span_needs_few_things(as_if_large, monkeypatch):
 
 def test_things_that_differ_are_made_together(monkeypatch):
     """Several at a time, each once; the rows of an element are those of the whole table."""
-    asked = ask(question("tanh"), "units")
-    point = asked.point(*next(asked.points()))
-    table, owner = asked.rows(point)
+    question = recording_question(circuit("tanh"), "units")
+    point = question.point(*next(question.points()))
+    table, owner = question.rows(point)
     seen = []
     monkeypatch.setattr(blocks, "_AT_ONCE", 400)
-    found = blocks._Blocks(asked, point, lambda *given: seen.append(given[2]))
+    found = blocks._Blocks(question, point, lambda *given: seen.append(given[2]))
     found.is_small = False
     for k in (4, 0, 4, 8):
         assert (found.part(k) == table[owner == k]).all()
     made = [set(some.tolist()) for some in seen]
     assert sum(map(len, made)) == len(set().union(*made))
     monkeypatch.setattr(blocks, "_KEPT", 0)
-    less = blocks._Blocks(asked, point, None)
+    less = blocks._Blocks(question, point, None)
     less.is_small = False
     for k in (0, 8, 0):
         assert (less.part(k) == table[owner == k]).all()
@@ -112,9 +112,9 @@ def test_things_that_differ_are_made_together(monkeypatch):
 @pytest.mark.parametrize("kind", ["linear", "tanh"])
 def test_rows_that_are_wrong_are_found(kind):
     """Computed rows pass the check by dual numbers, rows with one wrong entry fail."""
-    asked = ask(question(kind), "units")
-    check = partial(_check_derivatives, asked)
-    problem = asked.groups(*next(asked.points()), check)
+    question = recording_question(circuit(kind), "units")
+    check = partial(_check_derivatives, question)
+    problem = question.groups(*next(question.points()), check)
     assert len(problem.groups.part(0))
 
     def spoilt(point, table, owner):
@@ -122,7 +122,7 @@ def test_rows_that_are_wrong_are_found(kind):
         check(point, table, owner)
 
     with pytest.raises(ArithmeticError, match="derivatives of a"):
-        asked.groups(*next(asked.points()), spoilt).groups.part(0)
+        question.groups(*next(question.points()), spoilt).groups.part(0)
 
 
 def test_groups_of_anything_are_bounded_by_their_size():

@@ -21,9 +21,9 @@ from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.record import blocks
-from algebra.record.asked import ask
+from algebra.record.elements import kinds_of
+from algebra.record.question import recording_question
 from algebra.record.recording import NoRecording, record
-from algebra.record.things import kinds_of
 from algebra.record.verify import verify_recording
 
 SQUARE = {"polynomial": [0, 1, 1]}
@@ -51,24 +51,25 @@ def masks_of(network, cells):
     return {name: mask for name, mask in masks.items() if mask.any()}
 
 
-def brute_force(asked):
+def brute_force(question):
     """The least cost over all sets of elements with the rank of all, modulo one large prime."""
-    p, number = next(iter(asked.points()))
-    table, owner = asked.rows(asked.point(p, number))
+    p, number = next(iter(question.points()))
+    table, owner = question.rows(question.point(p, number))
     whole = rank(table, p)
     best = None
-    for size in range(len(asked.free) + 1):
-        for more in combinations(asked.free, size):
-            chosen = {*more, *asked.must}
-            cost = asked.cost(frozenset(chosen))
+    for size in range(len(question.free) + 1):
+        for more in combinations(question.free, size):
+            chosen = {*more, *question.must}
+            cost = question.cost(frozenset(chosen))
             if best is not None and cost >= best:
                 continue
             counts = [
                 [sum(of[k] == key for k in chosen) for key in set(of)]
-                for of in (asked.classes(kind) for kind, _ in asked.caps)
+                for of in (question.classes(kind) for kind, _ in question.caps)
             ]
             if any(
-                max(count) > number for count, (_, number) in zip(counts, asked.caps, strict=True)
+                max(count) > number
+                for count, (_, number) in zip(counts, question.caps, strict=True)
             ):
                 continue
             if rank(table[np.isin(owner, sorted(chosen))], p) == whole:
@@ -78,8 +79,8 @@ def brute_force(asked):
 
 def check(problem, what, **options):
     """A recording is optimal, and its fields are correct."""
-    asked = ask(problem, what, **options)
-    best = brute_force(asked)
+    question = recording_question(problem, what, **options)
+    best = brute_force(question)
     if best is None:
         with pytest.raises(NoRecording, match="at most"):
             record(problem, what, **options)
@@ -88,11 +89,11 @@ def check(problem, what, **options):
     assert found.cost == found.bound == best
     assert found.is_optimal
     p = random_prime(random.Random(7))
-    table, owner = asked.rows(asked.point(p, 3))
-    chosen = [k for k, thing in enumerate(asked.things) if thing in set(found.recorded)]
+    table, owner = question.rows(question.point(p, 3))
+    chosen = [k for k, element in enumerate(question.elements) if element in set(found.recorded)]
     assert rank(table[np.isin(owner, chosen)], p) == rank(table, p) == found.rank.rank
-    assert asked.must <= set(chosen)
-    assert not asked.forbidden & set(chosen)
+    assert question.must <= set(chosen)
+    assert not question.forbidden & set(chosen)
     assert found.is_unique == (found.rank.rank == problem.allocation.size)
     # Without a free weight the rank is the same, without another one it is smaller.
     cells = problem.allocation.cells
@@ -117,7 +118,7 @@ def test_brute_force_on_a_sample(n):
     """All kinds of networks and of elements; costs with ties, requirements, caps."""
     for problem, rng in sample(n, 3):
         for what in kinds_of(problem.network):
-            names = [thing.name for thing in ask(problem, what).things]
+            names = [element.name for element in recording_question(problem, what).elements]
             if len(names) > 8:
                 continue
             costs = {name: Fraction(int(rng.integers(0, 4)), 2) for name in names}
@@ -158,7 +159,7 @@ def test_brute_force_on_all_nets(n):
                 continue
             problem = Problem(network, {name: mask})
             for what in kinds_of(network):
-                if len(ask(problem, what).things) <= 8:
+                if len(recording_question(problem, what).elements) <= 8:
                     check(problem, what)
 
 
@@ -188,7 +189,7 @@ def test_monotone_in_costs(mask, first, more):
     """Higher prices give no lower cost, and at most the cost of the old result at new prices."""
     cheap = units(mask, first)
     dear = units(mask, [a + b for a, b in zip(first, more, strict=True)])
-    added = sum(more[thing.unit] for thing in cheap.recorded)
+    added = sum(more[element.unit] for element in cheap.recorded)
     assert cheap.cost <= dear.cost <= cheap.cost + added
 
 
@@ -224,7 +225,7 @@ def test_everything_is_the_labels_of_the_sequence():
     """Entries of a net read at every step are single numbers of its trajectory."""
     net = SequenceRNN(n=2, T=2, b=1, d=1, m=1)
     found = record(Problem(net, {"W": [[1, 0], [0, 1]]}), "entries")
-    assert [thing.name for thing in found.recorded] == ["entry 0,0 step 0", "entry 0,0 step 1"]
+    assert [element.name for element in found.recorded] == ["entry 0,0 step 0", "entry 0,0 step 1"]
 
 
 def test_without_time_there_is_still_an_answer():
@@ -313,15 +314,15 @@ def test_what_is_recorded_is_ranked_by_what_it_adds(kind):
     mask = (np.random.default_rng(3).random((5, 5)) < 0.5).astype(int)
     found = record(Problem(net, {"W": mask}), "units")
     gains = [gain for _, gain in found.order]
-    assert {thing for thing, _ in found.order} == set(found.recorded)
+    assert {element for element, _ in found.order} == set(found.recorded)
     assert gains == sorted(gains, reverse=True)
     assert sum(gains) == found.rank.rank
-    numbers = {thing: k for k, thing in enumerate(found.asked.things)}
+    numbers = {element: k for k, element in enumerate(found.question.elements)}
     for size in range(1, len(gains) + 1):
-        first = frozenset(numbers[thing] for thing, _ in found.order[:size])
-        assert found.asked.rank_of(first).rank == sum(gains[:size])
+        first = frozenset(numbers[element] for element, _ in found.order[:size])
+        assert found.question.rank_of(first).rank == sum(gains[:size])
     for k, alone in enumerate(found.alone):
-        assert found.asked.rank_of(frozenset({k})).rank <= alone <= found.rank.rank
-    assert found.to_dict()["adds"] == [[thing.name, gain] for thing, gain in found.order]
+        assert found.question.rank_of(frozenset({k})).rank <= alone <= found.rank.rank
+    assert found.to_dict()["adds"] == [[element.name, gain] for element, gain in found.order]
     assert found.columns()["alone_at_most"] == list(found.alone)
     assert len(found.order) < 2 or "by what each adds" in str(found)

@@ -22,7 +22,7 @@ def test_data():
     """The keys that other programs rely on, in agreement with the object."""
     found = record(PROBLEM, "units", costs={"unit b": "1/2"}, forbidden=["unit a"])
     data = json.loads(json.dumps(found.to_dict()))
-    assert data["recorded"] == [thing.name for thing in found.recorded]
+    assert data["recorded"] == [element.name for element in found.recorded]
     assert data["cost"] == data["bound"] == str(found.cost)
     assert data["optimal"] is True
     assert (data["of"], data["rank"], data["learnable"]) == (2, found.rank.rank, 4)
@@ -62,9 +62,9 @@ def test_a_proof_is_read_as_it_was_written():
     assert (proof.cost, proof.bound, proof.rank) == (found.cost, found.bound, found.rank.rank)
     assert isinstance(proof.evidence, GroupEvidence)
     assert proof.evidence == found.evidence
-    asked = proof.ask(1)
-    assert (asked.must, asked.caps) == (found.asked.must, found.asked.caps)
-    assert [asked.things[k] for k in proof.recorded] == list(found.recorded)
+    question = proof.question(1)
+    assert (question.must, question.caps) == (found.question.must, found.question.caps)
+    assert [question.elements[k] for k in proof.recorded] == list(found.recorded)
     # Names of units, and laws, are not part of a proof.
     assert "names" not in data["problem"]
     with pytest.raises(CheckFailed, match="order"):

@@ -11,8 +11,8 @@ from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
+from algebra.record.elements import kinds_of
 from algebra.record.recording import record
-from algebra.record.things import kinds_of
 from algebra.record.verify import verify_recording
 
 NET = RNN(n=4, T=2, b=1, d=1, m=3, activation="tanh")

@@ -59,7 +59,7 @@ from algebra.ranks.jacobian import jacobian, random_point
 from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.size import FOR_GROUPS, check_size
 from algebra.record.blocks import Check, groups_at, span_at
-from algebra.record.things import Thing, check_what, numbers_of, things_of
+from algebra.record.elements import Recordable, check_kinds, elements_of, numbers_of
 
 # Kinds of caps: on entries of one output, on entries of one sample, on one population's elements.
 CAPS = ("row", "column", "matrix")
@@ -69,15 +69,16 @@ _CAPPED = {"row": "output", "column": "sample", "matrix": "population"}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A checked question; `ask` makes it.
+class RecordingQuestion:
+    """A checked question; `recording_question` makes it.
 
     Attributes
     ----------
-    question : Problem
-        The parameters of updates are weights in it (`algebra.ranks.parametrized`).
-    what : tuple of str
-    things : tuple of Thing
+    parametrized : Problem
+        The problem; the parameters of updates are weights in it (`algebra.ranks.parametrized`).
+    kinds : tuple of str
+        Of `ELEMENT_KINDS`.
+    elements : tuple of Recordable
         All elements of these kinds.
     prices : tuple of Fraction
         Of each element.
@@ -88,9 +89,9 @@ class Asked:
         Random points are derived from it.
     """
 
-    question: Problem
-    what: tuple[str, ...]
-    things: tuple[Thing, ...]
+    parametrized: Problem
+    kinds: tuple[str, ...]
+    elements: tuple[Recordable, ...]
     prices: tuple[Fraction, ...]
     must: frozenset[int]
     forbidden: frozenset[int]
@@ -101,12 +102,12 @@ class Asked:
     @property
     def allocation(self) -> Allocation:
         """The weights that learn."""
-        return self.question.allocation
+        return self.parametrized.allocation
 
     @cached_property
     def allowed(self) -> tuple[int, ...]:
         """Numbers of the elements that may be recorded."""
-        return tuple(k for k in range(len(self.things)) if k not in self.forbidden)
+        return tuple(k for k in range(len(self.elements)) if k not in self.forbidden)
 
     @cached_property
     def free(self) -> tuple[int, ...]:
@@ -116,30 +117,30 @@ class Asked:
     @property
     def is_plain(self) -> bool:
         """Whether each element is a single number: a matroid."""
-        return self.what == ("entries",)
+        return self.kinds == ("entries",)
 
     @property
     def of_units(self) -> bool:
         """Whether each element is a hidden unit."""
-        return self.what == ("units",)
+        return self.kinds == ("units",)
 
     @cached_property
     def unit(self) -> int:
         """Common denominator of the prices."""
         return lcm(*(price.denominator for price in self.prices))
 
-    def cost(self, things: Sequence[int] | frozenset[int]) -> Fraction:
+    def cost(self, elements: Sequence[int] | frozenset[int]) -> Fraction:
         """Total price."""
-        return sum((self.prices[k] for k in things), Fraction(0))
+        return sum((self.prices[k] for k in elements), Fraction(0))
 
-    def units(self, things: Sequence[int]) -> list[int]:
+    def units(self, elements: Sequence[int]) -> list[int]:
         """Prices in units of 1/`unit`."""
-        return [int(self.prices[k] * self.unit) for k in things]
+        return [int(self.prices[k] * self.unit) for k in elements]
 
     # -- the rows --------------------------------------------------------------------------
 
     def rows(
-        self, point: Point, things: Sequence[int] | None = None
+        self, point: Point, elements: Sequence[int] | None = None
     ) -> tuple[Residues, np.ndarray]:
         """The rows of some elements, or of all allowed ones, at a point over GF(p).
 
@@ -149,9 +150,9 @@ class Asked:
         owner : ndarray of int, shape (numbers,)
             The element of each row.
         """
-        network, cells = self.question.network, self.allocation.cells
-        wanted = np.zeros(len(self.things), bool)
-        wanted[list(self.allowed if things is None else things)] = True
+        network, cells = self.parametrized.network, self.allocation.cells
+        wanted = np.zeros(len(self.elements), bool)
+        wanted[list(self.allowed if elements is None else elements)] = True
         names = sorted(self.allocation.matrices)
         tables, owners = [np.zeros((0, len(cells)), np.int64)], [np.zeros(0, np.int64)]
         for source, inside in self.owners:
@@ -178,32 +179,32 @@ class Asked:
 
     def point(self, p: int, number: int) -> Point:
         """A random point."""
-        return random_point(self.question.network, p, number, self.question.support)
+        return random_point(self.parametrized.network, p, number, self.parametrized.support)
 
     @cached_property
     def bits(self) -> int:
         """Number of bits of the primes of random points."""
-        return prime_bits(self.question.network, max(1, self.rank.rank), below=RARE)
+        return prime_bits(self.parametrized.network, max(1, self.rank.rank), below=RARE)
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
         return random_points(self.stream, self.bits)
 
-    def rank_of(self, things: frozenset[int] | None = None) -> GenericRank:
+    def rank_of(self, elements: frozenset[int] | None = None) -> GenericRank:
         """Generic rank of the rows of some elements, or of all allowed ones."""
         size = self.allocation.size
         count = Counter(int(k) for _, inside in self.owners for o in inside for k in o.ravel())
-        chosen = self.allowed if things is None else sorted(things)
+        chosen = self.allowed if elements is None else sorted(elements)
         bound = min(size, sum(count[k] for k in chosen))
 
         def rank_of(point: Point) -> int:
-            if things is None:
+            if elements is None:
                 return span_at(self, point, bound).rank
             return rank(self.rows(point, chosen)[0], point.p)
 
-        network = self.question.network
+        network = self.parametrized.network
         return rank_at_points(
-            network, bound, rank_of, support=self.question.support, seed=self.stream
+            network, bound, rank_of, support=self.parametrized.support, seed=self.stream
         )  # fmt: skip
 
     @cached_property
@@ -222,7 +223,7 @@ class Asked:
 
         It includes a missed dependence of a number on a weight there: `algebra.record.blocks`.
         """
-        network = self.question.network
+        network = self.parametrized.network
         units = sum(len(of) for _, inside in self.owners for of in inside)
         missed = units * self.allocation.size * deficit_error(network, 1, bits=self.bits) ** 2
         return deficit_error(network, max(1, self.rank.rank), bits=self.bits) + missed
@@ -232,19 +233,19 @@ class Asked:
     def classes(self, kind: str) -> list[object]:
         """The line or population that each element belongs to, for one kind of cap."""
         if kind == "row":
-            return [thing.unit for thing in self.things]
+            return [element.unit for element in self.elements]
         if kind == "column":
-            return [(thing.step, thing.sample) for thing in self.things]
-        return [(thing.what, thing.axis) for thing in self.things]
+            return [(element.step, element.sample) for element in self.elements]
+        return [(element.kind, element.axis) for element in self.elements]
 
-    def systems(self, things: Sequence[int], used: frozenset[int]) -> list[System]:
+    def systems(self, elements: Sequence[int], used: frozenset[int]) -> list[System]:
         """The caps on some elements if other elements are used already."""
         found: list[System] = []
         for kind, number in self.caps:
             of = self.classes(kind)
-            index = {key: k for k, key in enumerate(dict.fromkeys(of[k] for k in things))}
+            index = {key: k for k, key in enumerate(dict.fromkeys(of[k] for k in elements))}
             taken = Counter(of[k] for k in used)
-            found.append(([index[of[k]] for k in things], [number - taken[key] for key in index]))
+            found.append(([index[of[k]] for k in elements], [number - taken[key] for key in index]))
         return found
 
     def groups(self, p: int, number: int, check: Check | None = None) -> SpanningProblem:
@@ -278,7 +279,7 @@ class Asked:
         )  # fmt: skip
 
 
-def ask(
+def recording_question(
     problem: Problem,
     what: str | Sequence[str] = "outputs",
     *,
@@ -288,7 +289,7 @@ def ask(
     caps: Mapping[str, int] | None = None,
     seed: int = 0,
     stream: str = "record",
-) -> Asked:
+) -> RecordingQuestion:
     """Check a question.
 
     Parameters
@@ -296,7 +297,7 @@ def ask(
     problem : Problem
         With a fixed allocation, or updates, of which the parameters are to be determined.
     what : str or sequence of str
-        Kinds of elements: see `algebra.record.things.WHATS`.
+        Kinds of elements: see `algebra.record.elements.ELEMENT_KINDS`.
     costs : mapping of str to number, optional
         By name of an element; exact (see `algebra.linalg.rational.exact_number`); 1 by default.
     must, forbidden : sequence of str, optional
@@ -313,10 +314,10 @@ def ask(
     InputError
         If the question contradicts itself, or the network has no such elements.
     """
-    kinds = check_what(what)
+    kinds = check_kinds(what)
     problem = by_parameters(problem)
-    things, owners = things_of(problem.network, kinds)
-    known = numbers_of(things, problem.names)
+    elements, owners = elements_of(problem.network, kinds)
+    known = numbers_of(elements, problem.names)
 
     costs = given_mapping(costs, "costs", '{"output 0": 2}')
     caps = given_mapping(caps, "caps", '{"row": 3}')
@@ -327,9 +328,9 @@ def ask(
 
     def number_of(name: object, option: str) -> int:
         if name not in known:
-            first, last = things[0].name, things[-1].name
+            first, last = elements[0].name, elements[-1].name
             raise InputError(
-                f"`{option}` ({shown(name)}) is none of the {len(things)} elements that can be "
+                f"`{option}` ({shown(name)}) is none of the {len(elements)} elements that can be "
                 f"recorded as {', '.join(kinds)}: {first} to {last}"
             )
         return known[str(name)]
@@ -337,10 +338,10 @@ def ask(
     wanted, never = numbers(must, "must"), numbers(forbidden, "forbidden")
     for k in wanted:
         if k in never:
-            raise InputError(f"{things[k].name} both must and must not be recorded")
-    if len(set(never)) == len(things):
+            raise InputError(f"{elements[k].name} both must and must not be recorded")
+    if len(set(never)) == len(elements):
         raise InputError("`forbidden`: nothing is left that may be recorded")
-    prices = [Fraction(1)] * len(things)
+    prices = [Fraction(1)] * len(elements)
     for name, value in costs.items():
         k = number_of(name, "costs")
         try:
@@ -350,21 +351,21 @@ def ask(
         if prices[k] < 0:
             raise InputError(f"`costs` ({name}: {value}) must not be negative")
     limits = _caps(caps, kinds)
-    asked = Asked(
-        problem, kinds, things, tuple(prices), frozenset(wanted), frozenset(never), limits,
+    question = RecordingQuestion(
+        problem, kinds, elements, tuple(prices), frozenset(wanted), frozenset(never), limits,
         f"{stream}/{seed}", owners,
     )  # fmt: skip
     for kind, number in limits:
-        of = asked.classes(kind)
+        of = question.classes(kind)
         most, count = Counter(of[k] for k in wanted).most_common(1)[0] if wanted else (None, 0)
         if count > number:
-            first = next(things[k].name for k in wanted if of[k] == most)
+            first = next(elements[k].name for k in wanted if of[k] == most)
             what = plural(count, f"{count} element")
             raise InputError(
                 f"`must`: {what} of one {_CAPPED[kind]} ({first}, …) to be recorded, its cap is "
                 f"{number}"
             )
-    return asked
+    return question
 
 
 def _caps(caps: Mapping[str, int], kinds: tuple[str, ...]) -> tuple[tuple[str, int], ...]:

@@ -11,27 +11,27 @@ from algebra.linalg.rational import exact_number
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
 from algebra.problems.tables import read_rows
-from algebra.record.things import Thing, numbers_of, unit_names
+from algebra.record.elements import Recordable, numbers_of, unit_names
 
 
-def _kind_of(thing: Thing) -> str:
+def _kind_of(element: Recordable) -> str:
     """The name for the elements of a population: layer2, units, outputs, …."""
-    if thing.axis.startswith("hidden layer "):
-        return "layer" + thing.axis.removeprefix("hidden layer ")
-    return thing.what
+    if element.axis.startswith("hidden layer "):
+        return "layer" + element.axis.removeprefix("hidden layer ")
+    return element.kind
 
 
-def kinds_of(things: Sequence[Thing]) -> dict[str, list[Thing]]:
+def kinds_of(elements: Sequence[Recordable]) -> dict[str, list[Recordable]]:
     """The elements of each kind, in their order."""
-    found: dict[str, list[Thing]] = {}
-    for thing in things:
-        found.setdefault(_kind_of(thing), []).append(thing)
+    found: dict[str, list[Recordable]] = {}
+    for element in elements:
+        found.setdefault(_kind_of(element), []).append(element)
     return found
 
 
 def _table(
-    path: Path, kind: str, things: Sequence[Thing], names: Names, option: str
-) -> Iterator[tuple[Thing, str, str]]:
+    path: Path, kind: str, elements: Sequence[Recordable], names: Names, option: str
+) -> Iterator[tuple[Recordable, str, str]]:
     """Each element of a kind that a file lists, with its text and its place in the file."""
     where = f"{option} {path}"
     try:
@@ -42,7 +42,7 @@ def _table(
     if isinstance(rows, Edges):
         raise InputError(f"{where}: an edge list is about weights, not about {kind}")
     texts = [text for row in rows for text in row]
-    chosen, given = list(things), list(rows.row_names)
+    chosen, given = list(elements), list(rows.row_names)
     if kind == "entries" or not all(len(row) == 1 for row in rows):
         given = []
     if kind != "entries" and len(rows.column_names) == 2 and all(len(r) == 2 for r in rows):
@@ -50,12 +50,12 @@ def _table(
         given, texts = [row[0] for row in rows], [row[1] for row in rows]
     if given:
         # One line per element, by name or number.
-        units = unit_names(things[0].axis, names) or ()
-        known = {str(k): thing for k, thing in enumerate(things)}
-        known |= dict(zip(units, things, strict=False))
+        units = unit_names(elements[0].axis, names) or ()
+        known = {str(k): element for k, element in enumerate(elements)}
+        known |= dict(zip(units, elements, strict=False))
         for name in given:
             if name not in known:
-                raise InputError(f"{where}: {shown(name)} is none of the {len(things)} {kind}")
+                raise InputError(f"{where}: {shown(name)} is none of the {len(elements)} {kind}")
         chosen = [known[name] for name in given]
         if len(set(chosen)) < len(chosen):
             raise InputError(f"{where}: one of the {kind} is given twice")
@@ -63,19 +63,19 @@ def _table(
         raise InputError(
             f"{where}: {len(texts)} numbers; one for each of the {kind} ({len(chosen)}) is needed"
         )
-    for thing, text in zip(chosen, texts, strict=True):
-        yield thing, text, f"{where}: {thing.name}"
+    for element, text in zip(chosen, texts, strict=True):
+        yield element, text, f"{where}: {element.name}"
 
 
 def read_prices(
-    entries: Sequence[str], things: Sequence[Thing], names: Names
+    entries: Sequence[str], elements: Sequence[Recordable], names: Names
 ) -> dict[str, Fraction]:
     """Costs of elements, from entries ``NAME=NUMBER`` or ``KIND=FILE``.
 
     Parameters
     ----------
     entries : sequence of str
-    things : sequence of Thing
+    elements : sequence of Recordable
         All elements that may be named.
     names : Names
         Names of units.
@@ -84,28 +84,28 @@ def read_prices(
     ------
     InputError
     """
-    known, kinds = numbers_of(things, names), kinds_of(things)
+    known, kinds = numbers_of(elements, names), kinds_of(elements)
     costs: dict[str, Fraction] = {}
     for entry in entries:
         name, equals, given = entry.partition("=")
         if not equals:
             raise InputError(f"--costs {entry!r}: give NAME=NUMBER or KIND=FILE")
         if name in known:
-            found = [(things[known[name]], given, f"--costs {name}")]
+            found = [(elements[known[name]], given, f"--costs {name}")]
         elif name in kinds:
             found = list(_table(Path(given), name, kinds[name], names, "--costs"))
         else:
-            raise InputError(_unknown("--costs", name, things, kinds))
-        for thing, text, place in found:
+            raise InputError(_unknown("--costs", name, elements, kinds))
+        for element, text, place in found:
             try:
-                costs[thing.name] = exact_number(text, "price")
+                costs[element.name] = exact_number(text, "price")
             except InputError as error:
                 raise InputError(f"{place}: {error}") from None
     return costs
 
 
 def read_marks(
-    entries: Sequence[str], things: Sequence[Thing], names: Names, option: str
+    entries: Sequence[str], elements: Sequence[Recordable], names: Names, option: str
 ) -> list[str]:
     """Elements given by name, or marked 1 in the files of entries ``KIND=FILE``.
 
@@ -113,25 +113,30 @@ def read_marks(
     ------
     InputError
     """
-    known, kinds = numbers_of(things, names), kinds_of(things)
+    known, kinds = numbers_of(elements, names), kinds_of(elements)
     found: list[str] = []
     for entry in entries:
         if entry in known:
-            found.append(things[known[entry]].name)
+            found.append(elements[known[entry]].name)
             continue
         name, equals, file = entry.partition("=")
         if not equals or name not in kinds:
-            raise InputError(_unknown(option, name, things, kinds))
-        for thing, text, place in _table(Path(file), name, kinds[name], names, option):
+            raise InputError(_unknown(option, name, elements, kinds))
+        for element, text, place in _table(Path(file), name, kinds[name], names, option):
             if text not in ("0", "1"):
                 raise InputError(f"{place}: {text!r} is not 0 or 1")
             if text == "1":
-                found.append(thing.name)
+                found.append(element.name)
     return found
 
 
-def _unknown(option: str, name: str, things: Sequence[Thing], kinds: dict[str, list[Thing]]) -> str:
+def _unknown(
+    option: str,
+    name: str,
+    elements: Sequence[Recordable],
+    kinds: dict[str, list[Recordable]],
+) -> str:
     return (
-        f"{option} {name!r}: give the name of an element ({things[0].name} to {things[-1].name}), "
-        "or KIND=FILE, of " + ", ".join(kinds)
+        f"{option} {name!r}: give the name of an element ({elements[0].name} to "
+        f"{elements[-1].name}), or KIND=FILE, of " + ", ".join(kinds)
     )

@@ -7,11 +7,11 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.networks.sequence import SequenceRNN
-from algebra.record.things import kinds_of, things_of
+from algebra.record.elements import elements_of, kinds_of
 
 
 def names(network, *what):
-    return [thing.name for thing in things_of(network, what)[0]]
+    return [element.name for element in elements_of(network, what)[0]]
 
 
 def test_names():
@@ -30,14 +30,14 @@ def test_names():
 def test_owners():
     """Each number belongs to one element of each kind; a unit has all its steps and samples."""
     net = RNN(n=3, T=4, b=1, d=2, m=5, activation="tanh")
-    things, owners = things_of(net, ["units", "times", "samples"])
+    elements, owners = elements_of(net, ["units", "times", "samples"])
     (_, units), (_, times), (_, samples) = owners
     assert len(units) == len(times) == 4
     for state in units:
         assert np.array_equal(state, np.repeat([[0], [1], [2]], 5, axis=1))
     for step, block in enumerate(times):
         assert (block == 3 + step).all()
-        assert things[3 + step].step == step
+        assert elements[3 + step].step == step
     assert np.array_equal(samples[0], np.tile(np.arange(7, 12), (2, 1)))
 
 

@@ -19,7 +19,7 @@ from algebra.problems.names import Names
 
 
 @dataclass(frozen=True)
-class What:
+class ElementKind:
     """A kind of element.
 
     Attributes
@@ -36,30 +36,32 @@ class What:
     by: tuple[str, ...]
 
 
-WHATS: dict[str, What] = {
-    "outputs": What("outputs, each for all samples", LABELS, ("unit",)),
-    "entries": What("single labels: one output for one sample", LABELS, ("unit", "sample", "step")),
-    "samples": What("samples, each with all its outputs", LABELS, ("sample",)),
-    "times": What("steps, the outputs read at each", TRACES, ("step",)),
-    "units": What("hidden units, each at all steps for all samples", STATES, ("unit",)),
+ELEMENT_KINDS: dict[str, ElementKind] = {
+    "outputs": ElementKind("outputs, each for all samples", LABELS, ("unit",)),
+    "entries": ElementKind(
+        "single labels: one output for one sample", LABELS, ("unit", "sample", "step")
+    ),
+    "samples": ElementKind("samples, each with all its outputs", LABELS, ("sample",)),
+    "times": ElementKind("steps, the outputs read at each", TRACES, ("step",)),
+    "units": ElementKind("hidden units, each at all steps for all samples", STATES, ("unit",)),
 }
 
 
 @dataclass(frozen=True)
-class Thing:
+class Recordable:
     """An element that may be recorded.
 
     Attributes
     ----------
-    what : str
-        Its kind, one of `WHATS`.
+    kind : str
+        One of `ELEMENT_KINDS`.
     axis : str
         The population of its units; "" if it consists of all units.
     unit, sample, step : int or None
         None if the element consists of all of them.
     """
 
-    what: str
+    kind: str
     axis: str
     unit: int | None = None
     sample: int | None = None
@@ -72,11 +74,11 @@ class Thing:
 
     def title(self, unit: str) -> str:
         """Its name, with the given name or index of the unit."""
-        if self.what == "times":
+        if self.kind == "times":
             return f"step {self.step}"
-        if self.what == "samples":
+        if self.kind == "samples":
             return f"sample {self.sample}"
-        if self.what == "entries":
+        if self.kind == "entries":
             step = "" if self.step is None else f" step {self.step}"
             return f"entry {unit},{self.sample}{step}"
         return f"{_WORDS.get(self.axis) or self.axis.removeprefix('hidden ') + ' unit'} {unit}"
@@ -85,20 +87,20 @@ class Thing:
 _WORDS = {"outputs": "output", "hidden units": "unit"}
 
 
-def things_of(
+def elements_of(
     network: Network, what: Sequence[str]
-) -> tuple[tuple[Thing, ...], list[tuple[str, list[np.ndarray]]]]:
+) -> tuple[tuple[Recordable, ...], list[tuple[str, list[np.ndarray]]]]:
     """All elements of some kinds, and the element that each number belongs to.
 
     Parameters
     ----------
     network : Network
     what : sequence of str
-        Of `WHATS`.
+        Of `ELEMENT_KINDS`.
 
     Returns
     -------
-    things : tuple of Thing
+    elements : tuple of Recordable
     owners : list of (str, list of ndarray of int)
         For each kind its source, and for each reading of the source an array (units × samples).
 
@@ -107,10 +109,10 @@ def things_of(
     InputError
         If the network has no such elements.
     """
-    numbers: dict[Thing, int] = {}
+    numbers: dict[Recordable, int] = {}
     owners = []
-    for kind in check_what(what):
-        read = WHATS[kind]
+    for kind in check_kinds(what):
+        read = ELEMENT_KINDS[kind]
         readings = network.readings(read.source)
         inside = []
         for reading in readings:
@@ -121,7 +123,7 @@ def things_of(
             samples = range(network.m) if "sample" in read.by else (None,)
             owner = [
                 [
-                    numbers.setdefault(Thing(kind, axis, unit, sample, step), len(numbers))
+                    numbers.setdefault(Recordable(kind, axis, unit, sample, step), len(numbers))
                     for sample in samples
                 ]
                 for unit in units
@@ -134,16 +136,16 @@ def things_of(
 def kinds_of(network: Network) -> tuple[str, ...]:
     """The kinds of elements that a network has."""
     found = []
-    for kind, what in WHATS.items():
+    for name, kind in ELEMENT_KINDS.items():
         try:
-            network.readings(what.source)
+            network.readings(kind.source)
         except InputError:
             continue
-        found.append(kind)
+        found.append(name)
     return tuple(found)
 
 
-def check_what(what: str | Sequence[str]) -> tuple[str, ...]:
+def check_kinds(what: str | Sequence[str]) -> tuple[str, ...]:
     """Check names of kinds of elements.
 
     Raises
@@ -152,19 +154,19 @@ def check_what(what: str | Sequence[str]) -> tuple[str, ...]:
     """
     kinds = (what,) if isinstance(what, str) else tuple(given_list(what, "what", '["outputs"]'))
     for kind in kinds:
-        if kind not in WHATS:
-            raise InputError(f"`what` ({shown(kind)}) must be one of " + ", ".join(WHATS))
+        if kind not in ELEMENT_KINDS:
+            raise InputError(f"`what` ({shown(kind)}) must be one of " + ", ".join(ELEMENT_KINDS))
     if not kinds or len(set(kinds)) < len(kinds):
         raise InputError(f"`what` ({shown(what)}) must name kinds of elements, each once")
     return kinds
 
 
-def title(thing: Thing, names: Names) -> str:
+def title(element: Recordable, names: Names) -> str:
     """An element's name, with the names of units."""
-    if thing.unit is None:
-        return thing.name
-    units = unit_names(thing.axis, names)
-    return thing.title(units[thing.unit] if units else str(thing.unit))
+    if element.unit is None:
+        return element.name
+    units = unit_names(element.axis, names)
+    return element.title(units[element.unit] if units else str(element.unit))
 
 
 def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:
@@ -178,9 +180,9 @@ def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:
     return None
 
 
-def numbers_of(things: Sequence[Thing], names: Names) -> dict[str, int]:
+def numbers_of(elements: Sequence[Recordable], names: Names) -> dict[str, int]:
     """The number of each element by its names, with indices and with names of units."""
-    found = {thing.name: k for k, thing in enumerate(things)}
+    found = {element.name: k for k, element in enumerate(elements)}
     if names:
-        found |= {title(thing, names): k for k, thing in enumerate(things)}
+        found |= {title(element, names): k for k, element in enumerate(elements)}
     return found

@@ -1,4 +1,4 @@
-"""Costs and marks of things: by name, for all of a kind, by names of units; refusals."""
+"""Costs and marks of elements: by name, for all of a kind, by names of units; refusals."""
 
 from fractions import Fraction
 
@@ -6,13 +6,13 @@ import pytest
 
 import matchprob as mp
 from algebra.errors import InputError
-from algebra.record.things import things_of
-from matchprob.io.things import kinds_of, read_marks, read_prices
+from algebra.record.elements import elements_of
+from matchprob.io.elements import kinds_of, read_marks, read_prices
 
 NET = mp.RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh")
 NAMES = mp.Problem(NET, {"W": [[1, 0, 0]] * 3}, names={"neurons": ["PV", "SST", "E"]}).names
-UNITS, _ = things_of(NET, ["units"])
-ENTRIES, _ = things_of(NET, ["entries"])
+UNITS, _ = elements_of(NET, ["units"])
+ENTRIES, _ = elements_of(NET, ["entries"])
 
 
 def written(tmp_path, text):
@@ -66,8 +66,10 @@ def test_marks(tmp_path):
 
 def test_layers_have_names_of_their_own():
     """Units of a network with several layers are given layer by layer."""
-    things, _ = things_of(mp.LinearFeedForward(q=1, widths=(2, 3), d=1, m=1), ["units", "outputs"])
-    found = {kind: len(some) for kind, some in kinds_of(things).items()}
+    elements, _ = elements_of(
+        mp.LinearFeedForward(q=1, widths=(2, 3), d=1, m=1), ["units", "outputs"]
+    )
+    found = {kind: len(some) for kind, some in kinds_of(elements).items()}
     assert found == {"layer1": 2, "layer2": 3, "outputs": 1}
 
 
