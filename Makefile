@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 MARKS := $(if $(LONG),,-m "not long")
+# Bytecode is kept whatever the shell says: the tests start some hundred processes, and each would
+# compile the modules of all libraries again.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo serve test lint docs setup setup-demo setup-serve clean
 
