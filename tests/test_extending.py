@@ -27,7 +27,7 @@ from algebra.programs.onnx.weights import Weights
 from algebra.programs.program import Builder
 from matchprob.figures import FIGURES, Run
 from numeric.engines.base import engine_info, unregister
-from numeric.programs.doubles import labels
+from tests.doubles import labels
 from tests.onnx_models import Net, onnx
 
 ROOT = Path(__file__).parents[1]

@@ -5,27 +5,45 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from fractions import Fraction
+from operator import truediv
 
 import numpy as np
+from scipy import special
 
+from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate
 from algebra.programs.generic import Patterns
 from algebra.programs.program import Node, Program
-from numeric.programs.doubles import Doubles
+
+_FUNCTIONS = {
+    "erf": special.erf,
+    "exp": np.exp,
+    "sigmoid": special.expit,
+    "softplus": lambda a: np.logaddexp(a, 0),
+    "tanh": np.tanh,
+}
 
 
-class _Recorder(Doubles):
+class _Recorder(EntryArithmetic):
     """Doubles that record the signs, by the number of the node."""
 
     def __init__(self, program: Program) -> None:
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
-        self.signs: dict[int, np.ndarray] = {}
+        self.pattern: dict[int, np.ndarray] = {}
+        super().__init__(number=truediv, signs=self._recorded)
 
-    def choose(
-        self, node: Node, sign: np.ndarray, positive: np.ndarray, other: np.ndarray
-    ) -> np.ndarray:
-        self.signs[self._numbers[id(node)]] = sign > 0
-        return super().choose(node, sign, positive, other)
+    def _recorded(self, node: Node, a: np.ndarray) -> np.ndarray:
+        found = self.pattern[self._numbers[id(node)]] = a > 0
+        return found
+
+    def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
+        return np.asarray(table / denominator, np.float64)[..., None]
+
+    def root(self, node: Node, a: np.ndarray) -> np.ndarray:
+        return np.sqrt(a)
+
+    def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
+        return _FUNCTIONS[name](a)
 
 
 def pattern_at(
@@ -35,7 +53,7 @@ def pattern_at(
     recorder = _Recorder(program)
     held = {name: value[..., None] for name, value in weights.items()}
     evaluate(program, recorder, held | dict(samples))
-    return recorder.signs
+    return recorder.pattern
 
 
 def drawn_patterns(

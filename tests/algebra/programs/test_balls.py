@@ -13,8 +13,8 @@ from algebra.programs.arrays import placed
 from algebra.programs.balls import BallArithmetic, SignUnknown, as_balls
 from algebra.programs.jacobian import program_jacobian
 from algebra.programs.onnx import read_onnx
-from numeric.programs.doubles import Doubles, jacobian
 from tests.algebra.programs.programs import random_program
+from tests.doubles import Doubles, jacobian
 from tests.onnx_models import save
 
 

@@ -8,7 +8,7 @@ import pytest
 from algebra.programs import Builder
 from algebra.programs.generic import Columns, Model, argued, draw, independent_rows
 from algebra.programs.onnx import read_onnx
-from numeric.programs.doubles import jacobian
+from tests.doubles import jacobian
 from tests.onnx_models import MODELS, save
 
 SMOOTH = [

@@ -8,8 +8,8 @@ import pytest
 from algebra.programs import Builder, evaluate
 from algebra.programs.onnx import read_onnx
 from algebra.programs.positive import Sign, SignArithmetic, is_analytic
-from numeric.programs.doubles import Doubles
 from tests.algebra.programs.programs import random_program
+from tests.doubles import Doubles
 from tests.onnx_models import save
 from tests.samples import many
 

@@ -12,7 +12,7 @@ from algebra.errors import InputError
 from algebra.networks.normalization import NormNet
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
-from numeric.programs.doubles import labels
+from tests.doubles import labels
 from tests.samples import many
 
 NETWORKS = (

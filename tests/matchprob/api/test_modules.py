@@ -8,7 +8,7 @@ import pytest
 import matchprob as mp
 from algebra.errors import InputError
 from matchprob.api.modules import from_torch, to_torch
-from numeric.programs.doubles import labels
+from tests.doubles import labels
 
 
 class Tensor(np.ndarray):

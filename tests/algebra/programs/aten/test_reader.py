@@ -9,7 +9,7 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.programs.aten.reader import read_torch
-from numeric.programs.doubles import labels
+from tests.doubles import labels
 from tests.torch_modules import MODULES, Computes, F, nn, normal, torch
 
 # The other modules use the same parts of the reader, with other entries of the table.

@@ -10,7 +10,7 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.programs.onnx import read_onnx
-from numeric.programs.doubles import labels
+from tests.doubles import labels
 from tests.onnx_models import MODELS, Net, TensorProto, onnx, save
 
 

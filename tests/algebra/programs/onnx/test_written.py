@@ -13,7 +13,7 @@ from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.onnx import read_onnx
 from algebra.programs.onnx.written import is_written, read_program, write_program
-from numeric.programs.doubles import labels
+from tests.doubles import labels
 from tests.onnx_models import MODELS, save
 
 

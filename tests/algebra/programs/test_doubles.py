@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from algebra.programs import Builder
-from numeric.programs.doubles import jacobian, labels
+from tests.doubles import jacobian, labels
 
 
 def test_labels_and_derivatives_of_a_layer():
