@@ -41,7 +41,9 @@ def guess_basis(A: np.ndarray, b: np.ndarray, objective: np.ndarray) -> list[int
     """
     rows, columns = A.shape
     signs = np.where(b < 0, -1.0, 1.0)
-    # Rows are scaled to one size, so that tolerances mean the same in each.
+    # Columns, then rows are scaled to one size, so that tolerances mean the same in each.
+    wide = np.maximum(np.abs(A).max(axis=0, initial=0), 1e-300)
+    A, objective = A / wide, objective / wide
     size = np.maximum(np.abs(A).max(axis=1, initial=0), 1e-300)
     table = np.concatenate(
         [A * (signs / size)[:, None], np.eye(rows), (b * signs / size)[:, None]], axis=1

@@ -1,10 +1,10 @@
-r"""Linear programs over the rationals, decided exactly: a small simplex method.
+r"""Linear programs over the rationals, decided exactly: a revised simplex method.
 
 For ``A x = b, x ≥ 0`` with a linear objective.  All arithmetic is rational, pivots follow
 Bland's rule, so it ends, and "infeasible" is a theorem: the multipliers of phase 1 prove it
 (Farkas), see `LinearOptimum.proof`.  Meant for programs of some dozens of rows, where no
-tolerance may decide.  (The programs over a ReLU net's hulls have a dual simplex of their own,
-`algebra.relu.hull_program`, which says why, with figures.)
+tolerance may decide.  Programs that differ in the unknowns that are 0 are a `RationalProgram`;
+`complementary_vertex` searches the tree of these in which of each pair of unknowns one is 0.
 
 References
 ----------
@@ -13,10 +13,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
 
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError
 from algebra.linalg.rational import column, matrix
@@ -95,132 +97,234 @@ def maximize(
     cost = list(objective) if objective is not None else [zero] * columns
     if len(cost) != columns:
         raise InputError(f"`objective` has {len(cost)} entries for {columns} unknowns")
-    if basis is not None and rows:
-        guessed = _at_basis(A, b, cost, basis)
-        if guessed is not None:
-            return guessed
-    signs = [-1 if value < 0 else 1 for value in b]
-    # Artificial unknowns start as the basis.
-    tableau = [
-        [sign * entry for entry in row] + [fmpq(int(i == k)) for k in range(rows)] + [sign * value]
-        for i, (row, value, sign) in enumerate(zip(A, b, signs, strict=True))
-    ]
-    basic = [columns + i for i in range(rows)]
-    # Phase 1: maximize minus the sum of the artificial unknowns.
-    reduced = [zero] * columns + [fmpq(-1)] * rows + [zero]
-    for row in tableau:
-        reduced = [r + entry for r, entry in zip(reduced, row, strict=True)]
-    if _pivot_to_end(tableau, reduced, basic, columns, most_pivots) is None:
+    if not rows:
+        status = UNBOUNDED if any(c > 0 for c in cost) else OPTIMAL
+        return LinearOptimum(status, (zero,) * columns)
+    simplex = _RevisedSimplex(A, b)
+    if basis is not None and simplex.move(basis):
+        proof = simplex.farkas()
+        if proof is not None:
+            return LinearOptimum(INFEASIBLE, proof=proof)
+        if not simplex.is_feasible:
+            simplex.restart()
+    if simplex.is_artificial:
+        if simplex.climb([zero] * columns + [fmpq(-1)] * rows, most_pivots) == GIVEN_UP:
+            return LinearOptimum(GIVEN_UP)
+        proof = simplex.farkas()
+        if proof is not None:
+            return LinearOptimum(INFEASIBLE, proof=proof)
+        simplex.drop_artificial()
+    status = simplex.climb([*cost, *[zero] * rows], most_pivots)
+    if status == GIVEN_UP:
         return LinearOptimum(GIVEN_UP)
-    if reduced[-1] > 0:
-        # Minus its reduced cost less 1 is the multiplier of a row, in the row's own sign.
-        y = tuple((reduced[columns + i] + 1) * signs[i] for i in range(rows))
-        return LinearOptimum(INFEASIBLE, proof=y)
-    for i in range(rows):
-        if basic[i] < columns:
-            continue
-        # A redundant row, or one whose artificial unknown can leave at once.
-        entering = next((c for c in range(columns) if tableau[i][c] != 0), None)
-        if entering is not None:
-            _pivot(tableau, reduced, basic, i, entering)
-    keep = [i for i in range(rows) if basic[i] < columns]
-    tableau = [[*tableau[i][:columns], tableau[i][-1]] for i in keep]
-    basic = [basic[i] for i in keep]
-    reduced = [*cost, zero]
-    for row, variable in zip(tableau, basic, strict=True):
-        factor = reduced[variable]
-        if factor != 0:
-            reduced = [r - factor * entry for r, entry in zip(reduced, row, strict=True)]
-    bounded = _pivot_to_end(tableau, reduced, basic, columns, most_pivots)
-    if bounded is None:
-        return LinearOptimum(GIVEN_UP)
-    x = [zero] * columns
-    for row, variable in zip(tableau, basic, strict=True):
-        x[variable] = row[-1]
+    x = simplex.vertex()
     value = sum((c * v for c, v in zip(cost, x, strict=True)), zero)
-    return LinearOptimum(OPTIMAL if bounded else UNBOUNDED, tuple(x), value)
+    return LinearOptimum(status, x, value)
 
 
-def _at_basis(
-    A: Sequence[Sequence[fmpq]], b: Sequence[fmpq], cost: Sequence[fmpq], basis: Sequence[int]
-) -> LinearOptimum | None:
-    """The answer proved by a guessed final basis; None if it proves nothing."""
-    rows, columns = len(A), len(A[0])
-    signs = [-1 if value < 0 else 1 for value in b]
-    if len(basis) != rows or not all(0 <= c < columns + rows for c in basis):
-        return None
-    B = matrix(
-        [
-            [A[i][c] if c < columns else fmpq(signs[i] * int(c - columns == i)) for c in basis]
-            for i in range(rows)
-        ]
-    )
-    infeasible = any(c >= columns for c in basis)
-    prices = [-1 * int(c >= columns) for c in basis] if infeasible else [cost[c] for c in basis]
-    try:
-        y = B.transpose().solve(column(prices))
-        x = None if infeasible else B.solve(column(b))
-    except ZeroDivisionError:
-        return None
-    product = y.transpose() * matrix(A)
-    if x is None:
-        # −y is a Farkas vector: (−y)ᵀA ≤ 0 and (−y)ᵀb > 0 are all that is needed.
-        value = sum((y[i, 0] * b[i] for i in range(rows)), _ZERO)
-        if value >= 0 or any(product[0, c] < 0 for c in range(columns)):
-            return None
-        return LinearOptimum(INFEASIBLE, proof=tuple(-y[i, 0] for i in range(rows)))
-    if any(x[i, 0] < 0 for i in range(rows)):
-        return None
-    if any(cost[c] > product[0, c] for c in range(columns)):
-        return None
-    vertex = [_ZERO] * columns
-    for i, c in enumerate(basis):
-        vertex[c] = x[i, 0]
-    value = sum((p * v for p, v in zip(cost, vertex, strict=True)), _ZERO)
-    return LinearOptimum(OPTIMAL, tuple(vertex), value)
+class _RevisedSimplex:
+    """The simplex method on {A x = b, x ≥ 0}, with the rows' artificial unknowns after those of A.
 
-
-def _pivot_to_end(
-    tableau: list[list[fmpq]],
-    reduced: list[fmpq],
-    basis: list[int],
-    columns: int,
-    most: int | None,
-) -> bool | None:
-    """Bland's pivots until no reduced cost is positive; False if the program is unbounded.
-
-    None if there are more than `most`.
+    Each step solves equations with the matrix of the basis, so it may start at any basis.
     """
-    pivots = 0
-    while True:
-        if most is not None and pivots > most:
-            return None
-        pivots += 1
-        entering = next((c for c in range(columns) if reduced[c] > 0), None)
-        if entering is None:
-            return True
-        best, leaving = None, -1
-        for i, row in enumerate(tableau):
-            if row[entering] > 0:
-                ratio = row[-1] / row[entering]
-                if best is None or ratio < best or (ratio == best and basis[i] < basis[leaving]):
-                    best, leaving = ratio, i
-        if leaving < 0:
+
+    def __init__(self, A: Sequence[Sequence[fmpq]], b: Sequence[fmpq]) -> None:
+        self.A, self.b, self.table = A, b, matrix(A)
+        self.rows, self.columns = len(A), len(A[0])
+        self.restart()
+
+    def restart(self) -> None:
+        """Go to the basis of the artificial unknowns."""
+        self.basis = [self.columns + i for i in range(self.rows)]
+
+    def move(self, basis: Sequence[int]) -> bool:
+        """Go to a basis; returns whether it is one."""
+        if len(basis) != self.rows or not all(0 <= c < self.columns + self.rows for c in basis):
             return False
-        _pivot(tableau, reduced, basis, leaving, entering)
+        self.basis = list(basis)
+        if self._matrix().rank() < self.rows:
+            self.restart()
+            return False
+        return True
+
+    def _column(self, c: int) -> list[fmpq]:
+        if c < self.columns:
+            return [row[c] for row in self.A]
+        i = c - self.columns
+        return [fmpq(int(i == k) * (-1 if self.b[i] < 0 else 1)) for k in range(self.rows)]
+
+    def _matrix(self) -> fmpq_mat:
+        return matrix([self._column(c) for c in self.basis]).transpose()
+
+    def _multipliers(self, basic: Sequence[Any]) -> tuple[fmpq_mat, list[fmpq]]:
+        """The combination of the rows with given entries in the basis' columns, and its entries."""
+        y = self._matrix().transpose().solve(column(basic))
+        return y, (y.transpose() * self.table).entries()
+
+    @property
+    def is_artificial(self) -> bool:
+        """Whether an artificial unknown is basic."""
+        return any(c >= self.columns for c in self.basis)
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether the basis' unknowns are not negative."""
+        return all(x >= 0 for x in self._matrix().solve(column(self.b)).entries())
+
+    def farkas(self) -> tuple[fmpq, ...] | None:
+        """The proof that the program is infeasible, if the basis gives it."""
+        if not self.is_artificial:
+            return None
+        y, entries = self._multipliers([-int(c >= self.columns) for c in self.basis])
+        proof = tuple(-v for v in y.entries())
+        gap = sum((v * c for v, c in zip(proof, self.b, strict=True)), _ZERO)
+        return proof if gap > 0 and all(entry >= 0 for entry in entries) else None
+
+    def climb(self, cost: Sequence[fmpq], most: int | None) -> str:
+        """Pivots by Bland's rule until no reduced cost is positive; A's unknowns enter only."""
+        for pivots in count():
+            if most is not None and pivots > most:
+                return GIVEN_UP
+            entries = self._multipliers([cost[c] for c in self.basis])[1]
+            entering = next((c for c in range(self.columns) if cost[c] > entries[c]), None)
+            if entering is None:
+                return OPTIMAL
+            right = zip(self._column(entering), self.b, strict=True)
+            moved = self._matrix().solve(matrix(list(right))).tolist()
+            ratios = [
+                (value / slope, self.basis[i], i)
+                for i, (slope, value) in enumerate(moved)
+                if slope > 0
+            ]
+            if not ratios:
+                return UNBOUNDED
+            self.exchange(min(ratios)[2], entering)
+        raise AssertionError
+
+    def exchange(self, place: int, entering: int) -> None:
+        """An unknown becomes basic in place of another."""
+        self.basis[place] = entering
+
+    def drop_artificial(self) -> None:
+        """Exchange artificial unknowns, which are 0, but those of rows that depend on others."""
+        for i, c in enumerate(self.basis):
+            if c >= self.columns:
+                entries = self._multipliers([int(k == i) for k in range(self.rows)])[1]
+                entering = next((k for k, entry in enumerate(entries) if entry != 0), None)
+                if entering is not None:
+                    self.exchange(i, entering)
+
+    def vertex(self) -> tuple[fmpq, ...]:
+        """The unknowns of A at the basis."""
+        found = [_ZERO] * (self.columns + self.rows)
+        values = self._matrix().solve(column(self.b)).entries()
+        for c, value in zip(self.basis, values, strict=True):
+            found[c] = value
+        return tuple(found[: self.columns])
 
 
-def _pivot(
-    tableau: list[list[fmpq]], reduced: list[fmpq], basis: list[int], i: int, entering: int
-) -> None:
-    scale = 1 / tableau[i][entering]
-    row = tableau[i] = [entry * scale if entry != 0 else entry for entry in tableau[i]]
-    used = [c for c, entry in enumerate(row) if entry != 0]
-    for other in (*tableau, reduced):
-        if other is row:
+class RationalProgram:
+    """The programs over {A x = b, x ≥ 0} in which some of the unknowns are 0.
+
+    Parameters
+    ----------
+    rows : rows of fmpq
+        A.
+    right : sequence of fmpq
+        b.
+    guesses : callable, optional
+        From the rows to guesses of final bases (`numeric.float_simplex.guesses`): they are checked
+        exactly and only save time.
+    most_work : int, optional
+        Largest number of pivots times entries of a program, if no guess is right.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Sequence[fmpq]],
+        right: Sequence[fmpq],
+        guesses: GuessMaker | None = None,
+        *,
+        most_work: int | None = None,
+    ) -> None:
+        self.rows, self.right, self._most_work = rows, right, most_work
+        self._guess = None if guesses is None or not rows else guesses(rows)
+
+    def maximize(
+        self,
+        objective: Sequence[fmpq],
+        gone: Collection[int] = (),
+        right: Sequence[fmpq] | None = None,
+    ) -> LinearOptimum:
+        """The optimum with the unknowns in `gone` 0; `x` has an entry for each unknown.
+
+        Parameters
+        ----------
+        objective : sequence of fmpq
+            For all unknowns.
+        gone : collection of int, optional
+        right : sequence of fmpq, optional
+            Other constants than those of the program.
+        """
+        keep = [c for c in range(len(objective)) if c not in gone]
+        A = [[row[c] for c in keep] for row in self.rows]
+        b, cost = self.right if right is None else right, [objective[c] for c in keep]
+        basis = None if self._guess is None else self._guess(keep, b, cost)
+        most = self._most_work
+        if most is not None:
+            most = 10 + most // max(1, len(self.rows) * len(keep))
+        found = maximize(A, b, cost, basis=basis, most_pivots=most)
+        if not found.x:
+            return found
+        x = [_ZERO] * len(objective)
+        for c, value in zip(keep, found.x, strict=True):
+            x[c] = value
+        return replace(found, x=tuple(x))
+
+
+def complementary_vertex(
+    solve: Callable[[frozenset[int]], Sequence[fmpq] | None],
+    pairs: int,
+    gone: frozenset[int] = frozenset(),
+) -> Sequence[fmpq] | None:
+    """A solution of a program in which x_t x_{t + pairs} = 0 for every t < `pairs`.
+
+    Branch and bound: the program of a node ignores the products.  If its solution has products
+    that are not 0, the pair with the largest is divided: one of the two unknowns is 0.
+
+    Parameters
+    ----------
+    solve : callable
+        From the unknowns that are 0 at a node to a solution, None if there is none.  It may raise
+        an exception to end the search.
+    pairs : int
+    gone : frozenset of int, optional
+        The unknowns that are 0 at the root.
+
+    Returns
+    -------
+    sequence of fmpq or None
+        None if no node has a solution.
+
+    Examples
+    --------
+    >>> zero, one = fmpq(0), fmpq(1)
+    >>> program = RationalProgram([[one, one]], [one])
+    >>> solution = complementary_vertex(lambda gone: program.maximize([zero] * 2, gone).x, 1)
+    >>> sorted(solution)
+    [0, 1]
+    """
+    waiting = [gone]
+    while waiting:
+        node = waiting.pop()
+        x = solve(node)
+        if x is None:
             continue
-        factor = other[entering]
-        if factor != 0:
-            for c in used:
-                other[c] -= factor * row[c]
-    basis[i] = entering
+        products = [(x[t] * x[t + pairs], t) for t in range(pairs)]
+        worst, t = max(products, key=lambda product: product[0], default=(_ZERO, 0))
+        if worst == 0:
+            return x
+        # The node without the smaller of the two is next, since it is pushed last.
+        small, large = sorted((t, t + pairs), key=lambda c: x[c])
+        waiting += [node | {large}, node | {small}]
+    return None

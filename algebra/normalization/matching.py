@@ -37,7 +37,12 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import eliminate_free
-from algebra.linalg.rational_lp import OPTIMAL, GuessMaker, LinearOptimum, maximize
+from algebra.linalg.rational_lp import (
+    OPTIMAL,
+    GuessMaker,
+    RationalProgram,
+    complementary_vertex,
+)
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
@@ -124,6 +129,10 @@ def match_instance(
     return _PatternSearch(allocation, weights, X, Y, box, most_nodes, seconds, guesses).run()
 
 
+class _OutOfReach(Exception):
+    """The search is given up: too many programs, or too much time."""
+
+
 class _PatternSearch:
     """Branch and bound over signs of output scales and over u = 0 or v = 0."""
 
@@ -158,13 +167,13 @@ class _PatternSearch:
 
     def run(self) -> Match:
         closed = True
-        for signs in product((1, -1), repeat=len(self.tuned)):
-            found = self._search(signs)
-            if found is not None:
-                return Match(MATCHED, self.nodes, found)
-            if self._out_of_reach():
-                closed = False
-                break
+        try:
+            for signs in product((1, -1), repeat=len(self.tuned)):
+                x = complementary_vertex(self._solve, self.cells) if self._write(signs) else None
+                if x is not None:
+                    return Match(MATCHED, self.nodes, self._student(x, signs))
+        except _OutOfReach:
+            closed = False
         constant = any(
             all(y == (self.Y[k][0] if self.learns["b2"][k] else self.weights["b2"][k, 0])
                 for y in self.Y[k])
@@ -175,29 +184,6 @@ class _PatternSearch:
 
     def _interval(self, name: str, i: int, j: int = 0) -> Interval:
         return self.box.get((name, i, j), _ANYWHERE)
-
-    def _out_of_reach(self) -> bool:
-        return self.nodes >= self.most or has_passed(self.end)
-
-    def _search(self, signs: Sequence[int]) -> dict[str, np.ndarray] | None:
-        """A match with output scales of these signs, or None."""
-        if not self._write(signs):
-            return None
-        open_nodes: list[frozenset[int]] = [frozenset()]
-        while open_nodes and not self._out_of_reach():
-            fixed = open_nodes.pop()
-            self.nodes += 1
-            x = self._solve(fixed)
-            if x is None:
-                continue
-            gaps = [(x[p] * x[p + self.cells], p) for p in range(self.cells)]
-            worst, pair = max(gaps, key=lambda gap: gap[0])
-            if worst == 0:
-                return self._student(x, signs)
-            # The branch with the larger value is searched first, since it is pushed last.
-            small, large = sorted((pair, pair + self.cells), key=lambda q: x[q])
-            open_nodes += [fixed | {large}, fixed | {small}]
-        return None
 
     def _write(self, signs: Sequence[int]) -> bool:
         """The equations: free unknowns first, then u, v, the unknowns that bound |δ| from below,
@@ -272,9 +258,9 @@ class _PatternSearch:
                 new[at] = new[at] + factor
             new[slack], constants[-1] = -_ONE, constant
             slack += 1
-        self.rows, self.constants, self.solved = eliminate_free(rows, constants, start)
+        rows, constants, self.solved = eliminate_free(rows, constants, start)
         self.width = columns - start
-        self.guess = None if self.guesses is None else self.guesses(self.rows)
+        self.program = RationalProgram(rows, constants, self.guesses)
         return True
 
     def _ends(self, signs: Sequence[int]) -> list[tuple[list[tuple[int, fmpq]], fmpq]] | None:
@@ -315,51 +301,31 @@ class _PatternSearch:
                 between([(at, _ONE)], *((low, high) if scale > 0 else (high, low)))
         return found
 
-    def _solve(self, fixed: frozenset[int]) -> list[fmpq] | None:
-        """Values of u, v, p, t, s with the fixed ones 0; None if there are none.
+    def _solve(self, gone: frozenset[int]) -> Sequence[fmpq] | None:
+        """Values of u, v, p, t, s with those in `gone` 0; None if there are none.
 
         The vertex minimizes Σ (u + v), which makes products near 0.
         """
-        keep = [c for c in range(self.width) if c not in fixed]
-        A = [[row[c] for c in keep] for row in self.rows]
-        b = self.constants
-        if not A:
-            return [_ZERO] * self.width
-        small = [-_ONE if c < 2 * self.cells else _ZERO for c in keep]
-        t = self.t - len(self.free)
+        if self.nodes >= self.most or has_passed(self.end):
+            raise _OutOfReach
+        self.nodes += 1
+        small = [-_ONE if c < 2 * self.cells else _ZERO for c in range(self.width)]
+        t, half, b = self.t - len(self.free), _ZERO, None
         if self.tuned:
-            place = keep.index(t)
-            largest = self._maximize(A, keep, b, [_ONE if c == t else _ZERO for c in keep])
+            largest = self.program.maximize([fmpq(int(c == t)) for c in range(self.width)], gone)
             if largest.status != OPTIMAL or largest.value <= 0:
                 return None
             # From here on t is constant: half of its largest value.
-            half = largest.value / 2
-            b = [value - row[place] * half for value, row in zip(b, A, strict=True)]
-            A = [row[:place] + row[place + 1 :] for row in A]
-            small = small[:place] + small[place + 1 :]
-            keep = keep[:place] + keep[place + 1 :]
-        found = self._maximize(A, keep, b, small)
+            half, gone = largest.value / 2, gone | {t}
+            pairs = zip(self.program.rows, self.program.right, strict=True)
+            b = [value - row[t] * half for row, value in pairs]
+        found = self.program.maximize(small, gone, b)
         if found.status != OPTIMAL:
             return None
-        x = [_ZERO] * self.width
-        for c, value in zip(keep, found.x, strict=True):
-            x[c] = value
-        if self.tuned:
-            x[t] = half
-        return x
+        return [half if self.tuned and c == t else x for c, x in enumerate(found.x)]
 
-    def _maximize(
-        self,
-        A: Sequence[Sequence[fmpq]],
-        keep: Sequence[int],
-        b: Sequence[fmpq],
-        objective: Sequence[fmpq],
-    ) -> LinearOptimum:
-        basis = None if self.guess is None else self.guess(keep, b, objective)
-        return maximize(A, b, objective, basis=basis)
-
-    def _student(self, x: Sequence[fmpq], signs: Sequence[int]) -> dict[str, np.ndarray] | None:
-        """The student's matrices at a solution, if the network gives the labels with them."""
+    def _student(self, x: Sequence[fmpq], signs: Sequence[int]) -> dict[str, np.ndarray]:
+        """The student's matrices at a solution; the network gives the labels with them."""
         values = [_ZERO] * len(self.free)
         for unknown, row, constant in self.solved:
             values[unknown] = constant - sum((r * v for r, v in zip(row, x, strict=True)), _ZERO)

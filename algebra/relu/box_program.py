@@ -11,17 +11,23 @@ in W2, which need one program.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, GuessMaker, maximize
+from algebra.linalg.rational_lp import (
+    GIVEN_UP,
+    INFEASIBLE,
+    GuessMaker,
+    RationalProgram,
+    complementary_vertex,
+)
 from algebra.problems.allocation import Cell
 from algebra.problems.constraints import BoxColumns
-from algebra.relu.equations import FREE, U_ZERO, V_ZERO, ReluSystem
-from algebra.relu.hull_program import halves
+from algebra.relu.equations import U_ZERO, V_ZERO, ReluSystem
 from algebra.relu.leaves import Leaf
 from algebra.time_limits import check_time
 
@@ -52,6 +58,10 @@ class Decided:
     is_open: bool = False
 
 
+class _GivenUp(Exception):
+    """Too many nodes, or a program that has not come to an end."""
+
+
 class BoxProgram:
     """The program of one instance.
 
@@ -75,7 +85,7 @@ class BoxProgram:
         self.rows: list[list[fmpq]] = []
         self.right: list[fmpq] = []
         self._write()
-        self.guess = None if guesses is None or not self.rows else guesses(self.rows)
+        self.program = RationalProgram(self.rows, self.right, guesses, most_work=_MOST_WORK)
 
     def _write(self) -> None:
         system = self.system
@@ -103,37 +113,6 @@ class BoxProgram:
             self.rows.append(row)
             self.right.append(width)
 
-    def solve(self, fixed: np.ndarray) -> tuple[list[fmpq] | None, Leaf | None]:
-        """All unknowns at a vertex with these fixings, or the refuted leaf; or neither: given up.
-
-        Parameters
-        ----------
-        fixed : ndarray of int, k×m
-        """
-        k, m = self.system.pairs
-        flat = fixed.ravel()
-        gone = {t for t in range(k * m) if flat[t] == U_ZERO}
-        gone |= {t + k * m for t in range(k * m) if flat[t] == V_ZERO}
-        keep = [c for c in range(self.columns) if c not in gone]
-        # A small u + v makes products near 0.
-        cost = [-_ONE if c < 2 * k * m else _ZERO for c in keep]
-        A = [[row[c] for c in keep] for row in self.rows]
-        basis = None if self.guess is None else self.guess(keep, self.right, cost)
-        most = 10 + _MOST_WORK // max(1, len(self.rows) * len(keep))
-        found = maximize(A, self.right, cost, basis=basis, most_pivots=most)
-        if found.status == GIVEN_UP:
-            return None, None
-        if found.status == INFEASIBLE:
-            y = [-value for value in found.proof]
-            d = len(self.system.G)
-            lam = np.array(y[: k * m], dtype=object).reshape(k, m)
-            mu = np.array(y[k * m : (k + d) * m], dtype=object).reshape(d, m)
-            return None, Leaf(fixed.astype(int), mu, lam)
-        values = [_ZERO] * self.columns
-        for c, value in zip(keep, found.x, strict=True):
-            values[c] = value
-        return values, None
-
     def decide(self, fixed: np.ndarray, most_nodes: int = 1000) -> Decided:
         """Decide all patterns that agree with some fixings.
 
@@ -142,38 +121,53 @@ class BoxProgram:
         fixed : ndarray of int, k×m
         most_nodes : int, optional
         """
-        k, m = self.system.pairs
-        leaves: list[Leaf] = []
-        waiting, nodes = [np.asarray(fixed, int)], 0
+        sides = np.asarray(fixed, int)
         if self.system.is_empty:
-            return Decided(None, (empty_leaf(self.system, waiting[0]),), 0)
-        while waiting:
+            return Decided(None, (empty_leaf(self.system, sides),), 0)
+        size = sides.size
+        # A small u + v makes products near 0.
+        cost = [-_ONE if c < 2 * size else _ZERO for c in range(self.columns)]
+        leaves: list[Leaf] = []
+        nodes = 0
+
+        def solve(gone: frozenset[int]) -> Sequence[fmpq] | None:
+            nonlocal nodes
             check_time()
             if nodes >= most_nodes:
-                return Decided(None, (), nodes, is_open=True)
-            sides = waiting.pop()
+                raise _GivenUp
             nodes += 1
-            values, leaf = self.solve(sides)
-            if leaf is not None:
-                leaves.append(leaf)
-                continue
-            if values is None:
-                return Decided(None, (), nodes, is_open=True)
-            size = k * m
-            gaps = [(values[t] * values[t + size], t) for t in range(size)]
-            worst, pair = max(gaps, default=(_ZERO, 0))
-            if worst == 0:
-                weights = dict(zip(self.cells, self.box.values(values), strict=True))
-                witness = self.system.witness(weights)
-                if witness is None:
-                    raise AssertionError("a vertex is no match: a bug")
-                return Decided(witness, (), nodes)
-            place = divmod(pair, m)
-            assert sides[place] == FREE
-            # Next comes the half that fixes the smaller of the two.
-            low, high = halves(sides, *place)
-            waiting += [high, low] if values[pair] <= values[pair + size] else [low, high]
-        return Decided(None, tuple(leaves), nodes)
+            found = self.program.maximize(cost, gone)
+            if found.status == GIVEN_UP:
+                raise _GivenUp
+            if found.status == INFEASIBLE:
+                leaves.append(self._leaf(gone, found.proof))
+                return None
+            return found.x
+
+        flat = sides.ravel()
+        zero = [*np.flatnonzero(flat == U_ZERO), *(size + np.flatnonzero(flat == V_ZERO))]
+        try:
+            values = complementary_vertex(solve, size, frozenset(map(int, zero)))
+        except _GivenUp:
+            return Decided(None, (), nodes, is_open=True)
+        if values is None:
+            return Decided(None, tuple(leaves), nodes)
+        weights = dict(zip(self.cells, self.box.values(values), strict=True))
+        witness = self.system.witness(weights)
+        if witness is None:
+            raise AssertionError("a vertex is no match: a bug")
+        return Decided(witness, (), nodes)
+
+    def _leaf(self, gone: frozenset[int], proof: Sequence[fmpq]) -> Leaf:
+        """The leaf of a node without a solution, with its Farkas vector."""
+        k, m = self.system.pairs
+        d = len(self.system.G)
+        y = np.array([-value for value in proof], dtype=object)
+        fixed = np.zeros(k * m, int)
+        for c in gone:
+            fixed[c % (k * m)] = U_ZERO if c < k * m else V_ZERO
+        lam, mu = y[: k * m].reshape(k, m), y[k * m : (k + d) * m].reshape(d, m)
+        return Leaf(fixed.reshape(k, m), mu, lam)
 
 
 def empty_leaf(system: ReluSystem, fixed: np.ndarray) -> Leaf:

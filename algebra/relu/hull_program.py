@@ -1,32 +1,25 @@
 """The linear program over a ReLU instance's convex hulls, solved exactly.
 
 Columns are the vertices and extreme rays of the units' arrangements (`algebra.relu.arrangement`),
-rows the label equations and one convexity row for each unit.  A dual simplex over Q with zero costs
-decides feasibility (finally with Bland's rule, so it terminates); its last row is a Farkas vector.
-It is used for the few programs that are inconclusive in floating point, and starts from a basis
-found there.
-
-It differs from `algebra.linalg.rational_lp`, which keeps a tableau of all columns and restarts if
-the guessed basis is not the last one; this solves with the rows only and continues from the given
-basis.  Measured on 150 programs of nets with n = 6, q = 4, m = 6, d = 3, from the same bases: 5.0
-ms of processor time each here, 6.7 ms there, the same answers.
+rows the label equations and one convexity row for each unit.  A side that is fixed removes columns;
+multipliers of an infeasible program (`algebra.linalg.rational_lp`) are a Farkas vector.  It is used
+for the few programs that are inconclusive in floating point.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpz
 
-from algebra.linalg.rational import column, matrix
+from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, GuessMaker, RationalProgram
 from algebra.relu.arrangement import Refuter, allowed
 from algebra.relu.equations import FREE, U_ZERO, V_ZERO
 
-# Number of simplex steps after which a program is given up.
-_MOST_STEPS, _BLAND = 60, 40
+# Largest number of pivots over Q without a guess, times entries of the program.
+_MOST_WORK = 500_000
 
 
 @dataclass(frozen=True)
@@ -38,14 +31,11 @@ class HullOutcome:
     weights : dict of int to fmpq, or None
         Positive weights of columns that solve it.
     mu : ndarray of fmpq, d×m, or None
-        The refutation if there is no solution.
-    basis : tuple of int
-        The last basis.  With neither weights nor μ the program was given up.
+        The refutation if there is no solution; with neither the program was given up.
     """
 
     weights: dict[int, Any] | None
     mu: np.ndarray | None
-    basis: tuple[int, ...]
 
 
 class HullProgram:
@@ -55,6 +45,8 @@ class HullProgram:
     ----------
     refuter : Refuter
         Its arrangements give the columns.
+    guesses : callable, optional
+        Guesses of final bases; checked exactly.
 
     Attributes
     ----------
@@ -65,7 +57,7 @@ class HullProgram:
     signs : ndarray of int8, C×m
     """
 
-    def __init__(self, refuter: Refuter) -> None:
+    def __init__(self, refuter: Refuter, guesses: GuessMaker | None = None) -> None:
         self.refuter = refuter
         k, m = refuter.system.pairs
         inputs, unit, ray = [], [], []
@@ -79,10 +71,13 @@ class HullProgram:
         self.signs = np.concatenate(
             [np.concatenate(refuter.arrangement(t).signs) for t in range(k)]
         )
-        self._columns = [self._column(c) for c in range(len(unit))]
-        self._sizes = [max(abs(x) for x in column) or fmpq(1) for column in self._columns]
-        right = [refuter.system.G[o, s] for s in range(m) for o in range(len(refuter.system.G))]
-        self._right = column(right + [fmpq(1)] * k)
+        columns = [self._column(c) for c in range(len(unit))]
+        G = refuter.system.G
+        right = [G[o, s] for s in range(m) for o in range(len(G))] + [fmpq(1)] * k
+        rows = list(zip(*columns, strict=True))
+        self.program = RationalProgram(rows, right, guesses, most_work=_MOST_WORK)
+        # Vertices alone, as far as possible: a match needs no rays.
+        self._cost = [fmpq(-int(is_ray)) for is_ray in ray]
 
     def _column(self, c: int) -> list[Any]:
         system = self.refuter.system
@@ -97,63 +92,23 @@ class HullProgram:
             common = common * value.q // common.gcd(value.q)
         return [value * common for value in column]
 
-    def solve(self, sides: np.ndarray, basis: Sequence[int]) -> HullOutcome:
+    def solve(self, sides: np.ndarray) -> HullOutcome:
         """Decide the program with these sides.
 
         Parameters
         ----------
         sides : ndarray of int, k×m
             `FREE`, `U_ZERO` or `V_ZERO`.
-        basis : sequence of int
-            Columns to start from: as many as rows, and independent.
-
-        Raises
-        ------
-        ZeroDivisionError
-            If they are dependent.
         """
         usable = allowed(self.signs, np.asarray(sides)[self.unit])
-        basis = list(basis)
-        rows = len(basis)
-        m = self.refuter.system.pairs[1]
-        d = len(self.refuter.system.G)
-        for step in range(_MOST_STEPS):
-            transposed = matrix([self._columns[c] for c in basis])
-            values = transposed.transpose().solve(self._right).entries()
-            bad = [
-                (c, place)
-                for place, c in enumerate(basis)
-                if values[place] < 0 or (values[place] > 0 and not usable[c])
-            ]
-            if not bad:
-                weights = {c: v for c, v in zip(basis, values, strict=True) if v > 0}
-                return HullOutcome(weights, None, tuple(basis))
-            # The most violated row and the steepest column need few steps; later Bland's rule
-            # terminates.
-            late = step >= _BLAND
-            _, place = min(bad) if late else max(bad, key=lambda pair: abs(values[pair[1]]))
-            # The row's sign makes its right-hand side negative.
-            sign = fmpq(1 if values[place] < 0 else -1)
-            unit = [sign if i == place else fmpq(0) for i in range(rows)]
-            y = transposed.solve(column(unit))
-            others = [int(c) for c in np.flatnonzero(usable) if int(c) not in set(basis)]
-            entries = []
-            if others:
-                entries = (matrix([self._columns[c] for c in others]) * y).entries()
-            negative = [(c, e) for c, e in zip(others, entries, strict=True) if e < 0]
-            entering = None
-            if negative:
-                entering = negative[0][0]
-                if not late:
-                    entering = min(negative, key=lambda pair: pair[1] / self._sizes[pair[0]])[0]
-            if entering is None:
-                mu = np.empty((d, m), dtype=object)
-                for s in range(m):
-                    for o in range(d):
-                        mu[o, s] = y[s * d + o, 0]
-                return HullOutcome(None, mu, tuple(basis))
-            basis[place] = entering
-        return HullOutcome(None, None, tuple(basis))
+        found = self.program.maximize(self._cost, set(np.flatnonzero(~usable).tolist()))
+        if found.status == OPTIMAL:
+            return HullOutcome({c: v for c, v in enumerate(found.x) if v > 0}, None)
+        if found.status != INFEASIBLE:
+            return HullOutcome(None, None)
+        d, m = self.refuter.system.G.shape
+        y = np.array([-value for value in found.proof[: d * m]], dtype=object)
+        return HullOutcome(None, y.reshape(m, d).T)
 
     def split(self, weights: dict[int, Any], sides: np.ndarray) -> tuple[int, int] | None:
         """A pair (unit, sample) with weighted columns on both sides, or None.

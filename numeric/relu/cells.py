@@ -12,7 +12,8 @@ from algebra.relu.arrangement import Refuter
 from algebra.relu.equations import FREE, V_ZERO, ReluSystem, relu_system
 from algebra.relu.hull_program import HullProgram, halves
 from algebra.relu.leaves import Leaf
-from numeric.instances import Instance, to_double
+from numeric.float_simplex import guesses
+from numeric.instances import Instance
 from numeric.relu.cells_kernel import (
     CELL,
     DOUBTFUL,
@@ -23,7 +24,7 @@ from numeric.relu.cells_kernel import (
     make_path,
     search,
 )
-from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation
+from numeric.relu.hull import Hull, columns_left, hull, refutation
 from numeric.relu.hull_simplex import FloatHullProgram, make_simplex_buffers
 from numeric.relu.pairs_kernel import start_tableau
 from numeric.relu.patience import in_time
@@ -109,7 +110,7 @@ class CellTree:
     @cached_property
     def exact_program(self) -> HullProgram:
         """The linear program over Q."""
-        return HullProgram(self.refuter)
+        return HullProgram(self.refuter, guesses)
 
     @cached_property
     def refuter(self) -> Refuter:
@@ -227,8 +228,7 @@ class CellTree:
             if mu is not None:
                 settled.leaves.append(Leaf(sides.astype(int), mu))
                 continue
-            basis = self._basis(sides)
-            found = exact.solve(sides, basis) if basis and nodes <= _MOST_NODES else None
+            found = exact.solve(sides) if nodes <= _MOST_NODES else None
             if found is None or (found.weights is None and found.mu is None):
                 # No result: smaller programs may be easier.
                 pair = self._mixed(sides) if nodes <= _MOST_NODES else None
@@ -267,30 +267,6 @@ class CellTree:
             if smaller > best:
                 best, pair = smaller, (int(i), int(s))
         return pair
-
-    def _basis(self, sides: np.ndarray) -> list[int] | None:
-        """Columns of the exact program near the floating-point optimum with these sides."""
-        program, exact = self.program, self.exact_program
-        columns: Any = likely_basis(program, sides)
-        if columns is None:
-            columns = self.search(start=sides, most_nodes=0).basic
-        if len(columns) < len(program.b):
-            return None
-        basis = []
-        for column in columns:
-            own = np.flatnonzero(
-                (exact.unit == program.unit[column]) & (exact.is_ray == program.is_ray[column])
-            )
-            near = self._exact_inputs[own] - program.inputs[column]
-            basis.append(int(own[np.abs(near).sum(axis=1).argmin()]))
-        return basis if len(set(basis)) == len(basis) else None
-
-    @cached_property
-    def _exact_inputs(self) -> np.ndarray:
-        rows = to_double(self.exact_program.inputs)
-        rays = self.exact_program.is_ray
-        rows[rays] /= np.linalg.norm(rows[rays], axis=1)[:, None]
-        return rows
 
     def pattern(self, found: CellSearch) -> tuple[np.ndarray, np.ndarray]:
         """Activation pattern of a candidate, and the pairs whose input is exactly 0 there."""

@@ -202,33 +202,6 @@ def _widest_slack(
     return found.x[:rows], where[found.x[rows:] < 1e-6]
 
 
-def likely_basis(program: Hull, sides: np.ndarray) -> list[int] | None:
-    """Columns of a basis at which the program with these sides is nearly optimal.
-
-    First the columns of the optimal solution, then those of least reduced cost, as far as they
-    are independent; None if floating point finds no solution.
-    """
-    left = np.flatnonzero(columns_left(program, sides))
-    A = program.A[:, left]
-    found = linprog(program.costs[left], A_eq=A, b_eq=program.b, method="highs")
-    if found.x is None:
-        return None
-    reduced = program.costs[left] - A.T @ found.eqlin.marginals
-    order = np.lexsort((reduced, -found.x))
-    basis = np.zeros((0, len(A)))
-    chosen: list[int] = []
-    for j in order:
-        rest = A[:, j] - (A[:, j] @ basis.T) @ basis
-        rest -= (rest @ basis.T) @ basis
-        size = float(np.linalg.norm(rest))
-        if size > 1e-7:
-            basis = np.vstack([basis, rest / size])
-            chosen.append(int(left[j]))
-        if len(chosen) == len(A):
-            return chosen
-    return None
-
-
 def _rounded(
     program: Hull, refuter: Refuter, sides: np.ndarray, y: np.ndarray, tight: np.ndarray
 ) -> np.ndarray | None:
