@@ -33,7 +33,6 @@ from numeric.certification.krawczyk_kernel import (
     FAILED,
     NONREAL,
     REAL,
-    DiscTapes,
     make_krawczyk_buffers,
     make_system,
     overlaps,
@@ -41,13 +40,7 @@ from numeric.certification.krawczyk_kernel import (
 )
 from numeric.chains.chain import Chain
 from numeric.chains.discs import Discs, make_discs, run
-from numeric.chains.lanes.condensed import ChainWriter, jacobian_sizes
-from numeric.chains.lanes.lifted import (
-    natural_places,
-    write_lifted_matrix,
-    write_lifted_residual,
-)
-from numeric.chains.lanes.tape import Layout, Tape
+from numeric.chains.equations import write_equations, write_labels
 from numeric.instances import Instance
 
 __all__ = [
@@ -108,7 +101,7 @@ def make_target(chain: Chain, instance: Instance, chosen: np.ndarray | None = No
     teacher = chain.raw(
         instance.teacher, X, np.zeros((chain.network.d, chain.samples)), keep_cells=True
     )
-    table, at, slots = chain.once("labels in discs", lambda: _write_labels(chain))
+    table, at, slots = chain.once("labels in discs", lambda: write_labels(chain))
     x = make_discs(slots)
     x.mid[: chain.size] = teacher
     if not run(x, table):
@@ -119,49 +112,6 @@ def make_target(chain: Chain, instance: Instance, chosen: np.ndarray | None = No
     middle[chain.y_at :][: Y.stop - at] = x.mid[Y]
     radius[chain.y_at :][: Y.stop - at] = x.rad[Y]
     return Target(middle, radius)
-
-
-def write_disc_tapes(chain: Chain, lifted: bool) -> DiscTapes:
-    """The equations of a chain in its weights, or the lifted ones."""
-    t = chain.table
-    states = t.states - int(t.s_at[1]) if lifted else 0
-    n = states + t.unknowns
-    take = Layout()
-    p, s, z = take.take(t.size), take.take(t.states), take.take(t.z_size)
-    write = ChainWriter(t, p, take.take(t.labels * t.samples))
-    f, jacobian = take.take(n), take.take(n * n)
-    begin, values, derivatives = Tape(), Tape(), Tape()
-    places = p + t.cells[:, 4]
-    if lifted:
-        natural, first = natural_places(t), int(t.s_at[1])
-        write.states(begin, s)
-        places = np.concatenate([s + np.arange(first, t.states), places])
-        values.copy(s, p + t.s0_at, first)
-        write.read_out(values, s, z)
-        rest, step = take.take(t.states), take.take(t.unknowns)
-        write_lifted_residual(write, natural, values, s, z, rest, step, f)
-        write_lifted_matrix(write, natural, derivatives, s, z, jacobian)
-    else:
-        write.states(values, s)
-        write.read_out(values, s, z)
-        write.residual(values, z, f)
-        adjoints, hidden = (take.take(count) for count in jacobian_sizes(t))
-        write.jacobian(derivatives, s, z, adjoints, hidden, jacobian)
-    return DiscTapes(
-        states, places, begin.table()[0], values.table()[0], derivatives.table()[0], f, jacobian,
-        take.slots,
-    )  # fmt: skip
-
-
-def _write_labels(chain: Chain) -> tuple[np.ndarray, int, int]:
-    """The tape of the labels of a parameter vector, their slot, and the number of slots."""
-    t, tape, take = chain.table, Tape(), Layout()
-    p, s, z = take.take(t.size), take.take(t.states), take.take(t.z_size)
-    write = ChainWriter(t, p, take.take(t.labels * t.samples))
-    write.states(tape, s)
-    write.read_out(tape, s, z)
-    write.all_labels(tape, z)
-    return tape.table()[0], write.labels, take.slots
 
 
 def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
@@ -201,7 +151,7 @@ def prove(chain: Chain, target: Target, certified: Certified, *, lifted: bool) -
     lifted : bool
         Whether to use the lifted equations (for chains with K > 0) or those in the weights.
     """
-    tapes = chain.once(("Krawczyk", lifted), lambda: write_disc_tapes(chain, lifted))
+    tapes = chain.once(("equations", lifted), lambda: write_equations(chain, lifted))
     system = make_system(tapes, Discs(target.middle, target.radius))
     buffers = make_krawczyk_buffers(len(tapes.places))
     prove_all(system, buffers, certified.roots, certified.kind, certified.radii)

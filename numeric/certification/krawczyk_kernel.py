@@ -18,12 +18,15 @@ root, and the states of real weights are real.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from numeric.chains.discs import OPTIONS, TINY, UNIT, Discs, make_discs, run, size_up
 from numeric.kernels import njit
+
+if TYPE_CHECKING:
+    from numeric.chains.equations import EquationTapes
 
 FAILED, REAL, NONREAL = 0, 1, 2
 
@@ -33,38 +36,12 @@ _NEWTON = 10
 _END, _KEEP, _NEAR = 1e-13, 1e-10, 1e-7
 
 
-class DiscTapes(NamedTuple):
-    """Equations F(x) = 0 as tapes that run in discs; parameters are at the first slots.
-
-    Attributes
-    ----------
-    states : int
-        Number of unknowns that are states; they precede the weights.
-    places : ndarray of int
-        Slot of each unknown.
-    begin : ndarray of int
-        Tape: the states, computed from the weights.
-    values, derivatives : ndarray of int
-        Tapes: minus the values of F at `f`, then its Jacobian at `jacobian`, row by row.
-    f, jacobian, slots : int
-    """
-
-    states: int
-    places: np.ndarray
-    begin: np.ndarray
-    values: np.ndarray
-    derivatives: np.ndarray
-    f: int
-    jacobian: int
-    slots: int
-
-
 class DiscSystem(NamedTuple):
     """The equations of one instance.
 
     Attributes
     ----------
-    tapes : DiscTapes
+    tapes : EquationTapes
     x : Discs
         All slots.
     f : Discs
@@ -73,7 +50,7 @@ class DiscSystem(NamedTuple):
         Their Jacobian, n×n, a view.
     """
 
-    tapes: DiscTapes
+    tapes: EquationTapes
     x: Discs
     f: Discs
     J: Discs
@@ -108,7 +85,7 @@ class KrawczykBuffers(NamedTuple):
     columns: np.ndarray
 
 
-def make_system(tapes: DiscTapes, parameters: Discs) -> DiscSystem:
+def make_system(tapes: EquationTapes, parameters: Discs) -> DiscSystem:
     """The equations for a parameter vector of discs."""
     x, n = make_discs(tapes.slots), len(tapes.places)
     x.mid[: len(parameters.mid)] = parameters.mid

@@ -40,7 +40,9 @@ n (and for all structural zeros of W).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,35 +95,59 @@ class InputsForm:
 
     def reduce(self, parameters: np.ndarray) -> Reduced:
         """The parameters (α, β, fixed weights) for a chain's parameter vector."""
-        chain, R = self.chain, self.learning
-        n, T, b, e = self.shape
+        chain = self.chain
+        n, _, b, _ = self.shape
         d = chain.network.d
         p = np.asarray(parameters)
         W = p[chain.m_at[1] : chain.m_at[1] + n * n].reshape(n, n)
         B = p[chain.s0_at : chain.s0_at + n * b].reshape(n, b)
         D = p[chain.d_at : chain.d_at + d * n].reshape(d, n)
         Y = p[chain.y_at : chain.y_at + d * chain.samples].reshape(d, -1)
-        U, sizes, VH = np.linalg.svd(D[:, R])
-        V = VH[d:].conj().T
+        U, sizes, VH = np.linalg.svd(D[:, self.learning])
         inverse = (VH[:d].conj().T / sizes) @ U.conj().T
+        return self.closed_loop(W, B, D, Y, inverse, VH[d:].conj().T)
+
+    def closed_loop(
+        self, W: np.ndarray, B: np.ndarray, D: np.ndarray, Y: np.ndarray, inverse: np.ndarray,
+        V: np.ndarray, unit: Any = None,
+    ) -> Reduced:  # fmt: skip
+        """The parameters for matrices over any ring, learnable cells of W being 0.
+
+        Parameters
+        ----------
+        W, B, D : ndarray
+        Y : ndarray, shape (d, Tb)
+            The labels; block k has the coefficients of S_{T-k}.
+        inverse : ndarray, shape (k_R, d)
+            A right inverse of D_R.
+        V : ndarray, shape (k_R, e)
+            A basis of the kernel of D_R.
+        unit : optional
+            γ; chosen from β if None.
+        """
+        R = self.learning
+        n, T, b, e = self.shape
+        kind = np.result_type(W, Y, V)
         fixed = np.setdiff1d(np.arange(n), R)
-        Q = np.zeros((n, n), p.dtype)
+        Q = np.zeros((n, n), kind)
         Q[fixed] = W[fixed]
         Q[R] = -inverse @ (D[:, fixed] @ W[fixed])
-        beta = np.zeros((T, n, e), p.dtype)
+        beta = np.zeros((T, n, e), kind)
         beta[0, R] = V
         for k in range(1, T):
             beta[k] = Q @ beta[k - 1]
-        unit = _unit_of_time(beta)
+        if unit is None:
+            unit = _unit_of_time(beta)
         W, Q = W * unit, Q * unit
-        beta *= unit ** np.arange(T)[:, None, None]
-        alpha = np.zeros((T + 1, n, b), p.dtype)
+        alpha = np.zeros((T + 1, n, b), kind)
         alpha[0] = B
         for k in range(1, T + 1):
             alpha[k] = Q @ alpha[k - 1]
             alpha[k, R] += inverse @ Y[:, (T - k) * b : (T - k + 1) * b] * unit**k
+            if k < T:
+                beta[k] *= unit**k
         vector = np.concatenate([alpha.ravel(), beta.ravel(), W[self.rows].ravel()])
-        return Reduced(vector.astype(complex), W, B, V, unit)
+        return Reduced(vector, W, B, V, unit)
 
     def unknowns_of(self, at: Reduced, weights: np.ndarray) -> np.ndarray:
         """Unknowns (·, q) for learnable weights (·, r) that solve the chain's equations."""
@@ -142,11 +168,21 @@ class InputsForm:
             u[:, k - 1] = project @ (F - rest)[:, self.learning]
         return np.column_stack([weights[:, self.numbers], u.reshape(len(weights), -1)])
 
-    def weights_of(self, at: Reduced, x: np.ndarray) -> np.ndarray:
-        """All learnable weights (·, r) for unknowns (·, q): rows of Tb by a linear solve."""
+    def weights_of(
+        self, at: Reduced, x: np.ndarray, solve: Callable[..., np.ndarray] = np.linalg.solve
+    ) -> np.ndarray:
+        """All learnable weights (·, r) for unknowns (·, q): rows of Tb by a linear solve.
+
+        Parameters
+        ----------
+        at : Reduced
+        x : ndarray, shape (·, q)
+        solve : callable, optional
+            Solves with matrices (·, Tb, Tb) and right-hand sides (·, Tb, 1), over the ring of x.
+        """
         n, T, b, e = self.shape
         cells = self.chain.cells
-        weights = np.full((len(x), len(cells)), np.nan, complex)
+        weights = np.full((len(x), len(cells)), np.nan, x.dtype)
         weights[:, self.numbers] = x[:, : len(self.numbers)]
         whole = [i for i in self.learning if i not in self.rows]
         if not whole or not len(x):
@@ -161,16 +197,14 @@ class InputsForm:
         # Columns (k, x) of F_0 … F_{T-1} and of F_1 … F_T.
         before = F[:, :-1].transpose(0, 2, 1, 3).reshape(len(x), n, T * b)
         after = F[:, 1:].transpose(0, 2, 1, 3).reshape(len(x), n, T * b)
+        good = np.array([all(v == v for v in row) for row in x.tolist()])
         for i in whole:
             mine = np.flatnonzero(cells[:, 2] == i)
-            right = after[:, i] - at.W[i] @ before
-            matrix = before[:, cells[mine, 3]].transpose(0, 2, 1)
-            good = np.isfinite(right).all(axis=1)
+            right = after[good, i] - at.W[i] @ before[good]
+            matrix = before[good][:, cells[mine, 3]].transpose(0, 2, 1)
             try:
-                weights[np.ix_(good, mine)] = np.linalg.solve(matrix[good], right[good][..., None])[
-                    ..., 0
-                ]
-            except np.linalg.LinAlgError:
+                weights[np.ix_(good, mine)] = solve(matrix, right[..., None])[..., 0]
+            except (np.linalg.LinAlgError, ZeroDivisionError):
                 continue  # NaN: these paths count as lost
         return weights / at.unit
 
@@ -205,7 +239,7 @@ class Reduced:
     W: np.ndarray
     B: np.ndarray
     V: np.ndarray
-    unit: float
+    unit: Any
 
 
 def inputs_form(chain: Chain, *, labels_only: bool = False) -> InputsForm | None:

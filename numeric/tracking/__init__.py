@@ -8,7 +8,7 @@ monodromy    Start systems: all roots of one random complex instance, found by m
 monodromy_group  The monodromy group of an allocation's solutions, and what it says about solving
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path
 pencils      Pencils of curve sections, and the sum of a section's points along them
-precise      The end of a path in high precision, for roots near infinity
+precise      The end of a path in many bits, for roots near infinity
 root_count   The generic root count without Gröbner bases: monodromy, then a trace test
 settings     Settings of the path tracker
 start_cache  Start systems on disk, so that monodromy runs once for each allocation

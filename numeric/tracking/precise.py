@@ -1,38 +1,209 @@
-"""The end of a path in high precision, for roots near infinity.
+"""The end of a path in many bits, for roots near infinity.
 
-If W gets a large eigenvalue R the states grow like R^k, their directions become nearly
-parallel, and double precision does not suffice, whatever the linear algebra: paths to such
-roots stop early.  They are few.  Each is followed from its last point to the end in
-python-flint's arithmetic, by the lifted Newton method (`numeric.chains.lanes.condensed`).
-Its matrices are condensed to the weights and stay small, and the additional digits make up for the
-cancellation in the powers of W; with the weights alone as unknowns the basin of convergence would
-be too small for the predictor, a Taylor polynomial of high order.
+If W gets a large eigenvalue R the states grow like R^k, their directions become nearly parallel,
+and the equations' condition grows like a power of R.  Newton's basin shrinks with it: at a
+condition of 10^12 a prediction must be right to about 8 digits, while Taylor coefficients computed
+in doubles are right to 4, whatever the linear algebra, and the path becomes slow or is lost.  Such
+paths are few.  Each is followed from its last point to the end in python-flint's arithmetic, by the
+tapes of its own system (`numeric.chains.lanes.tape`): with exact coefficients a step is as long as
+the series' radius of convergence allows, and about ten steps reach the end.  On the line unknowns
+may grow to 10^35, the condition to 10^50: if 256 bits do not suffice, steps are halved again and
+again, and the path continues with 768 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from flint import acb, acb_mat, arb, ctx
+from flint import acb, arb, ctx
 
-from numeric.chains.balls import BallSystem
+from algebra.time_limits import check_time
+from numeric.chains.balls import ONE, BallTape
 from numeric.chains.chain import Chain
+from numeric.chains.lanes.condensed import make_condensed
+from numeric.chains.lanes.tape import LaneSystem
+from numeric.chains.table import IN_S0
 
-# Weights and the states S_0, …, S_K.
-Point = tuple[list[acb], list[acb_mat]]
-
-_BITS = 384
-_ORDER = 24
-# Target for the predictor's relative error.  With a large eigenvalue R the states agree
-# except for a part R^-K, which the prediction must get right.
-_AIM = 1e-13
-# Relative accuracy of the points: far smaller than the errors that extrapolation amplifies.
-_GOAL = 2.0**-170
-# A path with larger weights diverges: the instance is special.
+# Precisions in order, and the number of halvings of a step after which the next one is used.
+_BITS = (256, 768)
+_MOST_HALVINGS = 8
+# Order of the Taylor polynomials, for which `numeric.chains` makes the systems followed here.
+ORDER = 26
+# Target for the predictor's relative error, and the largest first Newton step accepted:
+# well inside the basin at the worst condition observed.
+_AIM = 1e-12
+_BASIN = 1e-8
+# Relative accuracy of the points, as a share of the bits.
+_GOAL = 0.6
+_SHORTEST = 1e-6
+_MOST_STEPS = 200
+# A path of a chain with larger weights diverges: the instance is special.
 _FAR = 1e13
-_SHORTEST = 1e-13
+
+
+@dataclass(frozen=True)
+class PreciseSystem:
+    """A system of equations, its tapes prepared for ball arithmetic.
+
+    Attributes
+    ----------
+    slots : LaneSystem
+        For series of the order `ORDER`.
+    expand : tuple of BallTape
+        From a point to its Taylor coefficients.
+    newton : BallTape
+        A Newton step.
+    """
+
+    slots: LaneSystem
+    expand: tuple[BallTape, ...]
+    newton: BallTape
+
+    @classmethod
+    def of(cls, o: LaneSystem) -> PreciseSystem:
+        """Prepare a system."""
+        orders = [o.orders[0] + order * o.orders[1] for order in range(2, ORDER + 1)]
+        expand = tuple(BallTape(table) for table in (o.point[0], o.series[0], *orders))
+        return cls(o, expand, BallTape(o.newton[0]))
+
+
+def follow(
+    system: PreciseSystem,
+    corners: Sequence[Callable[[], Sequence[acb]]],
+    t: float,
+    x: Sequence[acb],
+    far: float,
+) -> list[acb] | None:
+    """Track a root to the end of a polygon of parameters, with more bits where it needs them.
+
+    The precision of python-flint is afterwards that of the result.
+
+    Parameters
+    ----------
+    system : PreciseSystem
+    corners : sequence of callables
+        Each returns a parameter vector, at the present precision.
+    t : float
+        Where the path begins on the first line, in [0, 1).
+    x : sequence of acb
+        Approximate coordinates there.
+    far : float
+        A path on which an unknown becomes larger is given up.
+
+    Returns
+    -------
+    list of acb or None
+        Coordinates at the last corner; None if the path is lost again.
+    """
+    left, leg, point = 1.0 - t, 0, list(x)
+    for bits in _BITS:
+        ctx.prec = bits
+        while True:
+            line = PreciseLine(system, corners[leg](), corners[leg + 1]())
+            left, point = line.follow(left, point, far)
+            if left > 0.0:
+                break
+            if leg + 2 == len(corners):
+                return point
+            leg, left = leg + 1, 1.0
+    return None
+
+
+class PreciseLine:
+    """A system along a line of parameters; places are told by what is left of the line.
+
+    Distances from the end may be tiny near it: the lines are ``second + left (first - second)``.
+    """
+
+    def __init__(self, system: PreciseSystem, first: Sequence[acb], second: Sequence[acb]) -> None:
+        self._tapes = system
+        o = self.system = system.slots
+        self._slots = [acb(0)] * o.slots
+        self._slots[o.base : o.base + o.parameters] = second
+        self._slots[o.slope : o.slope + o.parameters] = [
+            (a - b).mid() for a, b in zip(first, second, strict=True)
+        ]
+        self._slots[o.scale : o.scale + o.size] = [ONE] * o.size
+        self._solvers: dict[int, Any] = {}
+        self._groups: list[int] = o.groups.tolist()
+        self._floors: list[float] = np.sqrt(o.floors).tolist()
+
+    def follow(self, left: float, guess: list[acb], far: float) -> tuple[float, list[acb]]:
+        """Track as far as this precision allows; what is left is 0 at the second end."""
+        x = self.correct(left, guess, np.inf)
+        if x is None:
+            return left, guess
+        halvings = 0
+        for _ in range(_MOST_STEPS):
+            if left == 0.0 or max(float(abs(z)) for z in x[: self.system.unknowns]) > far:
+                break
+            check_time()
+            series = self.expand(left, x)
+            step = left
+            for order in (ORDER - 1, ORDER):
+                size = self._size(series[order], series[0])
+                step = min(step, (_AIM / (size + 1e-300)) ** (1.0 / order))
+            while True:
+                aim = 0.0 if step >= 0.9 * left else left - step
+                found = self.correct(aim, _sum(series, aim - left), _BASIN)
+                if found is not None:
+                    break
+                halvings += 1
+                step = (left - aim) * 0.5
+                if step < _SHORTEST * left or halvings > _MOST_HALVINGS:
+                    return left, x
+            left, x = aim, found
+        return left, x
+
+    def correct(self, left: float, guess: Sequence[acb], basin: float) -> list[acb] | None:
+        """Newton's method; None if the first step is larger than `basin` or if it fails."""
+        o, last, goal = self.system, np.inf, 2.0 ** (-_GOAL * ctx.prec)
+        self._slots[o.new : o.new + o.size] = guess
+        for sweep in range(12):
+            try:
+                self._run(self._tapes.newton, left)
+            except ZeroDivisionError:
+                return None
+            x = self._slots[o.new : o.new + o.size]
+            size = self._size(self._slots[o.step : o.step + o.size], x)
+            if not np.isfinite(size) or (sweep == 0 and size > basin):
+                return None
+            # Steps decrease quadratically: the next would be about size · (size / last)².
+            if size < goal or size * (size / last) ** 2 < goal < last:
+                return x
+            if sweep > 1 and size > 0.3 * last:
+                return None
+            last = size
+        return None
+
+    def expand(self, left: float, x: Sequence[acb]) -> list[list[acb]]:
+        """Taylor coefficients 0 … `ORDER` of the coordinates as functions of what is left."""
+        o = self.system
+        self._slots[o.x : o.x + o.size] = x
+        for tape in self._tapes.expand:
+            self._run(tape, left)
+        places = (o.x + order * o.size for order in range(ORDER + 1))
+        return [self._slots[at : at + o.size] for at in places]
+
+    def _run(self, tape: BallTape, left: float) -> None:
+        tape.run(self._slots, t=arb(left), solvers=self._solvers, points=True)
+
+    def _units(self, x: Sequence[acb]) -> list[float]:
+        """The size of the largest coordinate of each group."""
+        units = list(self._floors)
+        for g, z in zip(self._groups, x, strict=True):
+            if g >= 0:
+                units[g] = max(units[g], float(abs(z).mid()))
+        return units
+
+    def _size(self, change: Sequence[acb], x: Sequence[acb]) -> float:
+        """Largest change relative to the largest coordinate of its group."""
+        units = self._units(x)
+        pairs = zip(self._groups, change, strict=True)
+        return max(float(abs(z).mid()) / units[g] for g, z in pairs if g >= 0)
 
 
 def finish_path(
@@ -42,10 +213,12 @@ def finish_path(
     t: float,
     w: np.ndarray,
     states: np.ndarray,
-    *,
-    most_steps: int = 120,
 ) -> np.ndarray | None:
-    """Follow a root from t to 1 on the line between two parameter vectors.
+    """Follow a root of a chain from t to 1 on the line between two parameter vectors.
+
+    Matrices condensed to the weights stay small, and the additional digits make up for the
+    cancellation in the powers of W; states are unknowns too, since with the weights alone the basin
+    of convergence would be too small for the predictor.
 
     Parameters
     ----------
@@ -59,140 +232,36 @@ def finish_path(
     states : ndarray of complex
         Its states S_1, …, S_K (`Tracked.lifts`): more accurate than those computed
         from w in double precision.
-    most_steps : int, optional
 
     Returns
     -------
     ndarray of complex or None
         The endpoint, or None if the path is lost again.
     """
+    system = chain.once("precise", lambda: PreciseSystem.of(make_condensed(chain, ORDER)))
+    start = ((1.0 - t) * first + t * second)[chain.s0_at :][: int(chain.table.s_at[1])]
+    for v, (kind, _, i, j, _) in enumerate(chain.cells.tolist()):
+        if kind == IN_S0:
+            start[i * chain.columns + j] = w[v]
     saved = ctx.prec
-    ctx.prec = _BITS
     try:
-        line = _ChainLine(chain, first, second)
-        left = 1.0 - t
-        x = line.correct(left, line.point(left, w, states), 12)
-        if x is None:
-            return None
-        # Steps are relative to the remaining part of the line: they may be tiny near its end.
-        for _ in range(most_steps):
-            step, curve = line.expand(left, x)
-            while True:
-                aim = 0.0 if step >= 0.9 * left else left - step
-                got = line.correct(aim, curve.at(left - aim), 6)
-                if got is not None:
-                    break
-                step = (left - aim) * 0.5
-                if step < _SHORTEST * left:
-                    return None
-            if aim == 0.0:
-                return np.array([_double(z) for z in got[0]])
-            left, x = aim, got
-            if max(float(abs(z).mid()) for z in x[0]) > _FAR:
-                return None
-        return None
+        corners = [lambda vector=vector: exact(vector) for vector in (first, second)]
+        end = follow(system, corners, t, exact(np.concatenate([w, start, states])), _FAR)
     finally:
         ctx.prec = saved
-
-
-class _ChainLine:
-    """The equations along a line of parameters."""
-
-    def __init__(self, chain: Chain, first: np.ndarray, second: np.ndarray) -> None:
-        self.chain = chain
-        self.second = [acb(z.real, z.imag) for z in np.asarray(second, complex).tolist()]
-        self.back = [
-            acb(z.real, z.imag) - b
-            for z, b in zip(np.asarray(first, complex).tolist(), self.second, strict=True)
-        ]
-        self.error = 0.0
-
-    def _system(self, left: float) -> BallSystem:
-        s = arb(left)
-        return BallSystem(
-            self.chain, [(b + s * d).mid() for b, d in zip(self.second, self.back, strict=True)]
-        )
-
-    def point(self, left: float, w: np.ndarray, states: np.ndarray) -> Point:
-        """A lifted point from doubles."""
-        weights = [acb(z.real, z.imag) for z in np.asarray(w).tolist()]
-        values = [acb(z.real, z.imag) for z in np.asarray(states).tolist()]
-        S = self._system(left).states(weights)[:1]
-        at = 0
-        for rows in self.chain.widths[1:].tolist():
-            size = rows * self.chain.columns
-            S.append(acb_mat(rows, self.chain.columns, values[at : at + size]))
-            at += size
-        return weights, S
-
-    def expand(self, left: float, x: Point) -> tuple[float, _Curve]:
-        """The Taylor polynomial at a point, and the step up to which it is accurate."""
-        slope = [-z for z in self.back]
-        weights, states = self._system(left).taylor(*x, slope, _ORDER)
-        step = left
-        for order in (_ORDER - 1, _ORDER):
-            size = max(
-                _ratio(weights[order], weights[0]),
-                max(
-                    _ratio(a.entries(), b.entries())
-                    for a, b in zip(states[order], states[0], strict=True)
-                ),
-            )
-            step = min(step, (_AIM / (size + 1e-300)) ** (1.0 / order))
-        return step, _Curve(weights, states)
-
-    def correct(self, left: float, guess: Point, most: int) -> Point | None:
-        """Newton's method from a guess; `error` is set to the relative size of its first step."""
-        system = self._system(left)
-        w, S = guess
-        last = np.inf
-        for sweep in range(most):
-            F, J = system.evaluate(w, S)
-            try:
-                change = [-z for z in J.mid().solve(F.mid()).mid().entries()]
-            except ZeroDivisionError:
-                return None
-            new = [x.mid() for x in system.step(w, change, S)]
-            w = [(x + dx).mid() for x, dx in zip(w, change, strict=True)]
-            size = max(
-                _ratio(change, w),
-                max(_ratio((a - b).entries(), a.entries()) for a, b in zip(new, S, strict=True)),
-            )
-            S = new
-            if not np.isfinite(size):
-                return None
-            if sweep == 0:
-                self.error = size
-            if size < _GOAL:
-                return w, S
-            if sweep and size > 0.3 * last:
-                return None
-            last = size
+    if end is None:
         return None
+    return np.array([complex(float(z.real.mid()), float(z.imag.mid())) for z in end[: len(w)]])
 
 
-def _ratio(change: Sequence[acb], size: Sequence[acb]) -> float:
-    """Largest change relative to the largest size."""
-    unit = max(max(float(abs(z).mid()) for z in size), 1e-3)
-    return max(float(abs(z).mid()) for z in change) / unit
+def exact(values: np.ndarray) -> list[acb]:
+    """Doubles as exact balls."""
+    return [acb(z.real, z.imag) for z in np.asarray(values, complex).tolist()]
 
 
-@dataclass(frozen=True)
-class _Curve:
-    """Taylor polynomials of weights and states."""
-
-    weights: list[list[acb]]
-    states: list[list[acb_mat]]
-
-    def at(self, h: float) -> Point:
-        """The point after a step h (towards the end of the line)."""
-        w, S = list(self.weights[-1]), list(self.states[-1])
-        x = acb(h)
-        for dw, dS in zip(self.weights[-2::-1], self.states[-2::-1], strict=True):
-            w = [(a * x + b).mid() for a, b in zip(w, dw, strict=True)]
-            S = [(a * x + b).mid() for a, b in zip(S, dS, strict=True)]
-        return w, S
-
-
-def _double(z: acb) -> complex:
-    return complex(float(z.real.mid()), float(z.imag.mid()))
+def _sum(series: list[list[acb]], h: float) -> list[acb]:
+    """The Taylor polynomials at h."""
+    step, total = acb(h), list(series[-1])
+    for terms in series[-2::-1]:
+        total = [(a * step + z).mid() for a, z in zip(total, terms, strict=True)]
+    return total

@@ -7,7 +7,8 @@ dot products, a factorization), large enough that reading its integers costs lit
 
 The same tape runs in several arithmetics.  `run` computes in vector lanes, in doubles and in pairs
 of doubles; `numeric.chains.discs.run` encloses in discs the instructions `CLEAR`, `COPY`, `ADD` and
-`DOTS`, `SET_ONE`, of which values and Jacobians consist.
+`DOTS`, `SET_ONE`, of which values and Jacobians consist; `numeric.chains.balls.BallTape` runs
+all of them in balls of any precision.
 
 Taylor coefficients of a path take one tape for each order j, and their slots are affine in j.
 `Tape.affine` stores that as two tables, base and slope: instruction i at order j is the row

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from flint import acb, ctx
+from flint import acb, arb, ctx
 
 from numeric.chains.arrays import residuals
-from numeric.chains.balls import BallSystem
+from numeric.chains.balls import BallSystem, BallTape
+from numeric.chains.lanes.condensed import make_condensed
+from numeric.chains.lanes.tape import Tape
+from numeric.tracking.precise import ORDER, PreciseLine, PreciseSystem
 from tests.numeric.chains.cases import chains
 
 CHAINS = chains()
@@ -43,23 +46,53 @@ def test_residual_and_jacobian(chain):
     assert np.allclose(residual, doubles(F.entries()))
 
 
-@pytest.mark.parametrize("chain", CHAINS[::3], ids=lambda c: str(c.allocation))
-def test_lifted_newton_converges(chain):
-    """From wrong weights and wrong states lifted steps reach the root quadratically."""
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
+def test_enclosures(chain):
+    """Values and derivatives over a polydisc contain those at its points, exactly computed."""
+    rng = np.random.default_rng(3)
     parameters, root = chain.random(rng)
     system = BallSystem(chain, balls(parameters))
-    w = balls(root + 1e-3 * rng.standard_normal(len(root)))
-    S = system.states(balls(root + 1e-3 * rng.standard_normal(len(root))))
-    sizes = []
-    for _ in range(6):
-        F, J = system.evaluate(w, S)
-        change = [-z for z in J.mid().solve(F.mid()).mid().entries()]
-        S = [x.mid() for x in system.step(w, change, S)]
-        w = [(x + dx).mid() for x, dx in zip(w, change, strict=True)]
-        sizes.append(max(float(abs(z).mid()) for z in change))
-    assert sizes[-1] < 1e-25
-    assert np.allclose(doubles(w), root, atol=1e-8)
+    radius = arb(2) ** -20
+    box = [acb(arb(z.real, radius), arb(z.imag, radius)) for z in root]
+    F, J = system.evaluate(box)
+    for _ in range(3):
+        inside = root + (rng.uniform(-1, 1, len(root)) + 1j * rng.uniform(-1, 1, len(root))) / 2**21
+        values, slopes = residuals(chain, np.array(balls(parameters)), np.array([balls(inside)]))
+        assert all(ball.contains(z) for ball, z in zip(F.entries(), values[0], strict=True))
+        assert all(ball.contains(z) for ball, z in zip(J.entries(), slopes[0].ravel(), strict=True))
+
+
+def test_every_instruction():
+    """Each operation of a tape, against the formula in Python's complex numbers."""
+    tape = Tape()
+    tape.dots(20, 1, 0, 1, 4, 4, 1, 4, 2)
+    tape.dots(22, 1, 1, 1, 4, 4, 1, 4, 2)  # the same right factors: one product of matrices
+    tape.line(24, 0, 4, 2)
+    tape.subtract(24, 12)
+    tape.add(25, 13)
+    tape.copy(26, 24, 2)
+    tape.scale(26, 14, 2)
+    tape.set_one(28)
+    tape.clear(29, 1)
+    tape.factor(0, 2)
+    tape.solve(12, 0, 2)
+    tape.solve(14, 0, 2)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(30) + 1j * rng.standard_normal(30)
+    for points in (False, True):
+        slots = balls(x)
+        BallTape(tape.table()[0]).run(slots, t=arb(0.25), points=points)
+        y = x.copy()
+        for k, left in enumerate((0, 0, 1, 1)):
+            right = 4 + 4 * (k % 2)
+            y[20 + k] += y[left : left + 4] @ y[right : right + 4]
+        y[24:26] = x[0:2] + 0.25 * x[4:6] + [-x[12], x[13]]
+        y[26:28] = y[24:26] * x[14:16].real
+        y[28:30] = 1, 0
+        matrix = x[:4].reshape(2, 2)
+        for at in (12, 14):
+            y[at : at + 2] = np.linalg.solve(matrix, x[at : at + 2])
+        assert np.allclose(doubles(slots), y)
 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
@@ -68,25 +101,17 @@ def test_taylor_polynomial_follows_the_root(chain):
     rng = np.random.default_rng(2)
     first, root = chain.random(rng)
     second, _ = chain.random(rng)
-    slope = second - first
-    slope[chain.cells[:, 4]] = 0
-    system = BallSystem(chain, balls(first))
-    w = balls(root)
-    weights, states = system.taylor(w, system.states(w), balls(slope), 12)
+    second[chain.cells[:, 4]] = first[chain.cells[:, 4]]
+    system = PreciseSystem.of(make_condensed(chain, ORDER))
+    line = PreciseLine(system, balls(second), balls(first))
+    o, r = system.slots, chain.unknowns
+    start = balls(np.concatenate([root, np.zeros(o.size - r)]))
+    weights = [list(terms[:r]) for terms in line.expand(0.0, start)]
     # The step is measured by the series itself.
-    size = max(float(abs(z).mid()) for z in weights[12]) ** (1 / 12)
-    for factor in (0.05, 0.025):
+    size = max(float(abs(z).mid()) for z in weights[ORDER]) ** (1 / ORDER)
+    for factor in (0.2, 0.1):
         h = factor / max(size, 1e-3)
-        there = BallSystem(
-            chain, [a + acb(h) * b for a, b in zip(balls(first), balls(slope), strict=True)]
-        )
-        point = [
-            sum((c[v] * acb(h) ** j for j, c in enumerate(weights)), acb(0))
-            for v in range(chain.unknowns)
-        ]
-        residual = np.abs(doubles(there.residual(point).entries())).max()
-        assert residual < 1e-11
-        S = there.states(point)
-        for k, state in enumerate(S):
-            total = sum((c[k] * acb(h) ** j for j, c in enumerate(states)), 0 * state)
-            assert np.abs(doubles((total - state).entries())).max() < 1e-9
+        there = [a + acb(h) * (b - a) for a, b in zip(balls(first), balls(second), strict=True)]
+        point = [sum((c[v] * acb(h) ** j for j, c in enumerate(weights)), acb(0)) for v in range(r)]
+        gap = doubles(BallSystem(chain, there).residual(point).entries())
+        assert np.abs(gap).max() < 1e-11

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from flint import acb, acb_mat, arb, ctx
 
-from numeric.certification.krawczyk import write_disc_tapes
 from numeric.certification.krawczyk_kernel import make_system
-from numeric.chains.balls import BallSystem
+from numeric.chains.arrays import residuals
 from numeric.chains.discs import Discs, make_discs, run
+from numeric.chains.equations import write_equations
 from numeric.chains.lanes.tape import Tape
 from tests.numeric.chains.cases import chains
 
@@ -77,7 +77,7 @@ def test_equations_and_jacobians_of_chains(chain):
     p, w = chain.random(rng)
     rho = 1e-6 * rng.uniform(size=len(w))
     for lifted in (False, True):
-        tapes = write_disc_tapes(chain, lifted)
+        tapes = write_equations(chain, lifted)
         system = make_system(tapes, Discs(p, np.zeros(len(p))))
         at = rng.standard_normal(len(tapes.places)) + 1j * rng.standard_normal(len(tapes.places))
         at[tapes.states :] = w
@@ -96,41 +96,46 @@ def test_equations_and_jacobians_of_chains(chain):
 
 
 def in_balls(chain, p, point, states):
-    """Values and Jacobian at a point; of the lifted equations by exact differences.
+    """Values and Jacobian at a point, by products of matrices of balls.
 
-    They are bilinear, so that a central difference is a derivative.
+    The lifted equations are bilinear, so that a central difference is a derivative.
     """
+    vector, x = balls(p), balls(point)
     if not states:
-        f, J = BallSystem(chain, [acb(z.real, z.imag) for z in p]).evaluate(
-            [acb(z.real, z.imag) for z in point]
-        )
-        r = len(point)
-        return f.entries(), [[J[e, v] for v in range(r)] for e in range(r)]
-    x = [acb(z.real, z.imag) for z in point]
+        f, J = residuals(chain, vector, x[None])
+        return f[0], J[0]
     J = []
     for v in range(len(x)):
         ends = []
         for sign in (1, -1):
-            moved = list(x)
+            moved = x.copy()
             moved[v] += sign
-            ends.append(lifted_values(chain, p, moved, states))
+            ends.append(lifted_values(chain, vector, moved, states))
         J.append([(a - b) / 2 for a, b in zip(*ends, strict=True)])
-    return lifted_values(chain, p, x, states), np.array(J, object).T.tolist()
+    return lifted_values(chain, vector, x, states), np.array(J, object).T.tolist()
+
+
+def balls(values):
+    return np.array([acb(z.real, z.imag) for z in values])
 
 
 def lifted_values(chain, p, x, states):
     """``S_k - M_k S_{k-1}`` and ``D Z - Y``."""
-    vector = [acb(z.real, z.imag) for z in p]
-    system = BallSystem(chain, vector)
-    full, M, S, P = system._parts(x[states:])
-    at = 0
+    p = p.copy()
+    p[chain.cells[:, 4]] = x[states:]
+    n, c, m = chain.widths, chain.columns, chain.samples
+
+    def block(at, rows, columns):
+        return p[at : at + rows * columns].reshape(rows, columns)
+
+    S, at, out, Z = [block(chain.s0_at, n[0], c)], 0, [], 0
     for k in range(1, chain.steps + 1):
-        size = int(chain.widths[k]) * chain.columns
-        S[k] = acb_mat(int(chain.widths[k]), chain.columns, x[at : at + size])
-        at += size
-    out = []
-    for k in range(chain.steps):
-        out += (S[k + 1] - M[k] * S[k]).entries()
+        S.append(x[at : at + n[k] * c].reshape(n[k], c))
+        at += n[k] * c
+        out += (S[k] - block(chain.m_at[k], n[k], n[k - 1]) @ S[k - 1]).ravel().tolist()
+        if chain.read_all:
+            Z = Z + S[k] @ block(chain.p_at[k], c, m)
     d = chain.network.d
-    D = acb_mat(d, int(chain.widths[-1]), full[chain.d_at : chain.d_at + d * int(chain.widths[-1])])
-    return out + system._difference(full, D * system._read(S, P)).entries()
+    labels = block(chain.d_at, d, n[-1]) @ (Z if chain.read_all else S[-1])
+    gap = labels - block(chain.y_at, d, m)
+    return [*out, *(gap[a, s] for a, s in chain.equations)]

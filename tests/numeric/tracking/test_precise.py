@@ -58,4 +58,4 @@ def test_a_point_off_the_path_is_refused():
     chain = CHAINS[0]
     first, second, _, found = middle(chain, 0.5)
     bad = found.roots[0] * 1e6
-    assert finish_path(chain, first, second, 0.5, bad, found.lifts[0] * 1e-6, most_steps=3) is None
+    assert finish_path(chain, first, second, 0.5, bad, found.lifts[0] * 1e-6) is None

@@ -13,7 +13,7 @@ from numeric.chains.balls import BallSystem
 from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
 from numeric.instances import draw_instance
-from numeric.tracking.inputs import precise
+from numeric.tracking import precise
 from numeric.tracking.inputs.precise import finish_path
 from numeric.tracking.tracker import DONE, track
 from tests.numeric.chains.test_inputs import CASES
