@@ -374,8 +374,54 @@ def forged_recording(rng: random.Random, data: Data, other: Data) -> Data:
     return claim
 
 
+def in_sparse_form(rng: random.Random, data: Data) -> Data:
+    """The masks of a file in sparse form: the same masks, or one that is changed or broken."""
+    claim: Data = copy.deepcopy(data)
+    masks = [
+        (claim["problem"][table], name)
+        for table in ("learnable", "support")
+        for name, mask in claim["problem"].get(table, {}).items()
+        if isinstance(mask, list) and mask
+    ]
+    for masked, name in masks:
+        rows = masked[name]
+        masked[name] = {
+            "shape": [len(rows), len(rows[0])], "rest": 0, "value": 1,
+            "columns": [[j for j, v in enumerate(row) if v] for row in rows],
+        }  # fmt: skip
+    if not masks or rng.random() < 0.3:
+        return claim
+    table, name = rng.choice(masks)
+    mask = table[name]
+    (height, width), columns = mask["shape"], mask["columns"]
+    row = rng.choice(columns)
+    way = rng.randrange(8)
+    if way == 0:
+        mask["rest"], mask["value"] = 1, 0
+    elif way == 1:
+        mask["value"] = rng.choice((0, 2, True, 1.0, "1"))
+    elif way == 2:
+        mask["shape"] = [width, height]
+    elif way == 3:
+        row.append(rng.choice((-1, 0, width, True)))
+    elif way == 4 and row:
+        row.pop(rng.randrange(len(row)))
+    elif way == 5:
+        mask["values"] = [[rng.randrange(2) for _ in row] for row in columns]
+        if rng.random() < 0.5:
+            del mask["value"]
+    elif way == 6:
+        columns.append([])
+        mask["shape"][0] += rng.randrange(2)
+    else:
+        row.extend(row)
+    return claim
+
+
 def forgeries(files: list[Data], each: int, stream: str) -> Iterator[tuple[tuple[int, int], Data]]:
     """This number of forgeries of each file, of which a fourth has single changes too.
+
+    A tenth of them has its masks in sparse form.
 
     Yields
     ------
@@ -390,4 +436,7 @@ def forgeries(files: list[Data], each: int, stream: str) -> Iterator[tuple[tuple
             claim = forgers.get(data["format"], forged)(rng, data, other)
             if rng.random() < 0.25:
                 claim = tampered(rng, claim, other)
+            if rng.random() < 0.1:
+                with suppress(KeyError, TypeError, IndexError, AttributeError):
+                    claim = in_sparse_form(rng, claim)
             yield (number, k), claim

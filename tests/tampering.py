@@ -368,8 +368,31 @@ class Truth:
     why: str = ""
 
 
+def with_rows(problem: dict[str, Any]) -> dict[str, Any]:
+    """The problem of a file with its masks in sparse form written as rows."""
+    out = dict(problem)
+    for table in ("learnable", "support"):
+        if isinstance(problem.get(table), dict):
+            out[table] = {
+                name: _rows(mask) if isinstance(mask, dict) and "columns" in mask else mask
+                for name, mask in problem[table].items()
+            }
+    return out
+
+
+def _rows(mask: dict[str, Any]) -> list[list[Any]]:
+    width = mask["shape"][1]
+    rows = [[mask["rest"]] * width for _ in mask["columns"]]
+    for i, columns in enumerate(mask["columns"]):
+        values = mask["values"][i] if "values" in mask else [mask["value"]] * len(columns)
+        for j, value in zip(columns, values, strict=True):
+            rows[i][j] = value
+    return rows
+
+
 def truth(claim: dict[str, Any]) -> Truth:
     """Whether the claim of a file is true, decided without its evidence."""
+    claim = {**claim, "problem": with_rows(claim["problem"])}
     if claim["format"] == DECISION:
         return _truth_of_decision(claim)
     if claim["format"] == "matchprob-design":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+from contextlib import suppress
 
 import pytest
 
@@ -19,7 +20,7 @@ from algebra.families import certify, verify
 from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.problems.problem import Problem
 from matchprob.api.proofs.check import check_proof
-from tests.forgeries import forged, forgeries, genuine
+from tests.forgeries import forged, forgeries, genuine, in_sparse_form
 from tests.tampering import Attack, genuine_design, genuine_recording, judge
 
 CERTIFICATES, DESIGNS, RECORDINGS = 32, 6, 6
@@ -85,6 +86,20 @@ def test_no_forgery_is_accepted(files):
     assert not found.forged
     assert found.refused > 5 * len(files)
     assert found.unfinished < len(files)
+
+
+def test_masks_in_sparse_form(files):
+    """The same masks in sparse form hold; of changed or broken ones, only those that are true."""
+    found, held = Attack(), 0
+    for number, data in enumerate(files):
+        for k in range(4):
+            claim = in_sparse_form(random.Random(f"sparse/{number}/{k}"), data)
+            with suppress(InputError, Unfinished):
+                if check_proof(as_text(claim), timeout=8).holds:
+                    held += claim["problem"] != data["problem"]
+                    judge(found, number, k, claim)
+    assert not found.forged
+    assert held > len(files) // 2
 
 
 def test_forgers_change_what_is_claimed(files):
