@@ -36,16 +36,19 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from algebra.linalg.modular import echelon, rank
+from algebra.linalg.modular import Residues, echelon, matmul, rank
 from algebra.matroids.capped import System
 from algebra.matroids.groups import GroupLeaf, Groups, branch, least_rating
 from algebra.time_limits import check_time, has_passed
 
 # Sums of costs below this are computed in 64 bits, larger ones in Python's integers.
 _WORD = 1 << 61
+# Largest number of entries of vectors whose exchange is computed.
+_TABLE = 1 << 26
 # Nodes whose closure is kept: first a leaf's bound is computed, then it is branched on.
 _KEPT = 256
 
@@ -70,6 +73,64 @@ class _SpanningNode:
     found: int
     gains: dict[int, int]
     exact: set[int]
+
+
+class _Exchange(NamedTuple):
+    """Vectors of groups in terms of a basis among them, which changes as groups are removed.
+
+    Each vector that is not in the basis is a combination of the basis, a column of the table.  If a
+    group is removed, as many of its vectors in the basis can be exchanged for other vectors
+    as the rank of the table in their rows and in the columns of the other groups; the other
+    ones are lost.  So one elimination answers for every group, and a removal costs one pivot step
+    for each vector of the group.
+
+    Attributes
+    ----------
+    table : ndarray of int64, shape (vectors in the basis, other vectors)
+    basis, others : ndarray of int
+        The groups of the vectors in the basis, and of the others.
+    p : int
+    """
+
+    table: Residues
+    basis: np.ndarray
+    others: np.ndarray
+    p: int
+
+    @classmethod
+    def of(cls, parts: Sequence[Residues], p: int) -> _Exchange:
+        """The exchange of groups of vectors, one vector per row, numbered in this order."""
+        owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        if not len(owner):
+            return cls(np.zeros((0, 0), np.int64), owner, owner, p)
+        table, pivots = echelon(np.concatenate(parts).T, p)
+        return cls(
+            np.delete(table, pivots, axis=1), owner[pivots], np.delete(owner, pivots), p
+        )  # fmt: skip
+
+    def is_needed(self, group: int, spare: int) -> bool:
+        """Whether the rank falls by more than `spare` if the vectors of a group are removed."""
+        inside = self.basis == group
+        many = int(inside.sum())
+        if many <= spare:
+            return False
+        return many - rank(self.table[np.ix_(inside, self.others != group)], self.p) > spare
+
+    def removed(self, group: int) -> _Exchange:
+        """The exchange of the other groups."""
+        inside, kept = self.basis == group, self.others != group
+        table, others = self.table[:, kept], self.others[kept]
+        entering, pivots = echelon(table[inside], self.p)
+        rest = np.delete(np.arange(len(others)), pivots)
+        stay = table[~inside]
+        left = stay[:, rest] - matmul(stay[:, pivots], entering[:, rest], self.p)
+        left += (left >> 63) & self.p
+        return _Exchange(
+            np.concatenate([left, entering[:, rest]]),
+            np.concatenate([self.basis[~inside], others[pivots]]),
+            others[rest],
+            self.p,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,26 +270,28 @@ class SpanningProblem:
         if need <= 0:
             return frozenset()
         parts = self.groups.left(chosen, others)
-        owner = np.repeat(np.arange(len(others)), [len(part) for part in parts])
-        if not len(owner):
-            return None
-        p = self.groups.p
-        table, pivots = echelon(np.concatenate(parts).T, p)
-        spare = len(pivots) - need
+        exchange = _Exchange.of(parts, self.groups.p)
+        spare = len(exchange.basis) - need
         if spare < 0:
             return None
-        basis = np.zeros(len(owner), bool)
-        basis[pivots] = True
-        row_of = np.cumsum(basis) - 1
-        out = []
-        for number, k in enumerate(others):
-            inside = owner == number
-            rows = row_of[inside & basis]
-            if len(rows) > spare:
-                left = rank(table[np.ix_(rows, ~inside & ~basis)], p)
-                if len(rows) - left > spare:
-                    out.append(k)
-        return frozenset(out)
+        return frozenset(k for number, k in enumerate(others) if exchange.is_needed(number, spare))
+
+    def without_unneeded(self, chosen: frozenset[int], order: Iterable[int]) -> frozenset[int]:
+        """Spanning groups, without those of `order` that can be left out one after the other."""
+        if sum(self.groups.sizes[k] for k in chosen) * self.groups.dimension > _TABLE:
+            for k in order:
+                check_time()
+                if self.spans(chosen - {k}):
+                    chosen -= {k}
+            return chosen
+        place = {k: number for number, k in enumerate(sorted(chosen))}
+        exchange = _Exchange.of([self.groups.part(k) for k in place], self.groups.p)
+        for k in order:
+            check_time()
+            if not exchange.is_needed(place[k], len(exchange.basis) - self.wanted):
+                exchange = exchange.removed(place[k])
+                chosen -= {k}
+        return chosen
 
     def bound(
         self, leaf: GroupLeaf, enough: int | None = None, ends: float = math.inf
@@ -365,12 +428,9 @@ class _SpanningSearch:
         if not problem.keeps_caps(chosen) or not problem.spans(chosen):
             return
         self._improve(chosen)
-        for k in sorted(chosen - self.start, key=lambda k: (-problem.costs[k], k)):
-            if has_passed(self.ends):
-                break
-            if problem.spans(chosen - {k}):
-                chosen -= {k}
-                self._improve(chosen)
+        if not has_passed(self.ends):
+            order = sorted(chosen - self.start, key=lambda k: (-problem.costs[k], k))
+            self._improve(problem.without_unneeded(chosen, order))
 
     def _improve(self, chosen: frozenset[int]) -> None:
         if (cost := self.problem.cost(chosen)) < self.best:

@@ -107,7 +107,8 @@ class FloatSystem:
                 add(stage.matrix, delta, received[number])
                 add(stage.bias, delta, None)
                 kept = left * (1 - np.swapaxes(rate, -1, -2)[..., None, :, :])
-                left = np.einsum("bdmi,bij->bdmj", delta, weights[stage.matrix])
+                left = delta.reshape(many, d * m, -1) @ weights[stage.matrix]
+                left = left.reshape(many, d, m, -1)
                 if stage.drive is not None:
                     add(network.encoder, left, X[slice(*stage.drive)])
                 if network.leak != NO_LEAK:

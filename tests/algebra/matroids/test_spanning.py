@@ -108,6 +108,23 @@ def test_many_vectors_are_treated_alike(problem, slack, is_small):
         assert now is None or best is None or now >= best
 
 
+@settings(max_examples=many(150), deadline=None)
+@given(problem=problems(), lower=st.integers(0, 1), rng=st.randoms())
+def test_groups_are_left_out_as_by_ranks(problem, lower, rng):
+    """One elimination leaves out what a rank for each group does, also with rank to spare."""
+    problem = replace(problem, wanted=max(0, problem.wanted - lower))
+    order = list(range(len(problem.groups)))
+    rng.shuffle(order)
+    order = order[: rng.randint(0, len(order))]
+    left = frozenset(range(len(problem.groups)))
+    assert problem.spans(left)
+    found = problem.without_unneeded(left, order)
+    for k in order:
+        if problem.spans(left - {k}):
+            left -= {k}
+    assert found == left
+
+
 @pytest.mark.parametrize("is_small", [False, True])
 def test_two_cheap_groups_may_do_as_well_as_a_dear_one(is_small):
     """One group of cost 6 suffices, but 6 is not a bound: two other groups cost 2."""
