@@ -51,7 +51,8 @@ class DemandOptions:
         Exact: see `algebra.design.demand.exact_price`.
     must, forbidden : sequence of cells
     matrices : sequence of str
-        Only these may learn; all where empty.
+        Only these may learn; all where empty.  One that learns by an update stands for the
+        parameters of the update.
     caps : mapping of str to int
     budget : int or None
     cost_budget : number or None
@@ -82,7 +83,10 @@ class DemandOptions:
         for name in matrices:
             network.shape_of(name)
         if matrices:
-            allowed = [cell for cell in allowed if cell[0] in matrices]
+            parameters = network.parameters_of if isinstance(network, Parametrized) else {}
+            # A matrix that learns by an update stands for the parameters of the update.
+            of = {name: matrix for name, (matrix, *_) in parameters.items()}
+            allowed = [c for c in allowed if c[0] in matrices or of.get(c[0]) in matrices]
         costs = given_mapping(self.costs, "costs", '{("W", 0, 1): 2}')
         for cell in costs:
             check_cell(cell, "costs")

@@ -8,7 +8,7 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.problems.files import load_problem
-from matchprob import design, verify
+from matchprob import RNN, Problem, design, verify
 from matchprob.api.designs.goals import GOALS
 from tests.matchprob.calls import call
 
@@ -99,6 +99,16 @@ def test_forbidden_weights_and_matrices(net, capsys):
     assert "only 0 weights may learn" in capsys.readouterr().err
     assert call("design", net, "--matrix", "V") == 2
     assert "no matrix `V`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "there"), [("W", "g_W"), ("g_W", "g_W"), ("c", "c")])
+def test_a_matrix_with_an_update_stands_for_its_parameters(name, there):
+    """`matrices` names the matrix that the file names, or the array of parameters."""
+    net = RNN(n=4, T=3, b=2, d=2, m=2, activation="tanh", biases=True)
+    problem = Problem(net, {"W": {"gain": "rows"}, "c": "all"})
+    found = design(problem, matrices=[name])
+    assert found.allocation.matrices == (there,)
+    assert found.allocation.size == 4
 
 
 def test_proof_files(net, capsys):
