@@ -7,5 +7,6 @@ lagrangian        Lagrangian bounds of bases under caps, in integers
 branch_and_bound  Several kinds of caps at once: branch and bound, proved by its leaves
 optimum           The algorithm for the given number of kinds of caps
 groups            Groups of columns, their gains in rank, a search over sets of groups
+exchange          Which groups of vectors can be left out, by exchanges in a basis
 spanning          The cheapest spanning groups
 """
