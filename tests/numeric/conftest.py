@@ -38,6 +38,7 @@ _SOLVER = """
             sys.stderr.flush()
             os._exit(3)
         if "x0^8" in first:
+            open(os.path.join(os.path.dirname(behaviour.__file__), "asleep"), "w").close()
             time.sleep(600)
         if "x0^9" in first:
             raise ValueError("no such thing")

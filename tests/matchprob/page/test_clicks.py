@@ -97,6 +97,8 @@ def test_from_click_to_verdict(
     for _ in range(tabs):
         page = open_page(url)
         page.wait_for_selector(".mp-verdict[data-verdict=minimal]")
+        # What comes later moves the cells.
+        page.wait_for_selector(".mp[data-settled=true]")
         page.evaluate(WATCH)
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
