@@ -9,8 +9,6 @@ References
    SIAM Review 40 (1998) 110-112.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Small ONNX models, by name: the networks of the tests of programs."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The package's metadata: its version, its licence, its groups of dependencies."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The site's own parts: generated pages are complete, and a bad link is found."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

@@ -3,8 +3,6 @@
 The layers themselves are checked by import-linter (`make lint`).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

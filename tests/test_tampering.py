@@ -4,8 +4,6 @@ All files that `verify` accepts: certificates of every kind and verdict, ReLU de
 every design goal.  `tests.tampering` makes them, changes them, and decides their claims.
 """
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

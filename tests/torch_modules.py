@@ -1,7 +1,5 @@
 """Small torch modules, by name, with inputs, for tests of exported programs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

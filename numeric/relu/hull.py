@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq
-from scipy.optimize import linprog
 
 from algebra.linalg.rational import echelon
 from algebra.relu.arrangement import Refuter, allowed, arrangement_size
@@ -167,6 +166,14 @@ def refutation(program: Hull, refuter: Refuter, sides: np.ndarray) -> np.ndarray
     return _rounded(program, refuter, sides, found[0], left[found[1]])
 
 
+def _solved(costs: np.ndarray, **program: Any) -> Any:
+    """SciPy's solution of a linear program by HiGHS."""
+    # It is loaded late: numba takes no longer to load, and small nets need none.
+    from scipy.optimize import linprog
+
+    return linprog(costs, method="highs", **program)
+
+
 def _most_slack(A: np.ndarray, b: np.ndarray, rays: np.ndarray) -> tuple[np.ndarray, float]:
     """y with the largest t: y·A ≥ t at rays, ≥ 0 elsewhere, −y·b ≥ t|b|, |y| ≤ 1."""
     rows, columns = A.shape
@@ -178,7 +185,7 @@ def _most_slack(A: np.ndarray, b: np.ndarray, rays: np.ndarray) -> tuple[np.ndar
     bounds = [(-1.0, 1.0)] * rows + [(0.0, 1.0)]
     goal = np.zeros(rows + 1)
     goal[-1] = -1.0
-    found = linprog(goal, A_ub=upper, b_ub=np.zeros(columns + 1), bounds=bounds, method="highs")
+    found = _solved(goal, A_ub=upper, b_ub=np.zeros(columns + 1), bounds=bounds)
     return (found.x[:-1], float(found.x[-1])) if found.x is not None else (np.zeros(rows), 0.0)
 
 
@@ -196,7 +203,7 @@ def _widest_slack(
     right[-1] = -1.0
     bounds = [(None, None)] * rows + [(0.0, 1.0)] * len(where)
     goal = np.concatenate([np.zeros(rows), -np.ones(len(where))])
-    found = linprog(goal, A_ub=upper, b_ub=right, bounds=bounds, method="highs")
+    found = _solved(goal, A_ub=upper, b_ub=right, bounds=bounds)
     if found.x is None:
         return None
     return found.x[:rows], where[found.x[rows:] < 1e-6]

@@ -42,7 +42,6 @@ from __future__ import annotations
 from math import log, log1p
 from typing import SupportsIndex
 
-from scipy.optimize import brentq
 from scipy.special import betaln
 
 from algebra.errors import InputError
@@ -101,6 +100,9 @@ def confidence_sequence(
 
 def _lower(k: int, n: int, level: float) -> float:
     """The p below k / n with log M_n(p) = `level`."""
+    # It is loaded late: numba takes no longer to load.
+    from scipy.optimize import brentq
+
     if k == 0:
         return 0.0
     constant = float(betaln(_PRIOR + k, _PRIOR + n - k) - betaln(_PRIOR, _PRIOR)) - level

@@ -40,7 +40,6 @@ from math import inf, sqrt
 from typing import Any, SupportsIndex
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri
 
 from algebra.errors import InputError
@@ -229,6 +228,9 @@ def paired_interval(
 
 
 def _tango_lower(b: int, c: int, n: int, z: float) -> float:
+    # It is loaded late: numba takes no longer to load, and only comparisons need it.
+    from scipy.optimize import brentq
+
     estimate = (b - c) / n
     if estimate == -1:
         return -1.0

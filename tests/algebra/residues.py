@@ -1,7 +1,5 @@
 """Matrices of random residues, for tests of statements over every field."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

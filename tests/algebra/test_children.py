@@ -1,7 +1,5 @@
 """Child processes: run to their end, ended with the time limit, and with all that they started."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """phcpy's tracker as an engine: lifted systems, start cores, and correct counts."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whether a picture can be read: measured, not looked at."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from matplotlib.axes import Axes

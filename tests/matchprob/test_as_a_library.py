@@ -1,7 +1,5 @@
 """The verbs in somebody else's program: its handlers, its threads, its ``except Exception``."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import signal
@@ -15,23 +13,23 @@ import matchprob as mp
 from algebra.errors import Unfinished
 from algebra.time_limits import OutOfTime, check_time, within
 from tests.matchprob.hard import shallow, spread
+from tests.samples import DIAGONAL
 
 LIMIT, SLACK = 0.3, 20.0
 
 
-SMALL = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 # Verbs that work for minutes, and end before; the last ones have no partial answer.
 VERBS = {
     "certify": lambda: mp.certify(spread(20), timeout=LIMIT),
-    "verify": lambda: mp.verify(mp.certify(SMALL), timeout=LIMIT),
+    "verify": lambda: mp.verify(mp.certify(DIAGONAL), timeout=LIMIT),
     "audit": lambda: mp.audit(spread(32), matrices=["W"], count=10**6, timeout=LIMIT),
     "atlas": lambda: mp.atlas(mp.LinearRNN(n=3, T=3, b=1, d=1, m=3), 4, search=0.0, timeout=LIMIT),
     "identify": lambda: mp.identify(spread(20), timeout=LIMIT),
     "record": lambda: mp.record(spread(48), "units", timeout=LIMIT),
     "count": lambda: mp.count(spread(20), 5, timeout=LIMIT),
-    "estimate": lambda: mp.estimate(SMALL, 10**6, engine="exact", timeout=LIMIT),
+    "estimate": lambda: mp.estimate(DIAGONAL, 10**6, engine="exact", timeout=LIMIT),
     "profile": lambda: mp.profile(spread(12), trials=1000, timeout=LIMIT),
-    "train": lambda: mp.train(SMALL, trials=10**6, timeout=LIMIT),
+    "train": lambda: mp.train(DIAGONAL, trials=10**6, timeout=LIMIT),
 }
 UNFINISHED = {
     "inspect": lambda: mp.inspect(mp.Problem(spread(32).network, {"W": "all"}), timeout=LIMIT),
@@ -97,7 +95,7 @@ def test_a_limit_passes_those_who_swallow_errors(monkeypatch):
     monkeypatch.setattr("algebra.families._certify", stubborn)
     began = time.monotonic()
     with pytest.raises(Unfinished, match="time limit"):
-        mp.certify(SMALL, timeout=LIMIT)
+        mp.certify(DIAGONAL, timeout=LIMIT)
     assert 0.9 * LIMIT < time.monotonic() - began < LIMIT + SLACK
 
 
@@ -109,7 +107,7 @@ def test_a_caller_may_swallow_errors():
         raise AssertionError("it had time")
     assert time.monotonic() - began < LIMIT + SLACK
     check_time()
-    assert mp.certify(SMALL).verdict == "intermediate"
+    assert mp.certify(DIAGONAL).verdict == "intermediate"
 
 
 def test_a_caller_with_a_limit_of_its_own_cannot_lose_it():

@@ -1,7 +1,5 @@
 """Starting quickly: what loads when; and other people's modules by the names of ours."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

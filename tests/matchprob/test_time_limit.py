@@ -3,8 +3,6 @@
 The bounds are generous: they tell seconds from minutes, on a busy machine too.
 """
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """The user's cache folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from numeric.caches import cache_folder

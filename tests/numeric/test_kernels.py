@@ -1,7 +1,5 @@
 """The cache of compiled functions: its key, its folder, and what an edited constant does."""
 
-from __future__ import annotations
-
 import ast
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Damped Newton from many starts at once: against scipy, and every way a run ends."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import least_squares
 

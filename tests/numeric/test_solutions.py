@@ -9,7 +9,6 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.networks.ffn import FeedForward
-from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from matchprob.api.estimate import count, estimate
@@ -17,8 +16,7 @@ from matchprob.cli import app, run
 from numeric.counts import Solutions
 from numeric.instances import draw_instance
 from numeric.solutions import solution_costs
-
-DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL
 
 
 def test_costs_are_their_definitions():

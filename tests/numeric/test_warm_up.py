@@ -1,7 +1,5 @@
 """Compilation in advance: the groups, and failures."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

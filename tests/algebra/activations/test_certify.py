@@ -1,7 +1,5 @@
 """Verdicts on networks with activations, each with its proof."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

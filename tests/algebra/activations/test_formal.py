@@ -1,7 +1,5 @@
 """Formal ranks are generic ranks: compared with singular values in 60 digits and with SymPy."""
 
-from __future__ import annotations
-
 import random
 from itertools import groupby
 from operator import truediv

@@ -1,7 +1,5 @@
 """Reports on the equations of networks with activations."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """Matches that always exist, and outputs of bounded range: compared with sampling in doubles."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

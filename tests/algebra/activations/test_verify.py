@@ -1,7 +1,5 @@
 """Certificates of networks with activations that were tampered with."""
 
-from __future__ import annotations
-
 import copy
 import json
 

@@ -16,8 +16,8 @@ from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.engines.witness_search import rootless_instances
+from tests.samples import NET
 
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 # Cells of W in the allocation that Theorem 3.4 misses (design, section 4).
 MISSED = [(0, 0), (1, 0), (1, 3), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3)]
 TENSOR = LinearFeedForward(q=3, widths=(3,), d=2, m=2)
@@ -41,7 +41,7 @@ def problem(network, name, cells, **more):
 )
 def test_the_example_net(cells, verdict, count):
     """B.1.1: rows and columns are maximal, the two diagonals in between."""
-    found = certify(problem(B11, "W", cells))
+    found = certify(problem(NET, "W", cells))
     assert (found.verdict, found.generic_root_count) == (verdict, count)
     assert found.equations == found.rank == 2
     assert found.error_bound == 0
@@ -94,13 +94,13 @@ def test_where_the_theorems_fail(network, name, cells, rank, equations):
 
 def test_one_weight_short_is_proved_minimal():
     """Fewer weights than independent equations need no probability."""
-    found = certify(problem(B11, "W", [(0, 0)]))
+    found = certify(problem(NET, "W", [(0, 0)]))
     assert (found.verdict, found.error_bound) == ("minimal", 0)
 
 
 def test_maximal_through_a_part():
     """With more weights than equations a maximal part decides."""
-    found = certify(Problem(B11, {"W": [[1, 1], [1, 1]]}))
+    found = certify(Problem(NET, {"W": [[1, 1], [1, 1]]}))
     assert found.verdict == "maximal"
     assert len(found.evidence["sub_allocation"]) == 2
 
@@ -119,14 +119,14 @@ def test_odd_count_beyond_theorem_35():
 
 def test_undecided_says_what_was_tried():
     """Without time to search, an even count is undecided, and the reason says so."""
-    found = certify(problem(B11, "W", [(0, 0), (1, 1)]), search=0.0)
+    found = certify(problem(NET, "W", [(0, 0), (1, 1)]), search=0.0)
     assert found.verdict == "undecided"
     assert "0 rational instances" in found.tried[0]
 
 
 def test_guesses_are_proved_or_refused():
     """A given instance settles the verdict only if balls prove it."""
-    asked = problem(B11, "W", [(0, 0), (1, 1)])
+    asked = problem(NET, "W", [(0, 0), (1, 1)])
     guess = next(rootless_instances(asked, 2, 0, 60.0))
     wrong = replace(guess, X=guess.X * 0)
     for guesses, verdict in (([wrong], "undecided"), ([wrong, guess], "intermediate")):
@@ -148,14 +148,14 @@ def test_relu_is_never_minimal():
 def test_discrete_laws_carry_a_note():
     """Rademacher weights: the verdict is about generic instances only."""
     law = Distribution(weights="rademacher")
-    found = certify(problem(B11, "W", [(0, 0), (0, 1)], distribution=law))
+    found = certify(problem(NET, "W", [(0, 0), (0, 1)], distribution=law))
     assert "not about MP" in found.notes[0]
 
 
 def test_random_allocation_is_refused():
     """A certificate needs a fixed allocation."""
     with pytest.raises(InputError, match="drawn anew for each trial"):
-        certify(Problem(B11, {"W": RandomCells(budget=2, rows=2)}))
+        certify(Problem(NET, {"W": RandomCells(budget=2, rows=2)}))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_degenerate_nets(network, learnable):
 
 def test_json_keys():
     """The keys that other programs rely on exist."""
-    data = certify(problem(B11, "W", [(0, 0), (0, 1)])).to_dict()
+    data = certify(problem(NET, "W", [(0, 0), (0, 1)])).to_dict()
     assert {
         "verdict", "rule", "equations", "rank", "learnable", "prime", "error_bound",
         "generic_root_count", "theorems",

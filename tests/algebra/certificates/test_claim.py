@@ -13,11 +13,9 @@ from algebra.certificates.parts import read_version
 from algebra.errors import InputError
 from algebra.families import certify
 from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
-
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+from tests.samples import NET
 
 
 @pytest.fixture(scope="module")

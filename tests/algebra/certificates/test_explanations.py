@@ -16,9 +16,8 @@ from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import Limits
 from tests.matchprob.explained import explained
+from tests.samples import DIAGONAL, NET
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
 SIX = LinearFeedForward(q=2, widths=(2,), d=2, m=2)
 
 

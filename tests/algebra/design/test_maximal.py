@@ -19,6 +19,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
+from tests.samples import NET
 
 NETS = [
     LinearEstimator(q=3, d=2, m=2),
@@ -64,10 +65,9 @@ def test_brute_force(network):
 
 def test_no_maximal_allocation_is_a_definite_answer():
     """If every basis has an even root count, the message says so."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     diagonal = [("W", 0, 0), ("W", 1, 1)]
     with pytest.raises(InputError, match="are even"):
-        cheapest_maximal(checked_demand(network, allowed=diagonal))
+        cheapest_maximal(checked_demand(NET, allowed=diagonal))
 
 
 def test_a_large_net_in_the_form_of_theorem_3_5():
@@ -117,11 +117,8 @@ def test_exchange_moves_lower_the_cost():
 
 def test_nothing_left_to_choose():
     """All weights must learn, with a cap: one design, which is counted or refused."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     row, diagonal = [("W", 0, 0), ("W", 0, 1)], [("W", 0, 0), ("W", 1, 1)]
-    demand = checked_demand(network, allowed=row, must=row, caps={"column": 1, "row": 2})
+    demand = checked_demand(NET, allowed=row, must=row, caps={"column": 1, "row": 2})
     assert cheapest_maximal(demand).cost == 2
     with pytest.raises(InputError, match="are even"):
-        cheapest_maximal(
-            checked_demand(network, allowed=diagonal, must=diagonal, caps={"column": 1})
-        )
+        cheapest_maximal(checked_demand(NET, allowed=diagonal, must=diagonal, caps={"column": 1}))

@@ -12,6 +12,7 @@ from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.systems.root_count import generic_root_count
 from tests.algebra.residues import residue_matrix
+from tests.samples import NET
 
 P = 32003
 
@@ -62,8 +63,7 @@ def test_values_equal_the_eliminants(square_allocations, msolve):
 
 def test_data_of_a_minimal_allocation_determine_it(msolve):
     """Fewer weights than equations: labels of the network itself have one explanation."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    one = Allocation.from_masks(net, W=[[1, 0], [0, 0]])
+    one = Allocation.from_masks(NET, W=[[1, 0], [0, 0]])
     found = alternatives(one, square=False)
     assert found.root_count == 1
     assert found.determined == one.cells

@@ -1,7 +1,5 @@
 """Dimensions of sets of functions: published ones, closed forms, verified proofs."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

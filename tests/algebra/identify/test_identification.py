@@ -9,8 +9,7 @@ from algebra.identify.identification import identify
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
-
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+from tests.samples import NET
 
 
 def test_a_linear_allocation_is_determined():

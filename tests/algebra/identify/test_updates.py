@@ -13,6 +13,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.learning import Learning
 from algebra.problems.problem import Problem
 from tests.algebra.ranks.test_updates import parameters, random_problem, student
+from tests.samples import NET
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -69,7 +70,6 @@ def test_low_rank_in_one_layer():
 
 def test_gain_that_is_seen_by_nothing():
     """A row of weights that reach no output is free, each row by itself."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    found = identify(Problem(net, {"W": {"gain": "rows"}}, {"D": [[1, 0]], "W": [[1, 0], [1, 1]]}))
+    found = identify(Problem(NET, {"W": {"gain": "rows"}}, {"D": [[1, 0]], "W": [[1, 0], [1, 1]]}))
     assert set(found.fibre.free) == {("W", 1, 0), ("W", 1, 1)}
     assert found.fibre.groups == ((("W", 1, 0), ("W", 1, 1)),)

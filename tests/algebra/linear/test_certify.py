@@ -12,11 +12,10 @@ from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCount
 from algebra.time_limits import Limits, within
+from tests.samples import NET
 
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
-
-def verdict(masks, network=B11, **effort):
+def verdict(masks, network=NET, **effort):
     """The certificate of one matrix W."""
     return certify_linear(Problem(network, {"W": masks}), Effort(**effort))
 
@@ -49,7 +48,7 @@ def test_what_fewer_weights_can_do_more_can():
 def test_discrete_laws_are_told():
     """The verdict is about generic instances; a note says that it does not give MP."""
     law = Distribution("rademacher", "normal", "normal")
-    problem = Problem(B11, {"W": [[1, 1], [0, 0]]}, distribution=law)
+    problem = Problem(NET, {"W": [[1, 1], [0, 0]]}, distribution=law)
     assert certify_linear(problem, Effort()).notes
 
 

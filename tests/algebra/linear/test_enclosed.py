@@ -17,6 +17,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
 from numeric.engines.witness_search import rootless_instances
+from tests.samples import NET
 
 RING = Problem.of(
     Allocation.from_cells(
@@ -57,14 +58,13 @@ def test_genuine_evidence_is_proved(ring):
 
 def test_derivatives_by_the_read_out():
     """Solutions are enclosed if the read-out learns, whose derivatives are integers."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    problem = Problem(net, {"W": [[1, 0], [0, 0]], "D": [[0, 1]]})
+    problem = Problem(NET, {"W": [[1, 0], [0, 0]], "D": [[0, 1]]})
     teacher = {
         name: np.array([[fmpq(2 * i + j + 1, 3) for j in range(c)] for i in range(r)])
-        for name, (r, c) in net.shapes.items()
+        for name, (r, c) in NET.shapes.items()
     }
     X = np.array([[fmpq(1), fmpq(2)], [fmpq(-1), fmpq(1, 2)]])
-    equations = _Equations(problem, teacher, X, net.forward(teacher, X), [(0, 0), (0, 1)])
+    equations = _Equations(problem, teacher, X, NET.forward(teacher, X), [(0, 0), (0, 1)])
     solution = [acb(arb(teacher[name][i, j])) for name, i, j in problem.allocation.cells]
     residual, jacobian = equations.at(solution)
     assert all(entry.contains(0) for entry in residual.entries())

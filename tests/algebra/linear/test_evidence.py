@@ -14,21 +14,20 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors
 from algebra.systems.root_count import RootCount, TraceEvidence
-
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+from tests.samples import NET
 
 
 def test_the_rank_is_attained_at_the_witness_point():
     """The point in the evidence is the random one of its seed, and has the claimed rank."""
-    problem = Problem(B11, {"W": [[1, 0], [0, 1]]})
+    problem = Problem(NET, {"W": [[1, 0], [0, 1]]})
     found = allocation_rank(problem.allocation, problem.support, 2)
     data = json.loads(json.dumps(rank_evidence(problem, found)))
     assert (data["rank"], data["proved"]) == (2, True)
     p, seed = data["witness"]
-    point = random_point(B11, p, seed, problem.support)
+    point = random_point(NET, p, seed, problem.support)
     for name, value in data["witness_point"]["weights"].items():
         assert np.array_equal(np.array(value), point.weights[name])
-    matrix = jacobian(tangent_factors(B11, point, ["W"]), list(problem.allocation.cells), p)
+    matrix = jacobian(tangent_factors(NET, point, ["W"]), list(problem.allocation.cells), p)
     assert rank(matrix, p) == data["rank"]
 
 

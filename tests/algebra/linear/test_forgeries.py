@@ -13,9 +13,8 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
+from tests.samples import DIAGONAL, NET
 
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(B11, {"W": [[1, 0], [0, 1]]})
 SEVEN = LinearRNN(n=4, T=2, b=2, d=2, m=4)
 SEVEN_MASK = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]
 
@@ -61,9 +60,9 @@ def between(msolve):
 def genuine():
     return {
         "minimal": data_of(Problem(SEVEN, {"W": SEVEN_MASK})),
-        "few": data_of(Problem(B11, {"W": [[1, 0], [0, 0]]})),
-        "maximal": data_of(Problem(B11, {"W": [[1, 1], [0, 0]]})),
-        "part": data_of(Problem(B11, {"W": [[1, 1], [1, 0]]})),
+        "few": data_of(Problem(NET, {"W": [[1, 0], [0, 0]]})),
+        "maximal": data_of(Problem(NET, {"W": [[1, 1], [0, 0]]})),
+        "part": data_of(Problem(NET, {"W": [[1, 1], [1, 0]]})),
         "between": data_of(DIAGONAL),
         "reached": data_of(
             Problem(

@@ -6,13 +6,12 @@ from algebra.families import inspect_allocation
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+from tests.samples import NET
 
 
 def test_the_diagonal():
     """Six equations, two of them quadratic; one quadratic is left."""
-    found = inspect_allocation(Allocation.from_masks(B11, W=[[1, 0], [0, 1]]))
+    found = inspect_allocation(Allocation.from_masks(NET, W=[[1, 0], [0, 1]]))
     (form,) = found.forms
     assert (form.equations, form.unknowns, form.weights) == (6, 6, 2)
     assert form.by_degree == {1: 4, 2: 2}
@@ -37,8 +36,8 @@ def test_a_crowded_row():
 def test_everything_is_plain_data():
     """The JSON of an inspection is valid, for fixed, empty and ReLU allocations."""
     for allocation in (
-        Allocation.from_masks(B11, W=[[1, 1], [0, 0]]),
-        Allocation.from_cells(B11, []),
+        Allocation.from_masks(NET, W=[[1, 1], [0, 0]]),
+        Allocation.from_cells(NET, []),
         Allocation.from_masks(ShallowReLU(q=2, n=2, d=1, m=2), W1=[[1, 0], [0, 1]]),
     ):
         data = json.loads(json.dumps(inspect_allocation(allocation).to_dict()))
@@ -71,7 +70,7 @@ def test_many_cells_are_told_as_rectangles(monkeypatch):
     """More cells than are listed: their number, and rectangles if these are not too many."""
     monkeypatch.setattr("algebra.problems.allocation.MOST_CELLS", 2)
     told = [
-        inspect_allocation(Allocation.from_masks(B11, W=mask)).to_dict()
+        inspect_allocation(Allocation.from_masks(NET, W=mask)).to_dict()
         for mask in ([[1, 0], [0, 1]], [[1, 1], [1, 0]], [[1, 1], [1, 1]])
     ]
     assert told[0]["cells"] == [["W", 0, 0], ["W", 1, 1]]
@@ -80,7 +79,7 @@ def test_many_cells_are_told_as_rectangles(monkeypatch):
     assert told[1]["cell_blocks"] == {"W": [[0, 0, 0, 1], [1, 1, 0, 0]]}
     assert told[2]["cell_blocks"] == {"W": [[0, 1, 0, 1]]}
     monkeypatch.setattr("algebra.problems.allocation.MOST_CELLS", 1)
-    told = inspect_allocation(Allocation.from_masks(B11, W=[[1, 0], [0, 1]])).to_dict()
+    told = inspect_allocation(Allocation.from_masks(NET, W=[[1, 0], [0, 1]])).to_dict()
     assert (told["cells_in"], told["cell_blocks"]) == ({"W": 2}, None)
 
 

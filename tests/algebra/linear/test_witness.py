@@ -4,12 +4,9 @@ import sympy
 from flint import fmpq
 
 from algebra.linear.witness import find_witness, solve_exactly
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
-
-DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL
 
 
 def discriminant_sign(student, teacher, X):

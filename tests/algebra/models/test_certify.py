@@ -1,7 +1,5 @@
 """Verdicts on programs: compared with other kinds, published ranks, activation patterns."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

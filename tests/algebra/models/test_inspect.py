@@ -1,7 +1,5 @@
 """Structure reports of programs."""
 
-from __future__ import annotations
-
 from algebra.families import form_names, written_form
 from algebra.models.inspect import inspect_program
 from algebra.networks.program import ProgramNetwork

@@ -1,7 +1,5 @@
 """The kinds' own verdicts through programs: random problems of all kinds with one teacher."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

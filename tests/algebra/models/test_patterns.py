@@ -1,7 +1,5 @@
 """Activation patterns at rational points."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Certificates of programs after changes."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import json

@@ -1,7 +1,5 @@
 """Kinds rnn and ffn: their maps, their derivatives, and their reductions to linear kinds."""
 
-from __future__ import annotations
-
 import random
 from operator import truediv
 

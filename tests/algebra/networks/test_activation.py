@@ -1,7 +1,5 @@
 """Activation functions: their names, their values, their slopes."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from decimal import Decimal

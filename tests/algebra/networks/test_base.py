@@ -17,6 +17,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
+from tests.samples import NET
 
 SIZE = st.integers(1, 4)
 PRIME = 2**31 - 1
@@ -148,16 +149,15 @@ def test_modular_integers_and_floats_agree_with_the_integers(n, T, b, d, m, seed
 
 def test_symbols_go_through():
     """With SymPy symbols the labels of B.1.1 are the expected polynomials."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
     def symbols(name, shape):
         return np.array(sympy.symarray(name, shape))
 
-    weights = {k: symbols(k, s) for k, s in network.shapes.items()}
-    X = symbols("X", network.input_shape)
+    weights = {k: symbols(k, s) for k, s in NET.shapes.items()}
+    X = symbols("X", NET.input_shape)
     D, W, B = (sympy.Matrix(weights[k]) for k in "DWB")
     expected = D * W**2 * B * sympy.Matrix(X[:1]) + D * W * B * sympy.Matrix(X[1:])
-    Y = network.forward(weights, X)
+    Y = NET.forward(weights, X)
     assert all(sympy.expand(a - b) == 0 for a, b in zip(Y.ravel(), list(expected), strict=True))
 
 

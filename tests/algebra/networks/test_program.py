@@ -1,7 +1,5 @@
 """The kind `program`: a file's parameters as matrices, ranks, messages of one line."""
 
-from __future__ import annotations
-
 import base64
 
 import numpy as np

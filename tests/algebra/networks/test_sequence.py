@@ -1,7 +1,5 @@
 """Linear RNNs read at every step: the map, its chain, ranks, roots, budgets, symmetries."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Permutation groups compared with a list of all their elements, and with known groups."""
 
-from __future__ import annotations
-
 from math import factorial
 
 import pytest

@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.constraints import Constraints, Interval
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from tests.samples import NET
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 NETWORK = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 DIAGONAL = [[1, 0], [0, 1]]
 TABLES = [

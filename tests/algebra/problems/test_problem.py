@@ -21,7 +21,7 @@ from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.laws.distribution import LAWS, Distribution
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from tests.samples import many
+from tests.samples import NET, many
 
 HEAD = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 DIAGONAL = [[1, 0], [0, 1]]
@@ -106,15 +106,14 @@ def test_digests_do_not_change():
 
 def test_every_part_changes_the_digest():
     """Network, mask, support, law and random specification all distinguish problems."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     problems = [
-        Problem(net, {"W": DIAGONAL}),
+        Problem(NET, {"W": DIAGONAL}),
         Problem(LinearRNN(n=2, T=3, b=1, d=1, m=2), {"W": DIAGONAL}),
-        Problem(net, {"W": [[1, 1], [0, 1]]}),
-        Problem(net, {"W": DIAGONAL}, {"W": [[1, 1], [0, 1]]}),
-        Problem(net, {"W": DIAGONAL}, distribution=Distribution(teacher="uniform")),
-        Problem(net, {"W": RandomCells(2)}),
-        Problem(net, {"W": RandomCells(2, rows=2)}),
+        Problem(NET, {"W": [[1, 1], [0, 1]]}),
+        Problem(NET, {"W": DIAGONAL}, {"W": [[1, 1], [0, 1]]}),
+        Problem(NET, {"W": DIAGONAL}, distribution=Distribution(teacher="uniform")),
+        Problem(NET, {"W": RandomCells(2)}),
+        Problem(NET, {"W": RandomCells(2, rows=2)}),
     ]
     assert len({p.digest for p in problems}) == len(problems)
     assert all((p == q) == (p is q) for p in problems for q in problems)

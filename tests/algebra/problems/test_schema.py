@@ -1,7 +1,5 @@
 """The JSON Schema of problem files agrees with the parser, and is the file in docs/."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

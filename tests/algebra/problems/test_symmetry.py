@@ -15,6 +15,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
+from tests.samples import NET
 
 
 def orbit_size(group, allocation):
@@ -24,11 +25,10 @@ def orbit_size(group, allocation):
 
 def test_hidden_units_of_the_example_net():
     """B.1.1: six allocations fall into four orbits under swapping the two units."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    group = SymmetryGroup(net, ["W"])
+    group = SymmetryGroup(NET, ["W"])
     assert group.order == 2
     cells = [("W", i, j) for i in range(2) for j in range(2)]
-    allocations = [Allocation.from_cells(net, c) for c in combinations(cells, 2)]
+    allocations = [Allocation.from_cells(NET, c) for c in combinations(cells, 2)]
     sizes = {group.canonical(a): orbit_size(group, a) for a in allocations}
     assert sorted(sizes.values()) == [1, 1, 2, 2]
 
@@ -129,10 +129,9 @@ def test_transposition_of_layers():
 
 def test_transposition_keeps_supports():
     """With structural zeros, a support must be its own mirror image to be transposed."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     corner, diagonal = np.array([[1, 1], [0, 1]]), np.array([[0, 1], [1, 0]])
     sizes = [
-        len(SymmetryGroup(net, ["W"], {"W": mask}, transposition=True).images)
+        len(SymmetryGroup(NET, ["W"], {"W": mask}, transposition=True).images)
         for mask in (corner, diagonal)
     ]
     # Swapping the units reverses the transposition of the first; as maps of the cells, four

@@ -1,7 +1,5 @@
 """Random programs with every operation that has a value over GF(p)."""
 
-from __future__ import annotations
-
 import random
 import zlib
 

@@ -1,7 +1,5 @@
 """Programs in balls: values and derivatives enclose those of doubles; unknown signs."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers of samples that parameters can fit: published ranks, relations with their reasons."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Degrees of programs: bounds compared with expanded polynomials, degrees with differences."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

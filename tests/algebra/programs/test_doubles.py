@@ -1,7 +1,5 @@
 """Programs in machine numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from algebra.programs import Builder

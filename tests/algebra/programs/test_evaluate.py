@@ -1,7 +1,5 @@
 """Evaluation of programs, with an arithmetic of rational numbers for one sample."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Formal values over GF(p): the identities that hold among exponentials, and their slopes."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

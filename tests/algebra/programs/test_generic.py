@@ -1,7 +1,5 @@
 """Ranks at random points are those of float64 derivatives; exactness."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Signs of values for all real weights: the claims hold at random points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

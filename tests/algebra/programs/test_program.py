@@ -1,7 +1,5 @@
 """The builder of programs: shapes are checked, equal operations become one node."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -31,6 +31,7 @@ from algebra.ranks.generic_rank import (
 )
 from algebra.ranks.jacobian import all_cells, at_enough_samples, columns_at, random_point
 from tests.algebra.ranks.cases import P, derivative
+from tests.samples import NET
 
 
 @pytest.mark.parametrize(
@@ -120,15 +121,14 @@ def test_structural_zeros_lower_ranks():
     With W diagonal each unit is a separate net; if D reads unit 0 only, the weights of unit 1 have
     no effect.
     """
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     support = {"W": np.eye(2, dtype=int), "D": np.array([[1, 0]])}
-    assert network_rank(network, support).rank == 2
-    allocation = Allocation.from_cells(network, [("W", 0, 0), ("W", 1, 1)])
+    assert network_rank(NET, support).rank == 2
+    allocation = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
     assert allocation_rank(allocation, support).rank == 1
     assert allocation_rank(allocation, {"W": np.eye(2, dtype=int)}).rank == 2
     assert allocation_rank(allocation).rank == 2
     dead = {"D": np.zeros((1, 2), int)}
-    assert network_rank(network, dead).rank == 0
+    assert network_rank(NET, dead).rank == 0
     assert allocation_rank(allocation, dead).rank == 0
 
 
@@ -232,8 +232,7 @@ def test_degree_and_norm_of_entries(network):
 
 def test_an_empty_allocation_has_rank_0_for_certain():
     """No learnable weight: rank 0, proved."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    found = allocation_rank(Allocation.from_cells(network, []))
+    found = allocation_rank(Allocation.from_cells(NET, []))
     assert (found.rank, found.upper, found.error) == (0, 0, 0)
 
 

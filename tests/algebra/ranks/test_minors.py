@@ -1,7 +1,5 @@
 """Regular minors in ball arithmetic."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

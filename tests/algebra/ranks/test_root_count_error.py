@@ -1,7 +1,5 @@
 """Error bounds of root counts: on small cases, and too small a prime."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -27,8 +25,8 @@ from algebra.ranks.root_count_error import (
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.update_roots import update_root_count
+from tests.samples import NET
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
 
 

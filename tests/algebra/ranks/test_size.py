@@ -11,6 +11,7 @@ from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.ranks.size import check_memory, check_size, memory
 from algebra.record.elements import ELEMENT_KINDS
 from algebra.time_limits import OutOfTime, TooSlow, within
+from tests.samples import NET
 
 
 def test_memory_and_time():
@@ -27,9 +28,8 @@ def test_memory_and_time():
 
 def test_time_that_is_over():
     """If no time is left the message says so, not how long a rank would take."""
-    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     with within(1e-9), pytest.raises(OutOfTime, match="time limit is over"):
-        check_size(net, 4)
+        check_size(NET, 4)
 
 
 def test_share_of_memory(monkeypatch):

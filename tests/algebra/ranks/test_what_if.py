@@ -13,6 +13,7 @@ from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.ranks.what_if import what_if
+from tests.samples import NET
 
 
 def one_by_one(allocation, support):
@@ -89,8 +90,7 @@ def test_many_more_weights_than_equations(seed):
 
 def test_nothing_learns():
     """Without learnable weights the rank is 0, and every weight that reaches a label raises it."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    found = what_if(Allocation.from_cells(net, []))
+    found = what_if(Allocation.from_cells(NET, []))
     assert found.rank == 0
     assert all(mask.all() for mask in found.raises.values())
     assert 0 < found.error < 1e-6

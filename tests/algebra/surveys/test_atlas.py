@@ -14,14 +14,14 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.surveys.atlas import atlas
+from tests.samples import NET
 
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 THREE = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 
 
 def test_the_example_net():
     """B.1.1: four maximal allocations and two intermediate ones, in four orbits."""
-    found = atlas(B11, 2)
+    found = atlas(NET, 2)
     assert found.totals == {"intermediate": 2, "maximal": 4}
     assert len(found.entries) == found.orbits == 4
 
@@ -29,11 +29,11 @@ def test_the_example_net():
 def test_transposition(tmp_path):
     """B.1.1: rows and columns are one orbit under transposition; the totals are the same."""
     store = tmp_path / "atlas.jsonl"
-    found = atlas(B11, 2, transposition=True, store=store)
-    assert found.totals == atlas(B11, 2).totals
+    found = atlas(NET, 2, transposition=True, store=store)
+    assert found.totals == atlas(NET, 2).totals
     assert sorted(e.orbit for e in found.entries) == [1, 1, 4]
     with pytest.raises(InputError, match="another atlas \\(transposition"):
-        atlas(B11, 2, store=store)
+        atlas(NET, 2, store=store)
 
 
 def test_equals_brute_force():
@@ -73,7 +73,7 @@ def test_resumes(tmp_path):
 def test_foreign_stores_are_refused(tmp_path):
     """Another net's atlas, or a file that is not an atlas, is not changed."""
     store = tmp_path / "atlas.jsonl"
-    atlas(B11, 2, store=store)
+    atlas(NET, 2, store=store)
     before = store.read_text()
     with pytest.raises(InputError, match="another atlas \\(network"):
         atlas(THREE, 2, store=store)
@@ -85,7 +85,7 @@ def test_foreign_stores_are_refused(tmp_path):
 
 def test_tables():
     """CSV and JSON contain one orbit per line."""
-    found = atlas(B11, 2)
+    found = atlas(NET, 2)
     rows = list(csv.reader(io.StringIO(found.to_csv())))
     assert len(rows) == 5
     assert json.loads(json.dumps(found.to_dict()))["allocations"] == 6
@@ -95,16 +95,16 @@ def test_tables():
 def test_bad_arguments(budget, matrices):
     """Impossible budgets and unknown matrices are bad input."""
     with pytest.raises(InputError):
-        atlas(B11, budget, matrices=matrices)
+        atlas(NET, budget, matrices=matrices)
 
 
 def test_a_line_cut_off_is_all_that_is_cut(tmp_path):
     """Earlier content of the file is not changed."""
     store = tmp_path / "atlas.jsonl"
-    atlas(B11, 2, store=store)
+    atlas(NET, 2, store=store)
     whole, place = store.read_bytes(), store.stat().st_ino
     store.write_bytes(whole + '{"cells": "é'.encode())
-    atlas(B11, 2, store=store)
+    atlas(NET, 2, store=store)
     assert store.read_bytes() == whole
     assert store.stat().st_ino == place
 
@@ -122,5 +122,5 @@ def test_a_full_disk_is_told(tmp_path):
         return certify(problem)
 
     with pytest.raises(InputError, match=r"atlas\.jsonl: cannot be written: .*No space"):
-        atlas(B11, 2, store=store, decide=decide)
+        atlas(NET, 2, store=store, decide=decide)
     assert len(calls) == 1

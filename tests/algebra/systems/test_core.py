@@ -5,7 +5,6 @@ import random
 import pytest
 from flint import nmod
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.systems.core import FieldPoints, pattern_of, pivot_of
@@ -13,10 +12,10 @@ from algebra.systems.elimination import eliminate
 from algebra.systems.instances import modular_core
 from algebra.systems.system import build_system
 from tests.algebra.residues import residue_matrix
+from tests.samples import NET
 
 P = 2147483629
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Allocation.from_cells(B11, [("W", 0, 0), ("W", 1, 1)])
+DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
 
 
 def test_the_diagonal_core():
@@ -33,13 +32,13 @@ def test_the_diagonal_core():
 
 def test_a_linear_system_has_an_empty_core():
     """A row of Tb weights: no equation is left, and the empty root gives the student."""
-    row = Allocation.rows(B11, "W", [0])
+    row = Allocation.rows(NET, "W", [0])
     core, root = modular_core(row, P, 3, "B")
     assert (core.is_linear, root, core.bezout) == (True, (), 1)
     assert str(core) == "core of the B form: empty (the system is linear)"
     rng = random.Random(f"instance/{P}/3")
     field = PrimeField(P)
-    weights = {n: residue_matrix(field, s, rng) for n, s in B11.shapes.items()}
+    weights = {n: residue_matrix(field, s, rng) for n, s in NET.shapes.items()}
     assert core.back_substitute(()) == (weights["W"][0, 0], weights["W"][0, 1])
 
 
@@ -56,10 +55,10 @@ def test_a_wrong_root_gives_no_known_weights():
 def test_contradictions_are_told():
     """Labels of no student: elimination finds 1 = 0, and the core says so."""
     field, rng = PrimeField(P), random.Random(2)
-    empty = Allocation.from_cells(B11, [])
-    student = {n: residue_matrix(field, s, rng) for n, s in B11.shapes.items()}
-    X = residue_matrix(field, B11.input_shape, rng)
-    Y = B11.forward(student, X)
+    empty = Allocation.from_cells(NET, [])
+    student = {n: residue_matrix(field, s, rng) for n, s in NET.shapes.items()}
+    X = residue_matrix(field, NET.input_shape, rng)
+    Y = NET.forward(student, X)
     Y[0, 0] = Y[0, 0] + 1
     core = eliminate(build_system(empty, student, X, Y, field, "direct"))
     assert not core.consistent

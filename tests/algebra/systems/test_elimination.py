@@ -21,10 +21,9 @@ from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core
 from algebra.systems.system import PolynomialSystem, build_system
 from tests.algebra.residues import residue_matrix
-from tests.samples import many
+from tests.samples import NET, many
 
 P = 2147483629
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
 
 def every_form(allocation):
@@ -125,9 +124,9 @@ def rational_instance(allocation, seed):
 
 
 EXACT = [
-    (B11, [("W", 0, 0), ("W", 1, 1)], 2),
-    (B11, [("W", 0, 1), ("W", 1, 0)], 2),
-    (B11, [("W", 0, 0), ("W", 1, 0)], 1),
+    (NET, [("W", 0, 0), ("W", 1, 1)], 2),
+    (NET, [("W", 0, 1), ("W", 1, 0)], 2),
+    (NET, [("W", 0, 0), ("W", 1, 0)], 1),
     (LinearRNN(n=1, T=3, b=1, d=1, m=1), [("W", 0, 0)], 3),
     (LinearRNN(n=4, T=1, b=2, d=2, m=2), [("W", i, i) for i in range(4)], 1),
     (LinearFeedForward(q=2, widths=(2,), d=1, m=2), [("W1", 0, 0), ("W2", 0, 1)], 1),
@@ -214,8 +213,8 @@ MINIMAL_LINEAR = [
     # Too few weights, and none.
     (LinearEstimator(q=3, d=2, m=2), [("W", 0, 0), ("W", 0, 1)]),
     (LinearEstimator(q=2, d=1, m=1), []),
-    (B11, []),
-    (B11, [("D", 0, 0)]),
+    (NET, []),
+    (NET, [("D", 0, 0)]),
 ]
 
 
@@ -388,7 +387,7 @@ def test_free_auxiliary_unknowns_number_k_tb_minus_dm(T, b, d, m, rows, form, mo
 
 def test_coefficients_stay_rational():
     """With linear algebra only, a rational instance has a rational core, solved exactly."""
-    allocation = Allocation.rows(B11, "W", [0])
+    allocation = Allocation.rows(NET, "W", [0])
     student, X, Y = rational_instance(allocation, 4)
     core = eliminate(build_system(allocation, student, X, Y, RationalField(), "B"))
     assert core.is_linear

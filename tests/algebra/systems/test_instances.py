@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.instances import (
@@ -15,9 +14,9 @@ from algebra.systems.instances import (
     rational_core,
     rational_instance,
 )
+from tests.samples import NET
 
 P = 2147483629
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
 
 

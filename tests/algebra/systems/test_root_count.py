@@ -28,10 +28,9 @@ from algebra.systems.root_count import (
     TraceEvidence,
     generic_root_count,
 )
-from tests.samples import many
+from tests.samples import NET, many
 
 P = 2147483629
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
 
 def weights(*cells, name="W"):
@@ -40,12 +39,12 @@ def weights(*cells, name="W"):
 
 # Two of a kind: networks, cells and their N, by SymPy (see the test) and by hand where noted.
 KNOWN = {
-    "B.1.1 diagonal": (B11, weights((0, 0), (1, 1)), 2),
-    "B.1.1 off-diagonal": (B11, weights((0, 1), (1, 0)), 2),
-    "B.1.1 first row": (B11, weights((0, 0), (0, 1)), 1),
-    "B.1.1 second row": (B11, weights((1, 0), (1, 1)), 1),
-    "B.1.1 first column": (B11, weights((0, 0), (1, 0)), 1),
-    "B.1.1 second column": (B11, weights((0, 1), (1, 1)), 1),
+    "B.1.1 diagonal": (NET, weights((0, 0), (1, 1)), 2),
+    "B.1.1 off-diagonal": (NET, weights((0, 1), (1, 0)), 2),
+    "B.1.1 first row": (NET, weights((0, 0), (0, 1)), 1),
+    "B.1.1 second row": (NET, weights((1, 0), (1, 1)), 1),
+    "B.1.1 first column": (NET, weights((0, 0), (1, 0)), 1),
+    "B.1.1 second column": (NET, weights((0, 1), (1, 1)), 1),
     # d w^T b x + … = y, a polynomial of degree T in w.
     "one unit, T = 2": (LinearRNN(n=1, T=2, b=1, d=1, m=1), weights((0, 0)), 2),
     "one unit, T = 3": (LinearRNN(n=1, T=3, b=1, d=1, m=1), weights((0, 0)), 3),
@@ -184,7 +183,7 @@ def test_transposing_a_layered_net(msolve):
 
 def test_the_count_does_not_depend_on_the_seed(msolve):
     """Other instances, other primes: the same N."""
-    allocation = Allocation.from_cells(B11, weights((0, 0), (1, 1)))
+    allocation = Allocation.from_cells(NET, weights((0, 0), (1, 1)))
     found = [generic_root_count(allocation, seed=seed) for seed in range(5)]
     assert {f.value for f in found} == {2}
     assert len({f.primes for f in found}) == 5
@@ -193,14 +192,14 @@ def test_the_count_does_not_depend_on_the_seed(msolve):
 @pytest.mark.parametrize(
     ("network", "cells", "word"),
     [
-        (B11, weights((0, 0)), "rank 1 of 2"),
-        (B11, [], "rank 0 of 2"),
+        (NET, weights((0, 0)), "rank 1 of 2"),
+        (NET, [], "rank 0 of 2"),
         (
             LinearRNN(n=3, T=1, b=2, d=2, m=2),
             weights((0, 1), (0, 2), (1, 0), (2, 0)),
             "rank 3 of 4",
         ),
-        (B11, weights((0, 0), (0, 1), (1, 0)), "infinitely many"),
+        (NET, weights((0, 0), (0, 1), (1, 0)), "infinitely many"),
         (ShallowReLU(q=1, n=1, d=1, m=1), [("W1", 0, 0)], "activation pattern"),
     ],
 )
@@ -233,7 +232,7 @@ def test_answers_that_do_not_hold_are_errors(answer, word, monkeypatch):
 
     monkeypatch.setattr(rootcount, "quotient_degree", fake)
     with pytest.raises(RootCountError, match=word):
-        generic_root_count(Allocation.from_cells(B11, weights((0, 0), (1, 1))), timeout=7)
+        generic_root_count(Allocation.from_cells(NET, weights((0, 0), (1, 1))), timeout=7)
 
 
 def test_the_form_with_the_smaller_core_comes_first(square_allocations):
@@ -280,8 +279,7 @@ def test_the_known_root_with_structural_zeros(seed):
 
 def test_counts_with_a_support(msolve):
     """A sparse net has its own N: with W upper triangular a diagonal entry decouples."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    allocation = Allocation.from_cells(network, weights((0, 0), (1, 1)))
+    allocation = Allocation.from_cells(NET, weights((0, 0), (1, 1)))
     support = {"W": np.array([[1, 1], [0, 1]])}
     assert generic_root_count(allocation).value == 2
     assert generic_root_count(allocation, support).value == 2
@@ -310,7 +308,7 @@ def test_a_fallback_counts_where_msolve_is_missing():
     assert (found.value, found.is_numerical, found.primes) == (36, True, ())
     assert "msolve is not installed" in found.because
     assert "numerical, not a proof" in str(found)
-    row = Allocation.rows(B11, "W", [0])
+    row = Allocation.rows(NET, "W", [0])
     assert not generic_root_count(row, fallback=by_trace(5)).is_numerical
 
 
@@ -321,7 +319,7 @@ def test_a_fallback_counts_where_msolve_is_too_slow(monkeypatch):
         raise MsolveTimeout("stopped")
 
     monkeypatch.setattr(rootcount, "quotient_degree", slow)
-    allocation = Allocation.from_cells(B11, weights((0, 0), (1, 1)))
+    allocation = Allocation.from_cells(NET, weights((0, 0), (1, 1)))
     found = generic_root_count(allocation, timeout=7, fallback=by_trace(2))
     assert "share of the time" in found.because
 

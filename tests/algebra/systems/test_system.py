@@ -18,6 +18,7 @@ from algebra.systems.forms import forms, unknown_count
 from algebra.systems.system import build_system
 from algebra.systems.written import symbolic_system
 from tests.algebra.residues import residue_matrix
+from tests.samples import NET
 
 P = 2147483629
 
@@ -271,10 +272,9 @@ def test_lifted_systems_are_at_most_quadratic(form, small_allocations):
 
 def test_an_empty_allocation_is_a_system_without_unknowns():
     """No weight learns: the equations are numbers, 0 if the labels fit."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    empty = Allocation.from_cells(net, [])
-    student, _, X = instance(net, 0)
-    Y = net.forward(student, X)
+    empty = Allocation.from_cells(NET, [])
+    student, _, X = instance(NET, 0)
+    Y = NET.forward(student, X)
     system = build_system(empty, student, X, Y, PrimeField(P), "direct")
     assert system.unknowns == ()
     assert [int(e) for e in system.equations] == [0, 0]
@@ -282,16 +282,15 @@ def test_an_empty_allocation_is_a_system_without_unknowns():
 
 def test_weights_of_learnable_cells_do_not_matter():
     """The student's values in learnable cells are ignored, and no argument is changed."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    allocation = Allocation.rows(net, "W", [0])
-    student, teacher, X = instance(net, 3)
-    Y = net.forward(teacher, X)
+    allocation = Allocation.rows(NET, "W", [0])
+    student, teacher, X = instance(NET, 3)
+    Y = NET.forward(teacher, X)
     field = PrimeField(P)
     first = build_system(allocation, student, X, Y, field, "B")
     other = {k: v.copy() for k, v in student.items()}
     other["W"][0, :] = field.constant(17)
     assert build_system(allocation, other, X, Y, field, "B").equations == first.equations
-    assert (student["W"] == instance(net, 3)[0]["W"]).all()
+    assert (student["W"] == instance(NET, 3)[0]["W"]).all()
 
 
 def test_rational_and_modular_systems_agree():

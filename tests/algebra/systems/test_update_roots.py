@@ -15,12 +15,12 @@ from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError, generic_root_count
 from algebra.systems.update_roots import FIRST, LAST, count_at, update_equations, update_root_count
+from tests.samples import NET
 
-SMALL = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 CASES = [
-    (SMALL, {"W": {"gain": "rows"}}, 2),
-    (SMALL, {"W": {"tied": [[1, 2], [2, 1]]}}, 2),
-    (SMALL, {"W": {"tied": [[1, 1], [2, 2]]}}, 1),
+    (NET, {"W": {"gain": "rows"}}, 2),
+    (NET, {"W": {"tied": [[1, 2], [2, 1]]}}, 2),
+    (NET, {"W": {"tied": [[1, 1], [2, 2]]}}, 1),
     (LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": {"gain": "rows"}}, 6),
     (LinearRNN(n=3, T=3, b=2, d=1, m=5), {"W": {"lora": 1}}, 3),
     (LinearRNN(n=3, T=2, b=2, d=3, m=2), {"W": {"lora": 1}, "B": [[1, 0], [0, 0], [0, 0]]}, 9),
@@ -70,8 +70,8 @@ def test_ties_of_different_numbers_count_as_cells():
     """N of ties that are cells is the generic root count of the cells."""
     for mask in ([[1, 0], [0, 1]], [[1, 1], [0, 0]], [[0, 1], [1, 0]]):
         numbers = [[k + 1 + 2 * i if v else 0 for k, v in enumerate(r)] for i, r in enumerate(mask)]
-        cells = Problem(SMALL, {"W": mask}).allocation
-        found = update_root_count(Problem(SMALL, {"W": {"tied": numbers}}))
+        cells = Problem(NET, {"W": mask}).allocation
+        found = update_root_count(Problem(NET, {"W": {"tied": numbers}}))
         assert found.value == generic_root_count(cells).value
 
 
@@ -88,7 +88,7 @@ def test_verdicts_by_parity():
         forged["evidence"]["root_count"]["blocks"] = [value]
         checked = verify(forged)
         assert not checked.holds
-    even = certify(Problem(SMALL, {"W": {"gain": "rows"}}))
+    even = certify(Problem(NET, {"W": {"gain": "rows"}}))
     assert (even.verdict, even.generic_root_count) == ("undecided", 2)
     data = json.loads(even.to_json())
     assert verify(data).holds

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from tests.samples import NET
 
-NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 P = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
 FREE = mp.Problem(NET, {})
 ONES = np.ones((2, 2))

@@ -11,9 +11,8 @@ import matchprob as mp
 from algebra.programs import Builder
 from algebra.programs.onnx.reader import Read
 from algebra.results import Result
+from tests.samples import DIAGONAL, NET
 
-NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
 RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
 
 

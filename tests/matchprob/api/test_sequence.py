@@ -1,7 +1,5 @@
 """Every verb on linear RNNs that are read at every step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

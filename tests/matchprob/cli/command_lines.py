@@ -4,8 +4,6 @@
 ``command_lines.tsv`` anew: exit status and words.  Look at what changed before it is kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

@@ -1,7 +1,5 @@
 """The verb dimension on the command line."""
 
-from __future__ import annotations
-
 import json
 
 import matchprob as mp

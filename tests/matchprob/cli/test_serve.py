@@ -1,7 +1,5 @@
 """The verb serve: the address is printed, an interrupt ends it, wrong input is one line."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """The survey of minimal allocations, activation by activation."""
 
-from __future__ import annotations
-
 from matchprob.figures import FIGURES, Run, figures
 
 

@@ -1,7 +1,5 @@
 """Experiments in several processes: their order, and their end."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -5,21 +5,18 @@ import json
 import numpy as np
 from matchprob.figures.papers.paper1_small_nets import judgement
 
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from benchmarks.closed_form_b11 import CELLS, matches
 from matchprob.cli import app, run
 from matchprob.figures.papers import paper1_small_nets as figure
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.statistics.estimate import Estimate
-
-PROBLEM = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL
 
 
 def share(matched, trials):
     """An estimate of so many matches."""
     counts = tuple(InstanceCount(k, 2 * (k < matched), 2, COMPLETE) for k in range(trials))
-    return Estimate(PROBLEM, "homotopy", 0, counts, trials)
+    return Estimate(DIAGONAL, "homotopy", 0, counts, trials)
 
 
 def test_both_errors():

@@ -1,15 +1,11 @@
 """The papers' figures can be read, alone and at a column's width: measured on made-up numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 from matchprob.figures.papers.classification import Classified
 from matchprob.figures.papers.sparse_masks import SparseSuccess
 
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from matchprob.figures import Run, curves, figures, find_figure
 from matchprob.figures.papers import (
     paper1_digits,
@@ -27,9 +23,7 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import proportion_interval
 from tests.matchprob.legible import faults
-
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL
 
 
 def made_up(run, wanted):

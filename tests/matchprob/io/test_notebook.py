@@ -9,9 +9,7 @@ import matchprob as mp
 from matchprob.io import notebook
 from matchprob.io.notebook import in_notebook, notebook_bar
 from matchprob.io.progress import watched
-
-NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL
 
 
 @pytest.fixture

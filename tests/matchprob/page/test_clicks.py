@@ -1,7 +1,5 @@
 """From a click to the words on the screen: what it takes, in the browser's own clock."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """What the page does and the command that it shows are the same call, for every action."""
 
-from __future__ import annotations
-
 import inspect
 import shlex
 from dataclasses import replace

@@ -5,8 +5,6 @@ JupyterLab is no dependency of anything here: that of this Python is taken, or o
 ``MATCHPROB_JUPYTER=J/bin/python``).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

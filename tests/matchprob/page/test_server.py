@@ -1,7 +1,5 @@
 """Guarantees of the server: tokens, hosts, origins, headers, files."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import socket

@@ -1,7 +1,5 @@
 """The state of the page: conversion to data and back, errors with their places."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

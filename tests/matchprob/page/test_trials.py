@@ -1,16 +1,11 @@
 """Studies with intermediate results: one that is stopped early shows the results so far."""
 
-from __future__ import annotations
-
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from matchprob.page.trials import Sizes, estimate
 from numeric.studies.study import Study
-
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL, NET
 
 
 def told(stop_at, trials, problem=DIAGONAL, complete=True):

@@ -1,7 +1,5 @@
 """The page in a notebook: the same module, its state read back in Python."""
 
-from __future__ import annotations
-
 import re
 
 import nbformat
@@ -9,8 +7,7 @@ from nbclient import NotebookClient
 
 import matchprob as mp
 from matchprob.page import front
-
-NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+from tests.samples import NET
 
 CELLS = (
     "import matchprob as mp\n"

@@ -1,7 +1,5 @@
 """Jobs in separate processes: finished, cancelled, killed, without leftover processes."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """A cancelled job stops where nothing is half done, at any moment, without a traceback."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

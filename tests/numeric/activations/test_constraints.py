@@ -1,7 +1,5 @@
 """Constraints on matches of networks with activations, compared with closed forms."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Enclosures of matches of networks with activations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from flint import arb

@@ -1,7 +1,5 @@
 """The batched derivatives of networks with activations."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

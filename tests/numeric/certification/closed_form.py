@@ -4,8 +4,6 @@ With two samples the labels determine ``D W B`` and ``D W² B``.  With W = [[a, 
 these allocations leaves one equation of degree one or two in one weight.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 MASKS = {

@@ -17,8 +17,8 @@ from matchprob.api.estimate import estimate
 from numeric.counts import Reason
 from numeric.instances import draw_instance, to_rational
 from tests.numeric.certification import closed_form
+from tests.samples import NET
 
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 WHOLE = {"W": [[1, 1], [1, 1]]}
 
 
@@ -91,7 +91,7 @@ def test_ends_that_must_be_met_are_met():
 @pytest.mark.parametrize("bound", [0.5, 1.0, 2.0])
 def test_a_fibre_of_dimension_two_against_sampling(bound):
     """All four weights of W learn: results for random second rows, with the first by formula."""
-    problem = Problem(B11, WHOLE, constraints=Constraints(max_abs=bound))
+    problem = Problem(NET, WHOLE, constraints=Constraints(max_abs=bound))
     found = estimate(problem, 30)
     obeys(problem, found.counts)
     assert found.unmatched == 0
@@ -141,14 +141,14 @@ def test_kinds_with_weights_to_spare(problem):
 def test_contradictory_constraints_match_nothing():
     """An empty interval is a proof."""
     rules = Constraints(max_abs=0.001, max_change=0.001)
-    found = estimate(Problem(B11, WHOLE, constraints=rules), 4)
+    found = estimate(Problem(NET, WHOLE, constraints=rules), 4)
     assert found.unmatched == 4
 
 
 def test_pinned_weights_stay():
     """With `max_change = 0` a cell keeps its value; the other cells give the match."""
     change = [[float("inf"), float("inf")], [0.0, 0.0]]
-    problem = Problem(B11, WHOLE, constraints=Constraints(max_change=change))
+    problem = Problem(NET, WHOLE, constraints=Constraints(max_change=change))
     found = estimate(problem, 10)
     assert found.matched >= 9
     for c in found.counts:

@@ -1,12 +1,9 @@
 """Certification: accepted roots are roots, and roots found distinct are distinct."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from flint import acb, arb, ctx
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.certification.krawczyk import (
@@ -25,6 +22,7 @@ from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
 from numeric.tracking.tracker import track
 from tests.numeric.chains.cases import cases
+from tests.samples import NET
 
 CASES = cases()
 
@@ -119,8 +117,7 @@ def test_pool_counts_a_root_once_and_adds_its_conjugate():
 
 def test_double_root_is_never_certified():
     """At a double root no precision certifies: the test fails."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    chain = make_chain(Allocation.from_cells(network, [("W", 0, 1), ("W", 1, 0)]))
+    chain = make_chain(Allocation.from_cells(NET, [("W", 0, 1), ("W", 1, 0)]))
     # W = [[0, p], [q, 0]], B = D^T = (1, 1), X = I: labels (D W² B, D W B) = (2pq, p + q).
     weights = {"W": np.zeros((2, 2)), "B": np.ones((2, 1)), "D": np.ones((1, 2))}
     vector = chain.raw(weights, np.eye(2), np.array([[2.0, 2.0]]))
@@ -136,8 +133,7 @@ def test_double_root_is_never_certified():
 
 def test_close_real_pair_needs_precision():
     """Two real roots at distance 2^-25 are separated in higher precision."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    chain = make_chain(Allocation.from_cells(network, [("W", 0, 1), ("W", 1, 0)]))
+    chain = make_chain(Allocation.from_cells(NET, [("W", 0, 1), ("W", 1, 0)]))
     weights = {"W": np.zeros((2, 2)), "B": np.ones((2, 1)), "D": np.ones((1, 2))}
     gap = 2.0**-25
     # p + q = 2 and 2pq = 2 - gap²/2: both labels are exact doubles.

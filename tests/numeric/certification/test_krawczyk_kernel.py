@@ -1,7 +1,5 @@
 """The compiled parts of Krawczyk's test agree with balls of high precision."""
 
-from __future__ import annotations
-
 import numpy as np
 from flint import acb, acb_mat, arb, ctx
 

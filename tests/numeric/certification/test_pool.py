@@ -1,7 +1,5 @@
 """Endpoints become solutions only by a proof, each once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from algebra.networks.recurrent import LinearRNN

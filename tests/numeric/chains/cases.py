@@ -1,7 +1,5 @@
 """Small chains of every kind, with root counts made by tests/data/make_root_counts.py."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Labels and Jacobians of many points, against one point at a time and difference quotients."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

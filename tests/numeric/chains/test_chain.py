@@ -1,7 +1,5 @@
 """Chains: layout, orthonormal coordinates, errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,6 +13,7 @@ from algebra.problems.problem import Problem
 from numeric.chains.chain import make_chain
 from numeric.instances import draw_instance
 from tests.numeric.chains.cases import chains
+from tests.samples import NET
 
 CHAINS = chains()
 
@@ -88,9 +87,8 @@ def test_relu_is_refused():
 
 def test_support_stays_zero():
     """Weights that do not exist are zero in every random instance."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     support = {"W": np.array([[1, 1], [0, 1]])}
-    allocation = Allocation.from_cells(network, [("W", 0, 0), ("W", 0, 1)])
+    allocation = Allocation.from_cells(NET, [("W", 0, 0), ("W", 0, 1)])
     chain = make_chain(allocation, support)
     parameters, _ = chain.random(np.random.default_rng(0))
     assert parameters[chain.m_at[1] + 2] == 0
@@ -98,7 +96,6 @@ def test_support_stays_zero():
 
 def test_rank_deficient_samples_are_named():
     """Equal samples make the instance special; it is reported and not computed."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    chain = make_chain(Allocation.from_cells(network, [("W", 0, 0), ("W", 1, 1)]))
+    chain = make_chain(Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)]))
     with pytest.raises(InputError, match="rank"):
         chain.independent_samples(np.ones((2, 2)))

@@ -1,7 +1,5 @@
 """The equations in the free inputs, against those of the chain."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

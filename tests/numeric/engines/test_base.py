@@ -1,7 +1,5 @@
 """The registry: one decorator enters an engine for counters, studies, help and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +8,7 @@ import pytest
 from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Problem
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import (
     Assignment,
@@ -33,8 +29,7 @@ from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan
 from numeric.instances import draw_instance
 from numeric.studies.study import Study
-
-DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL
 
 
 class Guess:

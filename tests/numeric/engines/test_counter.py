@@ -13,8 +13,7 @@ from algebra.problems.random_cells import RandomCells
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan, rank_plan, root_plan
 from numeric.instances import draw_instance
-
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+from tests.samples import NET
 
 
 def make_plan(problem: Problem, allocation: Allocation) -> Plan:
@@ -24,13 +23,13 @@ def make_plan(problem: Problem, allocation: Allocation) -> Plan:
 
 def test_plans():
     """Minimal, linear, even and over-complete allocations are distinguished."""
-    minimal = Problem(B11, {"W": [[1, 0], [0, 0]]})
+    minimal = Problem(NET, {"W": [[1, 0], [0, 0]]})
     assert make_plan(minimal, minimal.allocation).root_count == 0
-    row = Problem(B11, {"W": [[1, 1], [0, 0]]})
+    row = Problem(NET, {"W": [[1, 1], [0, 0]]})
     assert make_plan(row, row.allocation).root_count == 1
-    diagonal = Problem(B11, {"W": [[1, 0], [0, 1]]})
+    diagonal = Problem(NET, {"W": [[1, 0], [0, 1]]})
     assert make_plan(diagonal, diagonal.allocation).root_count == 2
-    everything = Problem(B11, {"W": [[1, 1], [1, 1]]})
+    everything = Problem(NET, {"W": [[1, 1], [1, 1]]})
     plan = make_plan(everything, everything.allocation)
     assert plan.reduction is not None
     assert plan.allocation.size == 2
@@ -58,7 +57,7 @@ def test_discrete_laws_are_not_settled_by_rank():
 
 def test_surplus_weights_match():
     """More weights than equations: a real solution with the surplus fixed is a match."""
-    problem = Problem(B11, {"W": [[1, 1], [1, 1]]})
+    problem = Problem(NET, {"W": [[1, 1], [1, 1]]})
     with InstanceCounter(problem) as counter:
         found = counter.count(draw_instance(problem, 0, 0))
     assert found.outcome == "matched"
@@ -77,11 +76,11 @@ def test_random_allocations_are_planned_once_each():
 def test_bad_engines_are_named():
     """Unknown engines and networks without polynomials are bad input."""
     with pytest.raises(InputError, match="`engine` \\('magic'\\)"):
-        InstanceCounter(Problem(B11, {}), "magic")
+        InstanceCounter(Problem(NET, {}), "magic")
     with pytest.raises(InputError, match="is for linear networks, not for a shallow ReLU"):
         InstanceCounter(Problem(ShallowReLU(q=1, n=1, d=1, m=1), {}), "homotopy")
     with pytest.raises(InputError, match="is for relu networks"):
-        InstanceCounter(Problem(B11, {}), "complementarity")
+        InstanceCounter(Problem(NET, {}), "complementarity")
 
 
 def test_engines_agree():

@@ -5,8 +5,6 @@ The nets are drawn: recurrent and multi-layer ones, weights of one or of several
 counts must be equal; no disagreement is tolerated.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

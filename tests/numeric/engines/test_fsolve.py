@@ -1,7 +1,5 @@
 """fsolve as in the first paper: its solutions are true, and it never claims that there is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

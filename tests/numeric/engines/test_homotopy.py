@@ -1,21 +1,18 @@
 """Complete counts compared with closed forms and with each other."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
 from tests.numeric.chains.cases import cases
+from tests.samples import NET
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem.of(Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)]))
 CASES = cases()
 

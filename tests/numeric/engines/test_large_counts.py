@@ -1,7 +1,5 @@
 """Complete counts of hundreds of solutions, and bounds if N is unknown."""
 
-from __future__ import annotations
-
 import pytest
 
 from algebra.networks.recurrent import LinearRNN

@@ -1,7 +1,5 @@
 """Lower bounds by many Newton runs, against complete counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

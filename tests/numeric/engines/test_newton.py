@@ -1,7 +1,5 @@
 """The engine for networks with activations: lower bounds that exact counts confirm."""
 
-from __future__ import annotations
-
 import pytest
 
 import matchprob as mp

@@ -14,10 +14,9 @@ from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.engines.phcpy import PhcpyEngine
 from numeric.instances import draw_instance
 from numeric.phcpy.process import PhcpyCrashed, PhcpyProcess, PhcpyTimeout, find_phcpy
+from tests.samples import DIAGONAL, NET
 
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(B11, {"W": [[1, 0], [0, 1]]})
-OFF_DIAGONAL = Problem(B11, {"W": [[0, 1], [1, 0]]})
+OFF_DIAGONAL = Problem(NET, {"W": [[0, 1], [1, 0]]})
 
 
 def need_phcpy():
@@ -94,7 +93,7 @@ def test_too_few_roots_are_undetermined():
 
 def test_linear_systems_are_solved_exactly():
     """If elimination leaves nothing, phcpy is not called."""
-    problem = Problem(B11, {"W": [[1, 1], [0, 0]]})
+    problem = Problem(NET, {"W": [[1, 1], [0, 0]]})
     instance = draw_instance(problem, 0, 0)
     found = settled_by_elimination(exact_core(instance), 0)
     assert found is not None

@@ -1,7 +1,5 @@
 """The search for real solutions, at the ends of some complex paths, against complete counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -18,9 +16,9 @@ from numeric.engines.multistart import multistart_newton
 from numeric.engines.search import RealSearch
 from numeric.instances import draw_instance
 from tests.numeric.chains.cases import cases
+from tests.samples import DIAGONAL
 
 CASES = cases()
-DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 # Figure 2a's net of 12 neurons, six rows: some hundred solutions, of unknown number.
 SIX_ROWS = Problem(
     LinearRNN(n=12, T=6, b=1, d=4, m=6),

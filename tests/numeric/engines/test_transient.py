@@ -1,7 +1,5 @@
 """A child process that dies: retried with a new one, and never stored as a result."""
 
-from __future__ import annotations
-
 import os
 import stat
 
@@ -19,8 +17,8 @@ from numeric.instances import draw_instance
 from numeric.phcpy.process import PhcpyCrashed, PhcpyProcess
 from numeric.studies.store import Store
 from numeric.studies.study import Study
+from tests.samples import DIAGONAL
 
-DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 # Its core has several unknowns, so that msolve is called.
 WIDE = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 

@@ -21,9 +21,8 @@ from numeric.engines.witness_search import (
     rootless_instances,
 )
 from numeric.instances import Instance, draw_instance
+from tests.samples import DIAGONAL
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
 RING = Problem.of(
     Allocation.from_cells(
         LinearRNN(n=4, T=2, b=1, d=2, m=2), [("W", i, (i + 1) % 4) for i in range(4)]

@@ -1,7 +1,5 @@
 """Polynomials as text, for the tests: SymPy reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import sympy

@@ -1,7 +1,5 @@
 """Thresholds of trials against estimates under constraints, and what is made of them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 from algebra.errors import InputError
 from algebra.networks.ffn import FeedForward
 from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
@@ -25,11 +22,8 @@ from numeric.instances import draw_instance
 from numeric.profiles.measures import MEASURES
 from numeric.profiles.profile import Profile, ProfileResult, check_bounds
 from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
-from tests.samples import many
+from tests.samples import DIAGONAL, NET, ROW, many
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
-ROW = Problem(NET, {"W": [[1, 1], [0, 0]]})
 OVER = Problem(NET, {"W": [[1, 1], [1, 0]]})
 SQUARE = Problem(
     FeedForward(1, (1,), 1, 1, activation={"polynomial": [0, 1, "1/2"]}), {"W1": [[1]]}

@@ -1,7 +1,5 @@
 """Activation patterns at drawn points."""
 
-from __future__ import annotations
-
 from algebra.programs.onnx import read_onnx
 from numeric.programs.patterns import drawn_patterns
 from tests.onnx_models import save

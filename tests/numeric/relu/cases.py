@@ -1,7 +1,5 @@
 """Shallow ReLU instances and a brute force over all activation patterns, for the tests."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ReLU instances under constraints: compared with all patterns; proofs that verify."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Searches under a time limit: the same result, or none; never one from an unfinished search."""
 
-from __future__ import annotations
-
 import threading
 from math import inf
 

@@ -1,7 +1,5 @@
 """Shares of approximate matches: undecided instances count on both sides."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

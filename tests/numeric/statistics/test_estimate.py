@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
@@ -12,8 +11,7 @@ from numeric.statistics.comparison import Comparison
 from numeric.statistics.document import interval_text
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import ConfidenceInterval
-
-PROBLEM = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL
 
 
 def scripted(trials, seed=0):
@@ -24,7 +22,7 @@ def scripted(trials, seed=0):
         else InstanceCount(k, 2 if k % 5 < 3 else 0, 2, COMPLETE)
         for k in range(trials)
     ]
-    return Estimate(PROBLEM, "scripted", seed, tuple(counts), trials)
+    return Estimate(DIAGONAL, "scripted", seed, tuple(counts), trials)
 
 
 def test_tally_and_interval():
@@ -55,7 +53,7 @@ def test_json_keys():
 def test_nothing_decided():
     """Only undetermined trials: no estimate, the interval is [0, 1]."""
     counts = (InstanceCount(0, None, None, UNDETERMINED),)
-    found = Estimate(PROBLEM, "x", 0, counts, 1)
+    found = Estimate(DIAGONAL, "x", 0, counts, 1)
     assert found.estimate is None
     assert (found.interval().low, found.interval().high) == (0.0, 1.0)
     assert "undecided" in str(found)
@@ -89,7 +87,7 @@ def settled(real, trials=50):
         InstanceCount(k, real, None, COMPLETE if not real else UNDETERMINED, note, reason=reason)
         for k in range(trials)
     )
-    return Estimate(PROBLEM, "homotopy", 0, counts, trials)
+    return Estimate(DIAGONAL, "homotopy", 0, counts, trials)
 
 
 @pytest.mark.parametrize("real", [0, 1])
@@ -110,7 +108,7 @@ def test_a_verdict_is_no_estimate(real):
 def test_a_mixture_of_certified_draws_is_a_sample():
     """If the allocation is drawn for each trial there is no verdict on it."""
     both = settled(1).counts + settled(0).counts
-    cells = Problem(PROBLEM.network, {"W": RandomCells(budget=2, rows=2)})
+    cells = Problem(DIAGONAL.network, {"W": RandomCells(budget=2, rows=2)})
     for counts in (both, settled(1).counts):
         found = replace(settled(1), problem=cells, counts=counts)
         assert found.certified is None
@@ -124,7 +122,7 @@ def test_lower_bounds_are_at_least(engine):
     one = InstanceCount(0, 1, None, UNDETERMINED, "one is certain")
     open_ = InstanceCount(3, None, None, UNDETERMINED, "fell back")
     counts = (one, replace(one, index=1), replace(one, index=2), open_)
-    found = Estimate(PROBLEM, engine, 0, counts, 4)
+    found = Estimate(DIAGONAL, engine, 0, counts, 4)
     assert found.is_lower_bound
     assert found.estimate is None
     assert found.at_least == 0.75
@@ -134,14 +132,14 @@ def test_lower_bounds_are_at_least(engine):
     assert Comparison(found, settled(1, 4)).difference is None
     # Complete counts on both sides, and one lost: the share of those decided is an estimate.
     done = [InstanceCount(k, real, 2, COMPLETE) for k, real in enumerate((2, 2, 0))]
-    found = Estimate(PROBLEM, engine, 0, (*done, open_), 4)
+    found = Estimate(DIAGONAL, engine, 0, (*done, open_), 4)
     assert not found.is_lower_bound
     assert found.estimate == pytest.approx(2 / 3)
 
 
 def test_comparison_with_a_certified_value():
     """The interval of the difference is that of the other, moved; exact if both are certified."""
-    found = Estimate(PROBLEM, "homotopy", 0,
+    found = Estimate(DIAGONAL, "homotopy", 0,
                      tuple(InstanceCount(k, 2 * (k % 4 > 0), 2, COMPLETE) for k in range(50)),
                      50)  # fmt: skip
     compared = Comparison(settled(1), found)

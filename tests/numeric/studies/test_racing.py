@@ -9,8 +9,8 @@ from algebra.problems.problem import Problem
 from numeric.counts import InstanceCount
 from numeric.statistics.estimate import Estimate
 from numeric.studies.racing import _advantage, successive_halving
+from tests.samples import NET
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 # B.1.1: a maximal row, the off-diagonal (about 0.85), the diagonal (about 0.7).
 ROW, OFF, DIAGONAL = (
     Problem(NET, {"W": mask}) for mask in ([[1, 1], [0, 0]], [[0, 1], [1, 0]], [[1, 0], [0, 1]])

@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.studies.store import Store, StoreFull, packed, unpacked
 from numeric.studies.study import Study
 from numeric.studies.trials import TrialSeries, record
+from tests.samples import DIAGONAL
 
-PROBLEM = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
-WORK = TrialSeries.of(PROBLEM)
+WORK = TrialSeries.of(DIAGONAL)
 
 
 def count(k, real=0):
@@ -69,7 +67,7 @@ def test_results_of_experiments(tmp_path):
 def test_studies_are_kept_apart(tmp_path):
     """Another seed is another study."""
     with Store(tmp_path / "s.sqlite", create=True) as store:
-        first, second = store.study(WORK), store.study(TrialSeries.of(PROBLEM, 1))
+        first, second = store.study(WORK), store.study(TrialSeries.of(DIAGONAL, 1))
         store.add(first, [count(0, 2)])
         assert store.records(second) == {}
         with pytest.raises(InputError, match="no study 'x'"):
@@ -154,7 +152,7 @@ def test_merge(tmp_path):
     ):
         a.add(a.study(WORK), [count(0, 2), count(1, 0)])
         b.add(b.study(WORK), [count(1, 0), count(2, 2)])
-        b.add(b.study(TrialSeries.of(PROBLEM, 9)), [count(0, 0)])
+        b.add(b.study(TrialSeries.of(DIAGONAL, 9)), [count(0, 0)])
         assert a.merge(b) == {"studies": 1, "trials": 2}
         assert a.merge(b) == {"studies": 0, "trials": 0}
         assert [record(c) for c in a.records(a.study(WORK)).values()] == [
@@ -168,7 +166,7 @@ def test_merge(tmp_path):
 
 def test_full_disk_ends_a_study_with_what_is_done(tmp_path):
     """If the store cannot be written, the estimate so far is returned, and the file stays valid."""
-    problem = PROBLEM
+    problem = DIAGONAL
     path = tmp_path / "s.sqlite"
     with Store(path, create=True) as store, Study(problem, store=store) as study:
         study.run(20)

@@ -21,11 +21,9 @@ from numeric.statistics.intervals import proportion_interval
 from numeric.studies.store import Store
 from numeric.studies.study import Study
 from numeric.studies.trials import record
-from tests.samples import many
+from tests.samples import DIAGONAL, NET, many
 
 ROOT = Path(__file__).resolve().parents[3]
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(B11, {"W": [[1, 0], [0, 1]]})
 RANDOM = Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": RandomCells(budget=2)})
 
 
@@ -174,7 +172,7 @@ def test_two_processes_share_a_store(tmp_path):
 
 def test_verdicts_first():
     """Certified maximal trials are settled by the verdict, unless a computation is wanted."""
-    row = Problem(B11, {"W": [[1, 1], [0, 0]]})
+    row = Problem(NET, {"W": [[1, 1], [0, 0]]})
     with Study(row) as study:
         found = study.run(5)
     assert found.matched == 5

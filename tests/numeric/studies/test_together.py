@@ -3,13 +3,12 @@
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.studies.store import Store
 from numeric.studies.study import InProcessWorker, Study
 from numeric.studies.together import run_together
+from tests.samples import NET
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL, OTHER = (Problem(NET, {"W": mask}) for mask in ([[1, 0], [0, 1]], [[0, 1], [1, 0]]))
 
 

@@ -1,7 +1,5 @@
 """The label curve against `network.forward` and finite differences; tracking against roots."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Equivalent instances have the same roots; a detour keeps its distance."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Monodromy against root counts by elimination."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

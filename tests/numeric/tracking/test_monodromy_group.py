@@ -1,7 +1,5 @@
 """Monodromy groups of small allocations, against their known structure."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Pencils of sections on curves that are known in closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

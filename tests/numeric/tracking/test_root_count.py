@@ -1,7 +1,5 @@
 """Root counts without msolve, against the table that msolve made."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,19 +1,16 @@
 """The cache of start systems: kept, found, refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.chains.chain import make_chain
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.tracking.monodromy import GIVEN, StartSystem, find_start
 from numeric.tracking.start_cache import cache_file, load_start, save_start
+from tests.samples import NET
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 ALLOCATION = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
 
 

@@ -1,7 +1,5 @@
 """Trace tests: complete sets pass with the right number, incomplete ones fail."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,15 +1,13 @@
 """Tracked endpoints against closed forms and against themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
 from numeric.tracking.tracker import DONE, STUCK, TrackerSettings, track
 from tests.numeric.chains.cases import chains
+from tests.samples import NET
 
 CHAINS = chains()
 
@@ -58,8 +56,7 @@ def test_condensed_and_lifted_paths_agree():
 
 def test_single_root_is_followed_everywhere():
     """With one row of weights N = 1: every path is done and ends in the only root."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    chain = make_chain(Allocation.from_cells(network, [("W", 0, 0), ("W", 0, 1)]))
+    chain = make_chain(Allocation.from_cells(NET, [("W", 0, 0), ("W", 0, 1)]))
     _, _second, _, tracked = ends(chain, 30)
     assert (tracked.status == DONE).all()
     *_, other = ends(chain, 30, TrackerSettings(order=6, tolerance=1e-6, lifted=True))
@@ -68,14 +65,13 @@ def test_single_root_is_followed_everywhere():
 
 def test_a_path_into_a_double_root_is_stuck_not_done():
     """Real parameters whose real roots meet on the path end in STUCK or SLOW, not in a root."""
-    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    chain = make_chain(Allocation.from_cells(network, [("W", 0, 0), ("W", 1, 1)]))
+    chain = make_chain(Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)]))
     rng = np.random.default_rng(0)
     statuses = []
     for _ in range(40):
-        weights = {name: rng.standard_normal(s) for name, s in network.shapes.items()}
+        weights = {name: rng.standard_normal(s) for name, s in NET.shapes.items()}
         X = rng.standard_normal((2, 2))
-        first = chain.pack(weights, X, network.forward(weights, X))
+        first = chain.pack(weights, X, NET.forward(weights, X))
         start = np.array([[weights["W"][0, 0], weights["W"][1, 1]]])
         second = chain.pack(weights, X, rng.standard_normal((1, 2)) * 3)
         zero = np.zeros(1, np.int64)

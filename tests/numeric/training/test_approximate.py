@@ -1,20 +1,17 @@
 """The least loss found: zero if a match is known, the minimum if it is known otherwise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from numeric.instances import draw_instance
 from numeric.training.approximate import _by_differences, _function, least_loss
+from tests.samples import DIAGONAL
 
-DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 TANH = Problem(RNN(n=2, T=2, b=1, d=1, m=2, activation="tanh"), {"W": [[1, 0], [0, 1]]})
 RELU = Problem(ShallowReLU(q=2, n=2, d=1, m=3), {"W2": [[1, 1]]})
 

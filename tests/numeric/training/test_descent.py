@@ -1,7 +1,5 @@
 """Optimizers: against closed forms and scipy; every run ends as it would alone."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,14 +8,12 @@ from scipy.optimize import least_squares
 
 from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.instances import draw_instance
 from numeric.training.descent import ENOUGH, OPTIMIZERS, find_optimizer, gradient_descent
 from numeric.training.losses import loss_of
 from numeric.training.students import Students, starts_of
-
-DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL
 
 
 def batch(problem, count, starts=1):

@@ -1,7 +1,5 @@
 """Training and counts: only certified endpoints count as matches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +7,6 @@ import pytest
 from scipy.stats import binomtest
 
 from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
@@ -20,10 +17,8 @@ from numeric.relu.decide import decide
 from numeric.studies.study import Study
 from numeric.training.arrival import ChainArrivals, ReluArrivals
 from numeric.training.experiment import Experiment, Trained, TrainingSettings, TrainResult
+from tests.samples import DIAGONAL, NET, ROW
 
-NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
-ROW = Problem(NET, {"W": [[1, 1], [0, 0]]})
 OVER = Problem(NET, {"W": [[1, 1], [1, 0]]})
 RELU = Problem(ShallowReLU(q=3, n=4, d=2, m=3), {"W1": [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0] * 3]})
 

@@ -1,7 +1,5 @@
 """Errors, slopes and Jacobians of a batch against the networks themselves and differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

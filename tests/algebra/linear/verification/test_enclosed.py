@@ -8,6 +8,7 @@ from algebra.linear.verification.enclosed import _disjoint, _System
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
+from tests.samples import NET
 
 NETS = {
     "recurrent": (
@@ -97,11 +98,10 @@ def test_majorants_bound_the_change_of_derivatives(instance):
 
 def test_solutions_have_polydiscs_and_other_points_have_none():
     """Near a solution the test passes and encloses it; a point without one fails."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    problem, rng = Problem(net, {"W": [[1, 0], [0, 1]]}), np.random.default_rng(4)
-    weights = {name: drawn(shape, rng) for name, shape in net.shapes.items()}
-    X = drawn(net.input_shape, rng)
-    Y = net.forward(weights, X)
+    problem, rng = Problem(NET, {"W": [[1, 0], [0, 1]]}), np.random.default_rng(4)
+    weights = {name: drawn(shape, rng) for name, shape in NET.shapes.items()}
+    X = drawn(NET.input_shape, rng)
+    Y = NET.forward(weights, X)
     solution = [weights["W"][0, 0], weights["W"][1, 1]]
     system = _System(problem, weights, X, Y, [(0, 0), (0, 1)])
     near = np.array([[v + fmpq(1, 10**6), fmpq(1, 10**7)] for v in solution])

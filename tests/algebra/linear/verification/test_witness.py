@@ -11,8 +11,8 @@ from algebra.linear.witness import find_witness
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
+from tests.samples import DIAGONAL
 
-DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 MIXED = Problem(
     LinearRNN(n=3, T=2, b=1, d=2, m=2),
     {"W": [[0, 1, 0], [0, 0, 0], [0, 1, 0]], "B": [[0], [1], [0]], "D": [[0, 0, 1], [0, 0, 0]]},

@@ -1,7 +1,5 @@
 """The table of ATen operators: entries from other packages, and no unused entry."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """PyTorch modules: values are torch's, parameters keep their names, errors take one line."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

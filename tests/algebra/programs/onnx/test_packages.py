@@ -1,7 +1,5 @@
 """Models from packages, if these are installed: read, or refused with the node."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """ONNX files: values are those of ONNX's reference implementation, errors take one line."""
 
-from __future__ import annotations
-
 import sys
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Values of graphs: exact numbers, and the position of the batch axis."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Programs as text: they are read as written; other texts are refused in one line."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

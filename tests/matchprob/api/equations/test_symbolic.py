@@ -10,10 +10,7 @@ import matchprob as mp
 from algebra.errors import InputError
 from algebra.problems.instance_files import GivenNumbers
 from algebra.systems.instances import rational_instance
-from tests.samples import many
-
-NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
-DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
+from tests.samples import DIAGONAL, NET, many
 
 
 def closed_form(v):

@@ -9,8 +9,7 @@ from algebra.errors import InputError
 from matchprob.report.drawing import pictures
 from matchprob.report.drawing.paint import figure_of
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-
-NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+from tests.samples import NET
 
 
 def test_incidence_marks_every_occurrence():

@@ -1,7 +1,5 @@
 """One style: every picture can be read at every width, and its file is what a paper needs."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from functools import cache
@@ -20,11 +18,10 @@ from matchprob.report.drawing import style
 from matchprob.report.drawing.paint import PICTURES, figure_of, write
 from tests.matchprob.legible import faults
 from tests.onnx_models import save
+from tests.samples import DIAGONAL, NET
 
-NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 LARGE = mp.LinearRNN(n=9, T=3, b=1, d=3, m=3)
 LAYERS = mp.LinearFeedForward(q=4, widths=(6, 6), d=6, m=4)
-DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
 OTHER = mp.Problem(NET, {"W": [[0, 1], [1, 0]]})
 MISSED = mp.Problem(
     mp.LinearRNN(n=4, T=2, b=2, d=2, m=4),

@@ -1,7 +1,5 @@
 """Every vector instruction against complex arithmetic in numpy, lane by lane."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numba

@@ -1,7 +1,5 @@
 """Tapes against plain numpy, and against solutions on a small circle."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Paths in the free inputs, against the chain's own tracker and the certified count."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
