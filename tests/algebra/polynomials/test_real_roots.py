@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import elementary_roots, integer_terms
+from tests.algebra.polynomials.by_sympy import staircase_of, to_sympy
 from tests.samples import many
 
 
@@ -40,37 +41,6 @@ def random_polynomial(rng, context, degree, style):
     if style == "sparse":
         monomials = rng.sample(monomials, min(3, len(monomials)))
     return context.from_dict({m: fmpq(rng.randint(-5, 5), rng.randint(1, 4)) for m in monomials})
-
-
-def to_sympy(polynomials, names):
-    """The same polynomials for SymPy."""
-    symbols = sympy.symbols(names)
-
-    return symbols, [
-        sympy.Add(
-            *(
-                sympy.Rational(int(c.p), int(c.q))
-                * sympy.prod([s**e for s, e in zip(symbols, m, strict=True)])
-                for m, c in p.terms()
-            )
-        )
-        for p in polynomials
-    ]
-
-
-def staircase_of(basis, symbols):
-    """Status and standard monomials of a SymPy Gröbner basis, by enumeration of a box."""
-    if basis.exprs == [1]:
-        return "none", []
-    if not basis.is_zero_dimensional:
-        return "positive-dimensional", []
-    leading = [sympy.Poly(g, *symbols).monoms(order="grevlex")[0] for g in basis.exprs]
-    bounds = [min(m[i] for m in leading if sum(m) == m[i]) for i in range(len(symbols))]
-    return "complete", [
-        m
-        for m in itertools.product(*map(range, bounds))
-        if not any(all(a >= b for a, b in zip(m, g, strict=True)) for g in leading)
-    ]
 
 
 def by_trace_form(polynomials, names):

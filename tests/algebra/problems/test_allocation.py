@@ -12,20 +12,10 @@ from algebra.errors import InputError
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation, as_mask
+from tests.algebra.problems.refusals import refused
 
 NET = LinearRNN(n=3, T=2, b=1, d=2, m=2)
 ALL_CELLS = [(k, i, j) for k, (r, c) in NET.shapes.items() for i in range(r) for j in range(c)]
-
-
-def refused(make, *words):
-    """The call is an input error of one line that holds these words."""
-    with pytest.raises(InputError) as caught:
-        make()
-    text = str(caught.value)
-    assert "\n" not in text
-    for word in words:
-        assert word in text
-    return text
 
 
 GOOD = [[1, 0, 0], [0, 1, 1], [0, 0, 0]]

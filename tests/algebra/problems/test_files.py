@@ -15,43 +15,11 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.files import load_problem, network_from_dict, problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from tests.algebra.problems.refusals import HEAD, NETWORK, outcome, refused
 from tests.samples import many
 
-HEAD = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
-NETWORK = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 DIAGONAL = [[1, 0], [0, 1]]
 VALID = {"network": NETWORK, "learnable": {"W": DIAGONAL}}
-
-
-def refused(make, *words):
-    """The call is an input error of one line that holds these words."""
-    with pytest.raises(InputError) as caught:
-        make()
-    text = str(caught.value)
-    assert "\n" not in text
-    for word in words:
-        assert word in text
-    return text
-
-
-def outcome(make):
-    """What the call makes, or None and the message of its input error."""
-    try:
-        return make(), ""
-    except InputError as error:
-        return None, str(error)
-
-
-@pytest.fixture
-def file(tmp_path):
-    """A function from the text (or bytes) of a problem file to its path."""
-
-    def write(content, name="p.toml"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
@@ -21,11 +20,10 @@ from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.laws.distribution import LAWS, Distribution
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from tests.algebra.problems.refusals import HEAD, NETWORK, outcome, refused
 from tests.samples import NET, many
 
-HEAD = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 DIAGONAL = [[1, 0], [0, 1]]
-NETWORK = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 VALID = [
     {"network": NETWORK, "learnable": {"W": DIAGONAL, "D": [[1, 1]]}},
     {
@@ -41,29 +39,6 @@ VALID = [
     },
     {"network": {"kind": "relu", "q": 1, "n": 2, "d": 1, "m": 1}, "learnable": {"W1": [[1], [0]]}},
 ]
-
-
-def refused(make, *words):
-    """The call is an input error of one line that holds these words."""
-    with pytest.raises(InputError) as caught:
-        make()
-    text = str(caught.value)
-    assert "\n" not in text
-    for word in words:
-        assert word in text
-    return text
-
-
-@pytest.fixture
-def file(tmp_path):
-    """A function from the text (or bytes) of a problem file to its path."""
-
-    def write(content, name="p.toml"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
 
 
 # --- valid files ------------------------------------------------------------------------
@@ -222,14 +197,6 @@ def _nest(inner):
 
 
 JUNK = st.recursive(LEAVES, _nest, max_leaves=8)
-
-
-def outcome(make):
-    """What the call makes, or None and the message of its input error."""
-    try:
-        return make(), ""
-    except InputError as error:
-        return None, str(error)
 
 
 def survives(data):

@@ -8,10 +8,9 @@ import pytest
 from numeric.conditions import conditions
 from numeric.profiles import measures
 from numeric.studies import study as studies
-from tests.matchprob.calls import call
+from tests.matchprob.calls import NETWORK, call
 
 EXAMPLES = "examples"
-NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 MASKS = {
     "diagonal": "[[1, 0], [0, 1]]",
     "off": "[[0, 1], [1, 0]]",
@@ -23,7 +22,7 @@ MASKS = {
 def write(tmp_path):
     def problem(name, more=""):
         path = tmp_path / f"{name}.toml"
-        path.write_text(f"{NET}[learnable]\nW = {MASKS[name]}\n{more}")
+        path.write_text(f"{NETWORK}[learnable]\nW = {MASKS[name]}\n{more}")
         return path
 
     return problem

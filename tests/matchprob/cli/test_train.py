@@ -7,11 +7,10 @@ import pytest
 from matchprob.cli import app, run
 from numeric.studies.store import Store
 from numeric.training.experiment import Experiment
-from tests.matchprob.calls import call
+from tests.matchprob.calls import NETWORK, call
 
 EXAMPLES = "examples"
-NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
-DIAGONAL = NET + "[learnable]\nW = [[1, 0], [0, 1]]\n"
+DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
 
 
 @pytest.fixture

@@ -234,7 +234,7 @@ def test_cluster_whose_workers_keep_dying():
     assert found == records_of(DIAGONAL, 6000)
 
 
-def test_bad_arguments(tmp_path):
+def test_bad_arguments(tmp_path, monkeypatch):
     """Impossible numbers, a missing scheduler and a foreign store are refused by name."""
     with pytest.raises(InputError, match="`confidence`"):
         Study(DIAGONAL, confidence=1.0)
@@ -249,6 +249,9 @@ def test_bad_arguments(tmp_path):
         with pytest.raises(InputError, match="`half_width`"):
             study.run(10, half_width=0.5)
     pytest.importorskip("distributed")
+    from numeric.studies.cluster import DaskWorkers
+
+    monkeypatch.setitem(DaskWorkers.__init__.__kwdefaults__, "timeout", 0.2)
     with pytest.raises(InputError, match="no Dask scheduler"):
         Study(DIAGONAL, scheduler="tcp://127.0.0.1:9")
 

@@ -11,6 +11,7 @@ from algebra.errors import InputError
 from algebra.polynomials.msolve import solver as msolve
 from algebra.polynomials.msolve.process import MsolveFailed
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
+from tests.algebra.polynomials.by_sympy import staircase_of, to_sympy
 
 PRIMES = (7, 101, 251, 32003, 65521, 1073741827, 2147483647)
 
@@ -63,36 +64,6 @@ def noon(n, prime):
     return [
         10 * x[i] * add(context, (x[j] ** 2 for j in range(n) if j != i)) - 11 * x[i] + 10
         for i in range(n)
-    ]
-
-
-def to_sympy(polynomials, names):
-    """The same polynomials for SymPy."""
-    symbols = sympy.symbols(names)
-
-    return symbols, [
-        sympy.Add(
-            *(
-                sympy.Integer(c) * sympy.prod([s**e for s, e in zip(symbols, m, strict=True)])
-                for m, c in p.terms()
-            )
-        )
-        for p in polynomials
-    ]
-
-
-def staircase_of(basis, symbols):
-    """Status and standard monomials of a SymPy Gröbner basis, by enumeration of a box."""
-    if basis.exprs == [1]:
-        return "none", []
-    if not basis.is_zero_dimensional:
-        return "positive-dimensional", []
-    leading = [sympy.Poly(g, *symbols).monoms(order="grevlex")[0] for g in basis.exprs]
-    bounds = [min(m[i] for m in leading if sum(m) == m[i]) for i in range(len(symbols))]
-    return "complete", [
-        m
-        for m in itertools.product(*map(range, bounds))
-        if not any(all(a >= b for a, b in zip(m, g, strict=True)) for g in leading)
     ]
 
 
