@@ -68,6 +68,8 @@ def test_running_interval_replaces_the_others():
 
 def test_other_shapes():
     """A data frame has a row a trial, the notebook and the plot show the estimate."""
+    import matchprob  # noqa: F401 (pictures are drawn by it)
+
     found = scripted(10)
     pandas = pytest.importorskip("pandas")
     frame = found.to_frame()
