@@ -256,9 +256,9 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
 
 
 def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
-    told = Fields(data).table("problem")
-    network = read_network(told.raw("network"), "problem.network")
-    learnable = told.raw("learnable")
+    claimed = Fields(data).table("problem")
+    network = read_network(claimed.raw("network"), "problem.network")
+    learnable = claimed.raw("learnable")
     values = learnable.values() if isinstance(learnable, Mapping) else ()
     if any(isinstance(value, Mapping) and not is_sparse(value) for value in values):
         from algebra.updates.verify import verify_updates

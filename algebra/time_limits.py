@@ -324,10 +324,10 @@ def checked(items: Iterable[Item]) -> Iterator[Item]:
 def _over() -> str:
     """The message that time is up, with the present phases."""
     doing = [name for name, _ in phases()]
-    told = [f"at work: {', '.join(doing)}"] if doing else []
-    told += [
+    parts = [f"at work: {', '.join(doing)}"] if doing else []
+    parts += [
         f"{seconds:.0f} s went into {name}, which the next call is spared"
         for name, seconds in spent().items()
         if seconds >= 1
     ]
-    return "the time limit is over" + (f" ({'; '.join(told)})" if told else "")
+    return "the time limit is over" + (f" ({'; '.join(parts)})" if parts else "")

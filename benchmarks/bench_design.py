@@ -29,10 +29,10 @@ SIZES = [(16, 4, 4), (32, 6, 6), (64, 8, 8), (128, 12, 11)]
 LARGE = [(256, 16, 16)]
 
 
-def timed(make: Callable[..., Design], asked: Demand) -> str:
+def timed(make: Callable[..., Design], demand: Demand) -> str:
     """Seconds of a design, and its value; a star if it is not proved optimal."""
     began = time.perf_counter()
-    found = make(asked, relaxation=linear_relaxation, seconds=60.0)
+    found = make(demand, relaxation=linear_relaxation, seconds=60.0)
     seconds = time.perf_counter() - began
     return f"{seconds:8.2f} {found.value!s:>6}{' ' if found.is_optimal else '*'}"
 
@@ -51,10 +51,10 @@ def main() -> None:
         cells = [("W", i, j) for i in range(n) for j in rng.sample(range(n), 8)]
         costs = {cell: Fraction(rng.randrange(1, 100)) for cell in cells}
         cap = -(-d * d // n) + 1
-        asked = checked_demand(network, allowed=cells, costs=costs)
+        demand = checked_demand(network, allowed=cells, costs=costs)
         limits = ((), (("row", cap),), (("row", cap), ("column", cap)))
-        results = [timed(cheapest, replace(asked, caps=caps)) for caps in limits]
-        results.append(timed(fewest_neurons, asked))
+        results = [timed(cheapest, replace(demand, caps=caps)) for caps in limits]
+        results.append(timed(fewest_neurons, demand))
         print(f"{n:4d}  {d * d:9d}  {len(cells):10d}  {cap:3d}  " + "".join(results), flush=True)
 
 

@@ -63,13 +63,13 @@ CASES = [
 certificates = []
 for title, network, matrix, cells in CASES:
     allocation = mp.Allocation.from_cells(network, [(matrix, *cell) for cell in cells])
-    said = {k: w for k, w in what_theorems_say(network, allocation).items() if w != "silent"}
+    statements = {k: w for k, w in what_theorems_say(network, allocation).items() if w != "silent"}
     certificate = mp.certify(mp.Problem.of(allocation))
     certificates.append(certificate)
     checked = "verified" if mp.verify(certificate).holds else "DOES NOT HOLD"
     print(title)
     print(f"  {network}")
-    print(f"  said  {said or 'nothing'}")
+    print(f"  stated  {statements or 'nothing'}")
     print(f"  true  {certificate.verdict} ({certificate.rule}), {checked}")
     for reason in certificate.reasons[:1]:
         print(f"        {reason}")

@@ -125,14 +125,14 @@ class Certificate(Result):
 
 def _document(found: Certificate) -> Document:
     """The document of a certificate."""
-    said = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
+    statements = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
     facts = {
         "equations": found.equations,
         "rank": found.rank,
         "learnable": found.learnable,
         "generic_root_count": found.generic_root_count,
         "certainty": certainty(found),
-        "theorems": "; ".join(said) or "silent",
+        "theorems": "; ".join(statements) or "silent",
     }
     # Reasons and notes that the explanation has are not repeated.
     why = _why(found)
@@ -193,13 +193,15 @@ def explain_unfinished(problem: Problem, over: LimitReached, timeout: float = 12
                 f"By counting, at most {plural(most, f'{most} equation')} of them "
                 f"{'is' if most == 1 else 'are'} independent."
             )
-        said = [
+        statements = [
             f"{name}: {word}"
             for name, word in what_theorems_say(network, problem.allocation).items()
             if word != "silent"
         ]
-        if said:
-            known.append("The papers' theorems as stated, which are no proof: " + "; ".join(said))
+        if statements:
+            known.append(
+                "The papers' theorems as stated, which are no proof: " + "; ".join(statements)
+            )
     return Explanation(
         tuple(known),
         "everything else: whether the learnable weights reach all independent equations (MP > 0)",

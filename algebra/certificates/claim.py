@@ -85,10 +85,12 @@ class Claim:
         if discrete != (DISCRETE in self.notes):
             what = "is missing" if discrete else "does not fit"
             raise CheckFailed("notes", f"the law is {self._law}: the note “{DISCRETE}” {what}")
-        for name, said in self.theorems.items():
-            if theorems.get(name) != said:
+        for name, claimed in self.theorems.items():
+            if theorems.get(name) != claimed:
                 right = theorems.get(name, "no such theorem here")
-                raise CheckFailed(f"theorems.{one_line(name)}", f"{shown(said)}; it is {right!r}")
+                raise CheckFailed(
+                    f"theorems.{one_line(name)}", f"{shown(claimed)}; it is {right!r}"
+                )
         words = ("rule", "reasons", "notes", "tried")
         used = [name for name in words if getattr(self, name)]
         used += self.printed

@@ -443,7 +443,7 @@ class ClaimChecker:
             return UNFINISHED
         own = read_witness(data, place, self.problem)
         check_no_real_root(
-            self.problem, own, roots.value, self.claim.equations, self.seed, lambda *said: None
+            self.problem, own, roots.value, self.claim.equations, self.seed, lambda *_: None
         )
         self.say(place, PROBABLE, f"{text}; another one, drawn anew, has no real solution either")
         return PROBABLE

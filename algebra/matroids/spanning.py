@@ -125,7 +125,7 @@ class SpanningProblem:
         """The cost of some groups."""
         return sum(self.costs[k] for k in chosen)
 
-    def room(self, chosen: Iterable[int]) -> list[list[int]]:
+    def remaining_caps(self, chosen: Iterable[int]) -> list[list[int]]:
         """The remaining capacity of each class under the caps."""
         left = [list(caps) for _, caps in self.systems]
         for k in chosen:
@@ -135,7 +135,7 @@ class SpanningProblem:
 
     def keeps_caps(self, chosen: Iterable[int]) -> bool:
         """Whether no class has more than its cap."""
-        return all(n >= 0 for caps in self.room(chosen) for n in caps)
+        return all(n >= 0 for caps in self.remaining_caps(chosen) for n in caps)
 
     def spans(self, chosen: Iterable[int]) -> bool:
         """Whether some groups have the required rank."""
@@ -148,13 +148,13 @@ class SpanningProblem:
 
     def _able(self, chosen: Iterable[int], leaf: GroupLeaf) -> list[int] | None:
         """The open groups that the caps permit with the chosen ones; None if these violate caps."""
-        room = self.room(chosen)
-        if any(n < 0 for caps in room for n in caps):
+        remaining = self.remaining_caps(chosen)
+        if any(n < 0 for caps in remaining for n in caps):
             return None
         return [
             k
             for k in self.groups.open(leaf)
-            if all(caps[of[k]] > 0 for (of, _), caps in zip(self.systems, room, strict=True))
+            if all(caps[of[k]] > 0 for (of, _), caps in zip(self.systems, remaining, strict=True))
         ]
 
     def node(self, leaf: GroupLeaf) -> _SpanningNode | None:
@@ -388,18 +388,21 @@ class _SpanningSearch:
             return
         chosen, found, gains = node.chosen, node.found, dict(node.gains)
         while found < problem.wanted:
-            room = problem.room(chosen)
+            remaining = problem.remaining_caps(chosen)
             able = [
                 k
                 for k in gains
-                if all(caps[of[k]] > 0 for (of, _), caps in zip(problem.systems, room, strict=True))
+                if all(
+                    caps[of[k]] > 0
+                    for (of, _), caps in zip(problem.systems, remaining, strict=True)
+                )
             ]
-            asked: set[int] = set()
+            recomputed: set[int] = set()
             while able:
                 k = max(able, key=lambda k: (self._worth(k, gains[k], by_cost), -k))
-                if k in asked:
+                if k in recomputed:
                     break
-                asked.add(k)
+                recomputed.add(k)
                 if chosen != node.chosen or k not in node.exact:
                     gains[k] = groups.gains(chosen, [k])[1][k]
                 if chosen == node.chosen:
@@ -514,9 +517,9 @@ def ranked(groups: Groups, chosen: Iterable[int]) -> list[tuple[int, int]]:
         # Gains never increase: a group that is still the best after a new computation is the best.
         most = groups.most(span, list(left)) - groups.span(span).rank
         left = {k: min(old, int(new)) for (k, old), new in zip(left.items(), most, strict=True)}
-        asked: set[int] = set()
-        while (best := max(left, key=lambda k: (left[k], -k))) not in asked:
-            asked.add(best)
+        recomputed: set[int] = set()
+        while (best := max(left, key=lambda k: (left[k], -k))) not in recomputed:
+            recomputed.add(best)
             left[best] = groups.gains(span, [best])[1][best]
         found.append((best, left.pop(best)))
         span |= {best}

@@ -203,10 +203,10 @@ class ActivatedNetwork(Network):
 
     def __str__(self) -> str:
         plain = {k: v for k, v in self.sizes.items() if k not in ("activation", "biases")}
-        said = [f"{k} = {v}" for k, v in plain.items()]
+        texts = [f"{k} = {v}" for k, v in plain.items()]
         form = "φ(z) = " if self.activation.name == POLYNOMIAL else "φ = "
-        said.append(f"{form}{self.activation}")
-        return f"{self.title}: {', '.join(said)}{', biases' if self.biases else ''}"
+        texts.append(f"{form}{self.activation}")
+        return f"{self.title}: {', '.join(texts)}{', biases' if self.biases else ''}"
 
     @property
     def is_linear(self) -> bool:  # type: ignore[override]

@@ -357,8 +357,8 @@ def argued(model: Model, seed: str) -> Exactness:
             text = "upper bounds: the arguments of exponentials were not shown independent"
             return Exactness(False, f"{piece}{text}")
         parts.append("Ax–Schanuel: exponentials of independent arguments")
-    said = "; ".join(parts) or "labels are rational functions"
-    return Exactness(True, f"{piece}exact ({said})")
+    statements = "; ".join(parts) or "labels are rational functions"
+    return Exactness(True, f"{piece}exact ({statements})")
 
 
 # -- Jacobians ---------------------------------------------------------------------------------

@@ -146,12 +146,12 @@ class Node:
     def __str__(self) -> str:
         if self.op == "block":
             return f"{self.name:<7} {'sample' if self.batched else 'weight'}"
-        said = [self.op, self.name, self.letters]
+        texts = [self.op, self.name, self.letters]
         if self.number is not None:
-            said.append(str(self.number))
+            texts.append(str(self.number))
         if self.inputs:
-            said.append(f"({', '.join(map(str, self.inputs))})")
-        return " ".join(part for part in said if part)
+            texts.append(f"({', '.join(map(str, self.inputs))})")
+        return " ".join(part for part in texts if part)
 
 
 @dataclass(frozen=True)
@@ -216,8 +216,8 @@ class Program:
         rows = []
         for number, node in enumerate(self.nodes):
             shape = "×".join(map(str, node.shape)) or "1"
-            said = f"{number:<2} {node}"
-            rows.append(f"{said:<39} {shape}{' per sample' if node.batched else ''}")
+            texts = f"{number:<2} {node}"
+            rows.append(f"{texts:<39} {shape}{' per sample' if node.batched else ''}")
         return "\n".join(rows)
 
 

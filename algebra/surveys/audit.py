@@ -36,7 +36,7 @@ from algebra.ranks.generic_rank import (
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import Result, columns_of, named
 from algebra.theorems.corrected import CORRECTED
-from algebra.theorems.statements import THEOREMS, WORDS, Theorem
+from algebra.theorems.statements import THEOREMS, VERDICT_OF_CODE, Theorem
 from algebra.time_limits import OutOfTime, check_time, unlimited
 
 # With more allocations, some must be drawn.
@@ -321,11 +321,11 @@ def audit(
             flat = np.zeros((len(chosen), shape[0] * shape[1]), np.int8)
             np.put_along_axis(flat, places[chosen], 1, axis=1)
             masks = flat.reshape(len(chosen), *shape)
-            words = [tally.theorem.words(network, matrix, masks) for tally in tallies.values()]
+            codes = [tally.theorem.codes(network, matrix, masks) for tally in tallies.values()]
             with unlimited():
                 # A chunk counts as a whole, or not at all.
-                for tally, said in zip(tallies.values(), words, strict=True):
-                    tally.add(said, is_minimal, chosen, masks)
+                for tally, conclusions in zip(tallies.values(), codes, strict=True):
+                    tally.add(conclusions, is_minimal, chosen, masks)
                 minimal += int(is_minimal.sum())
                 done += len(chosen)
             if progress is not None:
@@ -337,7 +337,7 @@ def audit(
         found = tuple(cells[int(k)] for k in places)
         known = generic_rank(network, found, support=support, upper=whole.rank, seed=seed)
         points = known.points if known.rank < whole.rank else ((known.p, known.seed),)
-        return Counterexample(theorem, WORDS[word], found, known.rank, whole.rank, points)
+        return Counterexample(theorem, VERDICT_OF_CODE[word], found, known.rank, whole.rank, points)
 
     with unlimited():
         found = tuple(t.result(evidence) for t in tallies.values())
@@ -462,14 +462,14 @@ class _Tally:
         self.smallest: dict[int, tuple[int, np.ndarray]] = {}
 
     def add(
-        self, words: np.ndarray, minimal: np.ndarray, chosen: np.ndarray, masks: np.ndarray
+        self, codes: np.ndarray, minimal: np.ndarray, chosen: np.ndarray, masks: np.ndarray
     ) -> None:
         truth = np.where(minimal, -1, 1)
-        self.checked += len(words)
-        self.silent += int((words == 0).sum())
-        self.agree += int((words == truth).sum())
+        self.checked += len(codes)
+        self.silent += int((codes == 0).sum())
+        self.agree += int((codes == truth).sum())
         for word in (1, -1):
-            mistaken = np.flatnonzero((words == word) & (truth != word))
+            mistaken = np.flatnonzero((codes == word) & (truth != word))
             if not len(mistaken):
                 continue
             self.wrong[word] += len(mistaken)

@@ -74,7 +74,7 @@ def audit_explanation(parts: Sequence[AuditResult], seed: int) -> Explanation:
             if not theorem.wrong:
                 continue
             is_wrong = True
-            said = [
+            statements = [
                 f"{number} are called {word} and are {truth}"
                 for number, word, truth in (
                     (theorem.says_maximal_but_minimal, MAXIMAL, "minimal (MP = 0)"),
@@ -84,7 +84,7 @@ def audit_explanation(parts: Sequence[AuditResult], seed: int) -> Explanation:
             ]
             known.append(
                 f"Theorem {theorem.theorem}, as stated, is wrong of {part.budget} weights of "
-                f"{part.matrix}: of {theorem.checked} checked {' and '.join(said)}."
+                f"{part.matrix}: of {theorem.checked} checked {' and '.join(statements)}."
             )
     checked = sum(part.checked for part in parts)
     if checked and not is_wrong:

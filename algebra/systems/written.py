@@ -68,14 +68,14 @@ class SymbolicSystem(PolynomialSystem):
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``: expressions as texts."""
         pairs = zip(self.labels, self.equations, strict=True)
-        told = {
+        data = {
             "title": self.title,
             "form": self.form,
             "weights": list(self.unknowns[: self.weights]),
             "unknowns": list(self.unknowns),
             "equations": [{"label": label, "text": str(e.expand())} for label, e in pairs],
         }
-        return told | ({"conditions": self.inequalities()} if self.conditions else {})
+        return data | ({"conditions": self.inequalities()} if self.conditions else {})
 
     def text(self) -> str:
         """All equations and conditions, one a line."""

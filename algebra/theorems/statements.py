@@ -16,7 +16,7 @@ Not enforced: n ≫ b, d, which has no definite meaning; every known failure hol
 larger n too.  Gaussian weights and inputs, without structural zeros, are assumed.
 
 The theorems use row and column counts only, so a whole batch of allocations is judged
-at once (`Theorem.words`).
+at once (`Theorem.codes`).
 
 References
 ----------
@@ -47,7 +47,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 
 MAXIMAL, MINIMAL, SILENT = "maximal", "minimal", "silent"
-WORDS = {1: MAXIMAL, -1: MINIMAL, 0: SILENT}
+VERDICT_OF_CODE = {1: MAXIMAL, -1: MINIMAL, 0: SILENT}
 
 Masks = np.ndarray
 Codes = np.ndarray
@@ -116,9 +116,9 @@ class Theorem:
         if not self.applies(network, allocation):
             return SILENT
         name = allocation.matrices[0]
-        return WORDS[int(self.words(network, name, allocation.masks[name][None])[0])]
+        return VERDICT_OF_CODE[int(self.codes(network, name, allocation.masks[name][None])[0])]
 
-    def words(self, network: Network, name: str, masks: Masks) -> Codes:
+    def codes(self, network: Network, name: str, masks: Masks) -> Codes:
         """Its conclusions for many allocations inside one matrix; their number r is not checked.
 
         Parameters

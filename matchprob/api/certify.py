@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.question import as_problem, asked_problem
+from matchprob.api.question import as_problem, problem_or_model
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineArgument, LineOption, ResultFile, verb
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _MODEL = ("learn", "m", "sizes", "constants", "output")
 
 
-def _asked_problem(path: Path, asked: Arguments) -> Problem:
-    return asked_problem(path, **{name: asked[name] for name in _MODEL if name in asked})
+def _read_question(path: Path, arguments: Arguments) -> Problem:
+    return problem_or_model(path, **{name: arguments[name] for name in _MODEL if name in arguments})
 
 
-def _own_numbers(path: Path, asked: Arguments) -> GivenNumbers:
+def _own_numbers(path: Path, arguments: Arguments) -> GivenNumbers:
     from matchprob.api.given import as_instance
 
-    return as_instance(path, asked["question"]).numbers
+    return as_instance(path, arguments["question"]).numbers
 
 
 # What learns in a model is said by other parameters.
@@ -43,7 +43,7 @@ ModelQuestion = Annotated[
     "Problem | str | Path",
     LineArgument(
         "Problem file (TOML).  Or a `Problem`, or an ONNX file with `learn` and `m`.",
-        kind="Problem, str or Path", name="problem", word=Path, read=_asked_problem, uses=_MODEL,
+        kind="Problem, str or Path", name="problem", word=Path, read=_read_question, uses=_MODEL,
     ),
 ]  # fmt: skip
 
@@ -113,7 +113,7 @@ def inspect(
     from algebra.systems.forms import CORE, TooLong
     from matchprob.api.given import as_instance
 
-    problem = asked_problem(question, learn, m, sizes, constants, output)
+    problem = problem_or_model(question, learn, m, sizes, constants, output)
     with limited(positive_seconds(timeout, "timeout")):
         numbers = None if instance is None else as_instance(instance, problem).numbers
         try:
@@ -201,10 +201,10 @@ def certify(
     from algebra import families
     from matchprob.api.tools import root_counter
 
-    asked = asked_problem(question, learn, m, sizes, constants, output)
+    whole = problem_or_model(question, learn, m, sizes, constants, output)
     seed, timeout = whole_number(seed, "seed", 0), positive_seconds(timeout, "timeout")
     # A verdict is about any real weights; so is its evidence, which must not name constraints.
-    problem = asked.without_constraints()
+    problem = whole.without_constraints()
 
     # Compiled kernels are loaded only where counting and algebra leave something open.
     def guess(solved: Problem, root_count: int) -> Iterator[NonRealInstance]:
@@ -226,7 +226,7 @@ def certify(
         fallback=root_counter(timeout / 2),
         refuted=refuted,
     )
-    if asked.constraints:
+    if whole.constraints:
         found = replace(found, notes=(*found.notes, under_constraints(found.verdict)))
     return found
 
@@ -254,12 +254,12 @@ def _undecided(found: ReluDecision, _: Arguments) -> str:
     return f"the trial is not decided: {found.note}" if found.verdict == UNDETERMINED else ""
 
 
-def _evidence(found: ReluDecision, _: Path, asked: Arguments) -> str:
-    return "" if _undecided(found, asked) else json.dumps(found.certificate())
+def _evidence(found: ReluDecision, _: Path, arguments: Arguments) -> str:
+    return "" if _undecided(found, arguments) else json.dumps(found.certificate())
 
 
-def _need_evidence(_: Path, asked: Arguments) -> None:
-    if not asked["certify"]:
+def _need_evidence(_: Path, arguments: Arguments) -> None:
+    if not arguments["certify"]:
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
 
 
@@ -305,14 +305,14 @@ def decide(
         return decide_relu(draw_instance(problem, seed, index), certify=certify)
 
 
-def _fault(found: Verification, asked: Arguments) -> str:
+def _fault(found: Verification, arguments: Arguments) -> str:
     if found.holds:
         return ""
     status = "unfinished" if found.is_unfinished else "failed"
     check = next(check for check in found.checks if check.status == status)
     if found.is_unfinished:
-        return f"{asked['certificate']}: not finished, nothing is known of it: {check.text}"
-    return f"{asked['certificate']}: does not hold at {check.place}: {check.text}"
+        return f"{arguments['certificate']}: not finished, nothing is known of it: {check.text}"
+    return f"{arguments['certificate']}: does not hold at {check.place}: {check.text}"
 
 
 @verb(unfinished=_fault)

@@ -44,7 +44,7 @@ _COUNTING = 0.6
 
 
 @verb(
-    unfinished=lambda found, asked: missing_trials(
+    unfinished=lambda found, arguments: missing_trials(
         len(found), found.requested, "instances", "count", None, found.trouble, has_store=False
     ),
     is_drawn=True,
@@ -89,7 +89,7 @@ def count(
     start, end = time.monotonic(), moment_after(timeout)
     positive_seconds(timeout, "timeout")
     with (
-        watched(advance, "counting", instances) as told,
+        watched(advance, "counting", instances) as on_count,
         Study(
             problem,
             seed=seed,
@@ -111,7 +111,7 @@ def count(
                     source = "infinite: more weights than equations"
             except OutOfTime:
                 source = "the time limit was met"
-        found = study.run(instances, timeout=limit_until(end), advance=told)
+        found = study.run(instances, timeout=limit_until(end), advance=on_count)
     return CountResult(
         engine=found.engine,
         seed=seed,
@@ -233,14 +233,14 @@ def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> Monodro
         return group_of_solutions(problem, N, found.root_count_source, found.seed)
 
 
-def _unfinished(found: Estimate, asked: Arguments) -> str:
-    done, wanted, store = found.trials, found.requested, asked.get("store")
+def _unfinished(found: Estimate, arguments: Arguments) -> str:
+    done, wanted, store = found.trials, found.requested, arguments.get("store")
     if found.trouble or done < wanted:
         return missing_trials(done, wanted, "trials", "estimate", store, found.trouble)
     near = found.approximate
     if near is not None and near.unsearched:
         return missing_trials(done - near.unsearched, done, "searches", "estimate", store)
-    half_width = asked.get("half_width")
+    half_width = arguments.get("half_width")
     if half_width is None or (reached := found.interval().half_width) <= half_width:
         return ""
     return (
@@ -303,7 +303,7 @@ def estimate(
     counting_ends = moment_after(timeout if epsilon is None else _COUNTING * timeout)
     problem = as_problem(question)
     with (
-        watched(advance, "estimating", trials, confidence) as told,
+        watched(advance, "estimating", trials, confidence) as on_count,
         Study(
             problem,
             seed=seed,
@@ -322,7 +322,7 @@ def estimate(
             study.rename(name)
         # Loading and connecting take their share.
         found = study.run(
-            trials, half_width=half_width, timeout=limit_until(counting_ends), advance=told
+            trials, half_width=half_width, timeout=limit_until(counting_ends), advance=on_count
         )
         if epsilon is None:
             return found
@@ -374,8 +374,8 @@ def _with_approximate(
                 with within(seconds):
                     loss = least_loss(draw_instance(found.problem, found.seed, count.index))
                 if study.store:
-                    told = None if math.isinf(loss) else loss
-                    study.store.keep(name, count.index, {"loss": told}, instead=True)
+                    kept_loss = None if math.isinf(loss) else loss
+                    study.store.keep(name, count.index, {"loss": kept_loss}, instead=True)
             except (OutOfTime, KeyboardInterrupt):
                 over = True
         if over and count.outcome != "matched" and count.index not in kept and loss is None:
@@ -436,8 +436,8 @@ def constrain(
 
 
 @verb(
-    unfinished=lambda found, asked: missing_trials(
-        found.trials, asked["trials"], "common trials", "compare", asked.get("store"),
+    unfinished=lambda found, arguments: missing_trials(
+        found.trials, arguments["trials"], "common trials", "compare", arguments.get("store"),
         found.first.trouble or found.second.trouble,
     ),
     is_drawn=True,
@@ -485,7 +485,7 @@ def compare(
     problems = as_problem(first), as_problem(second)
     check_common(problems)
     with ExitStack() as stack:
-        told = stack.enter_context(watched(advance, "comparing", 2 * trials, confidence))
+        on_count = stack.enter_context(watched(advance, "comparing", 2 * trials, confidence))
         kept, crew = stack.enter_context(shared(store, workers, scheduler))
         studies = [
             stack.enter_context(
@@ -497,5 +497,5 @@ def compare(
             )
             for problem, question in zip(problems, (first, second), strict=True)
         ]  # fmt: skip
-        found = run_together(studies, trials, timeout=limit_until(end), advance=told)
+        found = run_together(studies, trials, timeout=limit_until(end), advance=on_count)
     return Comparison(*found)

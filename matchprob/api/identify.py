@@ -180,15 +180,15 @@ def _by_program(
         if tries[-1][0] == expected:
             break
     rank, samples, is_whole, best = max(tries, key=lambda found: found[0])
-    said = argued(best, f"argued/{seed}").words
+    certainty = argued(best, f"argued/{seed}").words
     if chooses:
-        known = f"the largest rank at {len(tries)} drawn weights and inputs, {said}"
+        known = f"the largest rank at {len(tries)} drawn weights and inputs, {certainty}"
         if rank == expected:
             known += "; no more is possible"
         else:
             known += "; at least this near some weights, while near others there may be fewer"
     else:
-        known = f"found with ranks that are {said}"
+        known = f"found with ranks that are {certainty}"
     if not is_whole:
         known += f"; at {samples} samples it still grew, so it is at least this"
     return Dimension(None, name, rank, expected, ambient, parameters, samples, known)

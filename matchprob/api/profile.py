@@ -45,8 +45,13 @@ def _numbers(text: str, _: Arguments) -> list[float]:
 
 
 @verb(
-    unfinished=lambda found, asked: missing_trials(
-        found.trials, asked["trials"], "trials", "profile", asked.get("store"), found.trouble
+    unfinished=lambda found, arguments: missing_trials(
+        found.trials,
+        arguments["trials"],
+        "trials",
+        "profile",
+        arguments.get("store"),
+        found.trouble,
     ),
     is_drawn=True,
 )
@@ -116,24 +121,24 @@ def profile(
     counted_by, end = moment_after(counting), moment_after(timeout)
     with limited(timeout):
         listed = [is_listed(problem) for problem in problems]
-    asked = given or COARSE
+    bounds = given or COARSE
     with ExitStack() as stack:
         kept, crew = stack.enter_context(shared(store, workers))
         # One study a problem; one for each bound where matches are not listed.
         studies: list[list[Study]] = []
         for problem, question, has_list in zip(problems, questions, listed, strict=True):
-            asked_of = [problem] if has_list else [bounded(problem, measure, b) for b in asked]
+            problems = [problem] if has_list else [bounded(problem, measure, b) for b in bounds]
             made = (
                 Study(
                     one, seed=seed, engine=engine, store=kept, workers=crew,
                     timeout=trial_timeout, complete=has_list, name=stem_of(question),
                 )
-                for one in asked_of
+                for one in problems
             )  # fmt: skip
             studies.append([stack.enter_context(study) for study in made])
         every = [study for some in studies for study in some]
-        with watched(advance, "profiling", trials * len(every)) as told:
-            found = run_together(every, trials, timeout=limit_until(counted_by), advance=told)
+        with watched(advance, "profiling", trials * len(every)) as on_count:
+            found = run_together(every, trials, timeout=limit_until(counted_by), advance=on_count)
     profiles = []
     late = ""
     estimates = iter(found)
@@ -145,13 +150,13 @@ def profile(
             late = over or late
             if problem.network.chain() is None and measure.constraint:
                 left = limit_until(end)
-                thresholds = _asked_again(some[0].work, measure, asked, thresholds, left)
+                thresholds = _recounted(some[0].work, measure, bounds, thresholds, left)
         else:
-            thresholds = merged(asked, [one.counts for one in own])
+            thresholds = merged(bounds, [one.counts for one in own])
         profiles.append(
             Profile(
                 problem, by, own[0].engine, seed, tuple(thresholds),
-                given if has_list else asked, confidence, stem_of(question),
+                given if has_list else bounds, confidence, stem_of(question),
             )
         )  # fmt: skip
     trouble = next((one.trouble for one in found if one.trouble), late)
@@ -181,7 +186,7 @@ def _measured(
     return thresholds, ""
 
 
-def _asked_again(
+def _recounted(
     work: TrialSeries,
     measure: Measure,
     bounds: Sequence[float],

@@ -40,7 +40,7 @@ def as_problem(question: Question) -> Problem:
     )
 
 
-def asked_problem(
+def problem_or_model(
     question: Question,
     learn: Sequence[str] = (),
     m: int | None = None,

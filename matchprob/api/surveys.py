@@ -80,7 +80,7 @@ def audit(
     if count is not None:
         shares.update(_shares(network, problem, names, size, count))
     found: list[AuditResult] = []
-    with limited(timeout), counted(progress, "auditing") as told:
+    with limited(timeout), counted(progress, "auditing") as on_progress:
         for name, share in shares.items():
             if share == 0:
                 continue
@@ -88,7 +88,7 @@ def audit(
                 found.append(
                     audits.audit(
                         network, name, budget=budget, count=share, corrected=corrected,
-                        support=problem.support, seed=seed, progress=told,
+                        support=problem.support, seed=seed, progress=on_progress,
                     )
                 )  # fmt: skip
             except OutOfTime:
@@ -129,8 +129,8 @@ def _numbers(problem: Problem, names: Sequence[str], size: int) -> dict[str, int
     return there
 
 
-def _uncertified(found: Atlas, asked: Arguments) -> str:
-    done, store = len(found.entries), asked.get("store")
+def _uncertified(found: Atlas, arguments: Arguments) -> str:
+    done, store = len(found.entries), arguments.get("store")
     if done >= found.orbits:
         return ""
     kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
@@ -187,7 +187,7 @@ def atlas(
             "atlas has one verdict for allocations that differ by the order of units, and signs "
             "tell these apart: leave signs out of [distribution], or certify single allocations"
         )
-    with limited(timeout), counted(progress, "certifying") as told:
+    with limited(timeout), counted(progress, "certifying") as on_progress:
         return atlases.atlas(
             problem.network,
             whole_number(budget, "budget", 1),
@@ -197,5 +197,5 @@ def atlas(
             seed=seed,
             decide=lambda p: certify(p, seed=seed, search=search),
             store=store,
-            progress=told,
+            progress=on_progress,
         )

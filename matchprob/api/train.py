@@ -33,8 +33,8 @@ def _optimizer_names(incomplete: str) -> list[str]:
 
 
 @verb(
-    unfinished=lambda found, asked: missing_trials(
-        found.trials, asked["trials"], "trials", "train", asked.get("store"), found.trouble
+    unfinished=lambda found, arguments: missing_trials(
+        found.trials, arguments["trials"], "trials", "train", arguments.get("store"), found.trouble
     ),
     is_drawn=True,
 )
@@ -125,8 +125,8 @@ def train(
                 name=stem_of(question),
             )
         )
-        with watched(advance, "counting", trials) as told:
-            counted = study.run(trials, timeout=_COUNTING * timeout, advance=told)
+        with watched(advance, "counting", trials) as on_count:
+            counted = study.run(trials, timeout=_COUNTING * timeout, advance=on_count)
         done: list[Trained] = []
         trouble = counted.trouble
         try:
@@ -144,7 +144,7 @@ def _train(
     experiment: Experiment,
     counts: Sequence[InstanceCount],
     study: Study,
-    told: Callable[[Trained], None] | None,
+    on_trained: Callable[[Trained], None] | None,
 ) -> Iterator[Trained]:
     """Trials trained, in order, those in the study's store among them."""
     from numeric.training.experiment import Trained
@@ -154,7 +154,7 @@ def _train(
     rests = {count.index: _rests_on(count) for count in counts}
     kept: dict[int, Trained] = {}
     for index, result in (study.store.results(name) if study.store else {}).items():
-        # What is said of a trial's matches rests on its count; a better one may have come since.
+        # What is known of a trial's matches depends on its count; a later count may improve it.
         if result.pop("count") == rests.get(index):
             kept[index] = Trained(**result)
     new = experiment.run([count for count in counts if count.index not in kept])
@@ -166,8 +166,8 @@ def _train(
             if study.store:
                 result = {**asdict(one), "count": rests[count.index]}
                 study.store.keep(name, one.index, result, instead=True)
-        if told is not None:
-            told(one)
+        if on_trained is not None:
+            on_trained(one)
         yield one
 
 

@@ -82,7 +82,7 @@ class Answer:
         question = self.arguments.get("question")
         return own or (parameter_names(question) if isinstance(question, Problem) else None)
 
-    def tell(
+    def print(
         self,
         document: Document | None = None,
         own: Own = None,
@@ -105,9 +105,9 @@ class Answer:
         if "seed" in self.arguments:
             more = {**more, "seed": self.arguments["seed"]}
         document = document or self.found.document()
-        self.output.tell(self.found, document, self.file, self.names, own=own, show=show, **more)
+        self.output.print(self.found, document, self.file, self.names, own=own, show=show, **more)
 
-    def tell_document(self, data: Mapping[str, Any], document: Document) -> None:
+    def print_document(self, data: Mapping[str, Any], document: Document) -> None:
         """Print a document; with ``--json`` these data and its sentences."""
         answer(dict(data), document, self.file, self.names, as_json=self.output.as_json)
 
@@ -133,7 +133,7 @@ def presents(
 
 
 def _present(answer: Answer) -> None:
-    answer.tell()
+    answer.print()
 
 
 @cache

@@ -57,7 +57,7 @@ class PrintOptions:
     as_json: Json = False
     is_whole: Whole = False
 
-    def tell(
+    def print(
         self,
         found: Result,
         document: Document,
@@ -87,9 +87,9 @@ class Shown(PrintOptions):
     dpi: Dpi = DPI
     no_title: NoTitle = False
 
-    def tell(self, found: Result, *arguments: Any, **more: Any) -> None:
+    def print(self, found: Result, *arguments: Any, **more: Any) -> None:
         """Print a result, and draw it where a picture is asked for."""
-        super().tell(found, *arguments, **more)
+        super().print(found, *arguments, **more)
         self.draw(found)
 
     def draw(self, found: Result) -> None:

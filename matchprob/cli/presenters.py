@@ -31,7 +31,7 @@ def _decide(answer: Answer) -> None:
         trial, name = {"instance": str(instance)}, str(instance)
     document = found.document()
     document = replace(document, title=f"{name}: {document.title}")
-    answer.tell(own={"decide": trial}, document=document, index=index)
+    answer.print(own={"decide": trial}, document=document, index=index)
 
 
 @presents(count)
@@ -84,7 +84,7 @@ def _count(
             print_enclosures(page, found, boxes, polynomials)
             print_solutions(page, found, costs)
 
-    answer.tell(own={"count": {"solutions": True}} if solutions else None, show=show, **more)
+    answer.print(own={"count": {"solutions": True}} if solutions else None, show=show, **more)
 
 
 @presents(certify, LimitReached)
@@ -104,11 +104,11 @@ def _certify(answer: Answer) -> None:
             "seed": asked["seed"],
             "tried": [str(found)],
         }
-        answer.tell_document(nothing, Document(f"{UNDECIDED}: {rule}", why=why, tone=UNDECIDED))
+        answer.print_document(nothing, Document(f"{UNDECIDED}: {rule}", why=why, tone=UNDECIDED))
         say("matchprob: undecided: the time limit was met before the ranks were known")
         raise typer.Exit(UNFINISHED)
     sure = found.root_count_certainty
-    answer.tell(generic_root_count_certainty=sure and sure.to_dict())
+    answer.print(generic_root_count_certainty=sure and sure.to_dict())
 
 
 @presents(inspect)
@@ -158,6 +158,6 @@ def _inspect(
         if exported is not None:
             print_findings(page, exported.document())
 
-    answer.tell(own={"inspect": {"core": True}} if found.core else None, show=show, **more)
+    answer.print(own={"inspect": {"core": True}} if found.core else None, show=show, **more)
     if export and exported:
         write(export, exported.text)

@@ -62,14 +62,14 @@ def show(
         print_json({**info.to_dict(), **found.to_dict()})
         return
 
-    def tell(out: Console) -> None:
+    def write_facts(out: Console) -> None:
         out.print(f"study {info.id}" + (f", {info.name}" if info.name else ""), markup=False)
         out.print(info.toml, markup=False)
         print_findings(out, found.document())
         if found.trials < info.trials:
             out.print(f"  {info.trials - found.trials} more trials wait behind a gap")
 
-    report(tell, is_whole=is_whole)
+    report(write_facts, is_whole=is_whole)
 
 
 def export(

@@ -21,7 +21,7 @@ def compute(
     tasks: Sequence[Task],
     key: Callable[[Task], tuple[str, int]],
     work: Callable[[Task], Result],
-    told: Callable[[Task, Result], None] = lambda task, result: None,
+    on_result: Callable[[Task, Result], None] = lambda task, result: None,
 ) -> dict[Task, Result]:
     """Results of all tasks; an interrupt keeps the finished ones.
 
@@ -34,7 +34,7 @@ def compute(
         What a task is called in the store, and the number of its repeat.
     work : callable
         From a task to plain data; found by name in other processes.
-    told : callable, optional
+    on_result : callable, optional
         Given each new result.
     """
     out: dict[Task, Result] = {}
@@ -53,7 +53,7 @@ def compute(
             for task, result in zip(left, _map(run.workers, work, left), strict=True):
                 store.keep(*key(task), result)
                 out[task] = result
-                told(task, result)
+                on_result(task, result)
     return out
 
 

@@ -36,7 +36,7 @@ class Rate:
     def __init__(self, total: int) -> None:
         self.total = total
         self.done = 0
-        self.tell: Callable[[], object] = lambda: None
+        self.redraw: Callable[[], object] = lambda: None
         self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
 
     def advance(self, done: int) -> None:
@@ -50,7 +50,7 @@ class Rate:
         while len(self._seen) > 2 and now - self._seen[1][0] > _WINDOW:
             self._seen.popleft()
         self.done = done
-        self.tell()
+        self.redraw()
 
     @property
     def per_second(self) -> float | None:
@@ -108,7 +108,7 @@ def _shown(what: str, rate: Rate, tally: Callable[[], str]) -> Iterator[None]:
             return rate.done / rate.total if rate.total else None
 
         with phase(what), notebook_bar(what, share, so_far) as draw:
-            rate.tell = draw
+            rate.redraw = draw
             yield
         return
     if not sys.stderr.isatty():
@@ -124,7 +124,7 @@ def _shown(what: str, rate: Rate, tally: Callable[[], str]) -> Iterator[None]:
         transient=True,
     )
     task = bar.add_task(what, total=None)
-    rate.tell = lambda: bar.update(task, completed=rate.done, total=rate.total or None)
+    rate.redraw = lambda: bar.update(task, completed=rate.done, total=rate.total or None)
     with phase(what), hidden(), bar:
         yield
 

@@ -74,14 +74,14 @@ def watch(say: Callable[[str], None]) -> Iterator[None]:
 def _look(done: threading.Event, start: float, say: Callable[[str], None]) -> None:
     compiler = _Compiler()
     pause = _FIRST
-    said = start
+    last = start
     while not done.wait(0.5):
         compiler.look()
         now = time.monotonic()
         if _is_hidden:
-            said = now
-        elif now - said >= pause:
-            said, pause = now, min(_MOST, pause + _FIRST)
+            last = now
+        elif now - last >= pause:
+            last, pause = now, min(_MOST, pause + _FIRST)
             say(f"matchprob: {_text(compiler, start, now)}")
 
 

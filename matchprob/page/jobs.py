@@ -1,6 +1,6 @@
 """Jobs that run in separate processes: verdicts, structure, searches, studies.
 
-Each job is a function of plain data and of ``tell(event, found)``: an event is plain data for the
+Each job is a function of plain data and of ``report(event, found)``: an event is plain data for the
 front end, `found` the result object for the session.
 """
 
@@ -31,25 +31,25 @@ from matchprob.report.steps import commands
 _PULSE = 0.4
 
 Ask = Mapping[str, Any]
-Tell = Callable[..., None]
+Report = Callable[..., None]
 
 
 @contextmanager
-def watched(tell: Tell) -> Iterator[Tell]:
-    """Report the phases of the work inside as events; yields a `tell` for the work itself."""
+def watched(report: Report) -> Iterator[Report]:
+    """Report the phases of the work inside as events; yields a `report` for the work itself."""
     lock, done, began = threading.Lock(), threading.Event(), time.monotonic()
 
     def one_at_a_time(event: dict[str, Any], found: Any = None) -> None:
         with lock:
-            tell(event, found)
+            report(event, found)
 
     def pulse() -> None:
-        said = ""
+        sent = ""
         while not done.wait(_PULSE):
             now = phases()
             name = now[-1][0] if now else ""
-            if name and name != said:
-                said = name
+            if name and name != sent:
+                sent = name
                 one_at_a_time({"event": "phase", "text": name, "seconds": time.monotonic() - began})
 
     thread = threading.Thread(target=pulse, daemon=True)
@@ -95,16 +95,16 @@ def verdict_data(found: Certificate, name: str = "P.toml") -> dict[str, Any]:
     }
 
 
-def verdict(ask: Ask, tell: Tell) -> None:
+def verdict(ask: Ask, report: Report) -> None:
     """Certify: requested by the page after every change, and by the button Certify."""
     problem = problem_from_dict(ask["problem"])
     limits = {"timeout": ask["timeout"], "search": ask["search"]}
     found = exact.certify(problem, seed=ask["seed"], **limits)
     data = verdict_data(found, ask.get("name", "P.toml"))
-    tell({"event": "verdict", **data, "limits": limits}, found)
+    report({"event": "verdict", **data, "limits": limits}, found)
 
 
-def structure(ask: Ask, tell: Tell) -> None:
+def structure(ask: Ask, report: Report) -> None:
     """Inspect: the core that elimination leaves, and the blocks if they take long."""
     problem = problem_from_dict(ask["problem"])
     allocation = problem.allocation
@@ -112,9 +112,9 @@ def structure(ask: Ask, tell: Tell) -> None:
     if ask.get("blocks") and allocation.network.chain() is not None:
         # Reported before elimination, which may take long.
         blocks = immediate.blocks_of(problem, ask["seed"])
-        tell({"event": "blocks", "digest": digest, "blocks": blocks})
+        report({"event": "blocks", "digest": digest, "blocks": blocks})
     found = families.inspect_allocation(allocation, problem.support, seed=ask["seed"])
-    tell(
+    report(
         {
             "event": "structure",
             "digest": digest,
@@ -133,7 +133,7 @@ def _masks(allocation: Allocation) -> dict[str, str]:
     return {name: pack(allocation.masks[name]) for name in allocation.matrices}
 
 
-def design(ask: Ask, tell: Tell) -> None:
+def design(ask: Ask, report: Report) -> None:
     """The verb design."""
     from matchprob.api.designs import design as designs
 
@@ -153,10 +153,10 @@ def design(ask: Ask, tell: Tell) -> None:
     )
     text = f"{found.goal}: {found.allocation.size} weights, value {found.value}"
     text += ", nothing is better" if found.is_optimal else f", nothing is below {found.bound}"
-    tell({"event": "result", "learnable": _masks(found.allocation), "text": text}, found)
+    report({"event": "result", "learnable": _masks(found.allocation), "text": text}, found)
 
 
-def repair(ask: Ask, tell: Tell) -> None:
+def repair(ask: Ask, report: Report) -> None:
     """The verb repair."""
     from matchprob.api.designs import repair as repairs
 
@@ -173,10 +173,10 @@ def repair(ask: Ask, tell: Tell) -> None:
     if found.repair and moves:
         text += f": {found.repair.reason}"
     text += f" ({found.before.verdict} → {found.after.verdict})"
-    tell({"event": "result", "learnable": _masks(found.problem.allocation), "text": text}, found)
+    report({"event": "result", "learnable": _masks(found.problem.allocation), "text": text}, found)
 
 
-def identify(ask: Ask, tell: Tell) -> None:
+def identify(ask: Ask, report: Report) -> None:
     """The verb identify."""
     from matchprob.api import identify as identities
 
@@ -187,10 +187,10 @@ def identify(ask: Ask, tell: Tell) -> None:
         [*cell, count] for cell, count in found.alternatives.values.items()
     ]
     marks = {**named(found.fibre, "determined", "free"), "values": values}
-    tell({"event": "result", "marks": marks, "text": found.document().title}, found)
+    report({"event": "result", "marks": marks, "text": found.document().title}, found)
 
 
-def answer(ask: Ask, tell: Tell) -> None:
+def answer(ask: Ask, report: Report) -> None:
     """The answer to a message; for bad input the event holds its place."""
     from matchprob.api.proofs.checker import limit_memory
     from matchprob.page.answers import ANSWERS, MEMORY
@@ -198,28 +198,28 @@ def answer(ask: Ask, tell: Tell) -> None:
     limit_memory(MEMORY)
     try:
         for data in ANSWERS[ask["what"]](ask):
-            tell({"event": "answer", "data": data})
+            report({"event": "answer", "data": data})
     except Misplaced as error:
-        tell({"event": "refused", "text": str(error), "place": error.place, "line": error.line})
+        report({"event": "refused", "text": str(error), "place": error.place, "line": error.line})
     except InputError as error:
-        tell({"event": "refused", "text": str(error), "place": None, "line": None})
+        report({"event": "refused", "text": str(error), "place": None, "line": None})
 
 
-def estimate(ask: Ask, tell: Tell) -> None:
+def estimate(ask: Ask, report: Report) -> None:
     """The verb estimate, with its interval as it narrows."""
     from matchprob.page.trials import estimate as run
 
-    run(problem_from_dict(ask["problem"]), ask, tell)
+    run(problem_from_dict(ask["problem"]), ask, report)
 
 
-def compare(ask: Ask, tell: Tell) -> None:
+def compare(ask: Ask, report: Report) -> None:
     """The verb compare."""
     from matchprob.page.trials import compare as run
 
-    run(problem_from_dict(ask["problem"]), problem_from_dict(ask["other"]), ask, tell)
+    run(problem_from_dict(ask["problem"]), problem_from_dict(ask["other"]), ask, report)
 
 
-JOBS: dict[str, Callable[[Ask, Tell], None]] = {
+JOBS: dict[str, Callable[[Ask, Report], None]] = {
     "answer": answer,
     "verdict": verdict,
     "structure": structure,

@@ -105,7 +105,7 @@ class Session:
         # immediate results for it, before the job has ended.
         self._action_sent = threading.Event()
         self._shown = ""
-        self._asked: tuple[Job, queue.SimpleQueue[Event]] | None = None
+        self._open_request: tuple[Job, queue.SimpleQueue[Event]] | None = None
         # Results by the problem's digest: verdicts with their certificates, structure.
         self._verdicts: OrderedDict[str, tuple[Event, Any]] = OrderedDict()
         self._structures: OrderedDict[str, Event] = OrderedDict()
@@ -118,8 +118,8 @@ class Session:
         """End its jobs; studies continue."""
         self.studies.leave(self._from_study)
         # A thread that waits for an answer holds the lock.
-        if (asked := self._asked) is not None:
-            waiting, events = asked
+        if (open_request := self._open_request) is not None:
+            waiting, events = open_request
             waiting.kill()
             events.put({"event": "ended"})
         with self._lock:
@@ -161,7 +161,7 @@ class Session:
         end = time.monotonic() + ANSWER_SECONDS
         ask |= {"job": "answer", "what": what, "seed": self.seed, "folder": str(self.folder)}
         job = self.workshop.run(ask, events.put)
-        self._asked = (job, events)
+        self._open_request = (job, events)
         event: Event = {"event": ""}
         trouble: Exception | None = None
         try:
@@ -182,7 +182,7 @@ class Session:
                 "commands for it"
             )
         finally:
-            self._asked = None
+            self._open_request = None
             if event["event"] != "ended":
                 job.kill()
         if trouble is not None:
@@ -273,11 +273,11 @@ class Session:
             self._stop_action("stopped: the problem changed")
             self._action = None
         self._shown = digest
-        is_asked = is_new or not self._live
-        if is_asked:
+        is_requested = is_new or not self._live
+        if is_requested:
             self._stop_live()
         # The verdict takes longest, so it is started first.
-        if is_asked and digest not in self._verdicts:
+        if is_requested and digest not in self._verdicts:
             self._start_live({"job": "verdict", **QUICK}, digest)
         elif digest in self._verdicts:
             self._emit(self._verdicts[digest][0])
@@ -287,7 +287,7 @@ class Session:
             for known in (self._blocks, self._structures):
                 if digest in known:
                     self._emit(known[digest])
-            if is_asked and digest not in self._structures and state["size"]:
+            if is_requested and digest not in self._structures and state["size"]:
                 wanted = data["blocks"] is None and digest not in self._blocks
                 self._start_live({"job": "structure", "blocks": wanted}, digest)
 
@@ -372,8 +372,8 @@ class Session:
         self._shown = digest = state["digest"]
         self._stop_action("stopped: something else was asked")
         options = message.get("options") or {}
-        asked = commands.request(what, options, name=state["name"], seed=self.seed)
-        ask = {**asked, **{key: state[key] for key in ("problem", "must", "never")}}
+        request = commands.request(what, options, name=state["name"], seed=self.seed)
+        ask = {**request, **{key: state[key] for key in ("problem", "must", "never")}}
         self._action_name = what
         self._emit({"event": "action", "what": what, "status": "running"})
         self._action_sent = sent = threading.Event()

@@ -38,10 +38,10 @@ _FEW = 50
 # Bounds of the slider for which the match probability is computed.
 _BOUNDS = 24
 
-Tell = Callable[..., None]
+Report = Callable[..., None]
 
 
-def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
+def estimate(problem: Problem, ask: Mapping[str, Any], report: Report) -> None:
     """Run a study of one problem, with events for its intermediate results.
 
     Parameters
@@ -50,7 +50,7 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
     ask : mapping
         ``trials``, ``seed``, ``complete`` (count every solution, even if a verdict settles
         the trial: then sizes of weights are known), ``store``, ``name``.
-    tell : callable
+    report : callable
     """
     counts: dict[int, InstanceCount] = {}
     points: list[dict[str, Any]] = []
@@ -89,7 +89,7 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
                 is_rough = not points or points[0]["trials"] < _FEW
                 pause = 0.0 if is_rough else _REDRAW
                 next_profile = ended + max(pause, _SHARE * (ended - began))
-            tell(picture(now, running=True))
+            report(picture(now, running=True))
             ended = time.monotonic()
             # Events of many trials take longer to make, and are made less often.
             next_picture = ended + max(_PULSE, _SHARE * (ended - began))
@@ -101,11 +101,11 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
             points = sizes.points(found.counts)
             if study.is_broken_off or not sizes.missing(found.counts):
                 break
-            tell(picture(found, running=True))
-    tell(picture(found, running=False), found)
+            report(picture(found, running=True))
+    report(picture(found, running=False), found)
 
 
-def compare(first: Problem, second: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
+def compare(first: Problem, second: Problem, ask: Mapping[str, Any], report: Report) -> None:
     """Run two studies on common instances, with events for their intermediate results.
 
     Parameters
@@ -113,16 +113,16 @@ def compare(first: Problem, second: Problem, ask: Mapping[str, Any], tell: Tell)
     first, second : Problem
     ask : mapping
         As for `estimate`.
-    tell : callable
+    report : callable
     """
-    done, said = 0, 0.0
+    done, sent = 0, 0.0
 
     def advance(count: InstanceCount) -> None:
-        nonlocal done, said
+        nonlocal done, sent
         done += 1
-        if time.monotonic() - said > _PULSE:
-            tell({"event": "progress", "done": done, "of": 2 * ask["trials"]})
-            said = time.monotonic()
+        if time.monotonic() - sent > _PULSE:
+            report({"event": "progress", "done": done, "of": 2 * ask["trials"]})
+            sent = time.monotonic()
 
     found = compare_problems(
         first,
@@ -132,7 +132,7 @@ def compare(first: Problem, second: Problem, ask: Mapping[str, Any], tell: Tell)
         store=Path(ask["store"]) if ask.get("store") else None,
         advance=advance,
     )
-    tell({"event": "comparison", **comparison_data(found)}, found)
+    report({"event": "comparison", **comparison_data(found)}, found)
 
 
 def estimate_data(found: Estimate) -> dict[str, Any]:

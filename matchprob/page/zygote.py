@@ -184,24 +184,26 @@ def _do(ask: dict[str, Any], stream: Any) -> None:
     signal.signal(signal.SIGINT, lambda number, frame: request.make())
     send(stream, {"event": "started", "pid": os.getpid()})
 
-    def tell(event: dict[str, Any], found: Any = None) -> None:
+    def report(event: dict[str, Any], found: Any = None) -> None:
         send(stream, {**event, "found": found})
 
     try:
-        with stoppable(request), jobs.watched(tell) as watched_tell:
-            jobs.JOBS[ask["job"]](ask, watched_tell)
+        with stoppable(request), jobs.watched(report) as reporter:
+            jobs.JOBS[ask["job"]](ask, reporter)
     except (InputError, Unfinished) as error:
-        tell({"event": "failed", "text": str(error)})
+        report({"event": "failed", "text": str(error)})
     except Interrupted:
-        tell({"event": "stopped"})
+        report({"event": "stopped"})
     except MemoryError:
-        tell({"event": "failed", "text": "there is not enough memory for this: try a smaller net"})
+        report(
+            {"event": "failed", "text": "there is not enough memory for this: try a smaller net"}
+        )
     except OSError as error:
-        tell({"event": "failed", "text": f"{error.filename or 'the system'}: {error.strerror}"})
+        report({"event": "failed", "text": f"{error.filename or 'the system'}: {error.strerror}"})
     except Exception as error:
         # The traceback is for the user of the server; the page continues.
         traceback.print_exc()
-        tell({"event": "failed", "text": f"this is a bug: {type(error).__name__}: {error}"})
+        report({"event": "failed", "text": f"this is a bug: {type(error).__name__}: {error}"})
     send(stream, {"event": "ended"})
 
 

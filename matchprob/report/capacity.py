@@ -74,9 +74,9 @@ def draw_dimension(axes: Axes, found: Dimension) -> None:
         "ambient": found.ambient,
         "weights": found.parameters,
     }
-    told = {name: value for name, value in values.items() if value is not None}
-    colours = [BLUE if name == "dimension" else SKY for name in told]
-    bars = axes.barh(list(told), list(told.values()), color=colours)
+    known = {name: value for name, value in values.items() if value is not None}
+    colours = [BLUE if name == "dimension" else SKY for name in known]
+    bars = axes.barh(list(known), list(known.values()), color=colours)
     axes.bar_label(bars, padding=2, fontsize=SMALL)
     axes.margins(x=0.12)
     axes.invert_yaxis()

@@ -49,16 +49,16 @@ def run_together(
     """
     check_trials(trials)
     end = time.monotonic() + timeout
-    tellers = [None if advance is None else _once(advance) for _ in studies]
+    callbacks = [None if advance is None else _once(advance) for _ in studies]
     found: list[Estimate] = []
     for stop in _stops(trials):
         broken_off = False
-        for k, (study, teller) in enumerate(zip(studies, tellers, strict=True)):
+        for k, (study, callback) in enumerate(zip(studies, callbacks, strict=True)):
             # All studies run to the first stop, even without time: each then has its estimate.
             if broken_off and k < len(found):
                 break
             left = 1e-3 if broken_off else max(end - time.monotonic(), 1e-3)
-            made = replace(study.run(stop, timeout=left, advance=teller), requested=trials)
+            made = replace(study.run(stop, timeout=left, advance=callback), requested=trials)
             if broken_off:
                 # The reason that ended all, not the lack of time that followed from it.
                 made = replace(made, trouble=found[-1].trouble)

@@ -38,13 +38,13 @@ class DesignResult(Result):
         The chosen allocation, how good it is and how far that is proved.
     problem : Problem
         The problem with this allocation.
-    asked : Demand
-        What was asked.
+    demand : Demand
+        The checked demand.
     """
 
     design: Design
     problem: Problem
-    asked: Demand = field(compare=False)
+    demand: Demand = field(compare=False)
 
     @property
     def goal(self) -> str:
@@ -79,7 +79,7 @@ class DesignResult(Result):
     @property
     def network_rank(self) -> int:
         """Number of independent equations: designs of this rank are not minimal."""
-        return self.asked.equations
+        return self.demand.equations
 
     @property
     def names(self) -> Names:
@@ -98,7 +98,7 @@ class DesignResult(Result):
         """
         from algebra.design.proof import proof_of
 
-        return proof_of(self.asked, self.design).to_dict()
+        return proof_of(self.demand, self.design).to_dict()
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob design``; `weights` are the chosen ones by name."""
@@ -109,7 +109,7 @@ class DesignResult(Result):
         from algebra.problems.tables import edge_list
 
         cells = self.allocation.cells
-        costs = {cell: str(self.asked.cost([cell])) for cell in cells}
+        costs = {cell: str(self.demand.cost([cell])) for cell in cells}
         return edge_list(self.names, costs)
 
     def document(self) -> Document:
@@ -126,7 +126,7 @@ class DesignResult(Result):
             "row": [i for _, i, _ in cells],
             "column": [j for _, _, j in cells],
             "weight": [self.names.cell(cell) for cell in cells],
-            "cost": [str(self.asked.cost([cell])) for cell in cells],
+            "cost": [str(self.demand.cost([cell])) for cell in cells],
         }
 
 
@@ -141,8 +141,8 @@ WRITES_PROBLEM = ResultFile(
 )
 
 
-def _refuse_proof(_: Path, asked: Arguments) -> None:
-    goal = chosen_goal(asked.get("goal"), asked.get("budget"), asked.get("cost_budget"))
+def _refuse_proof(_: Path, arguments: Arguments) -> None:
+    goal = chosen_goal(arguments.get("goal"), arguments.get("budget"), arguments.get("cost_budget"))
     if not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
 
@@ -151,10 +151,10 @@ def _goal_names(incomplete: str) -> list[str]:
     return [name for name in GOALS if name.startswith(incomplete)]
 
 
-def _certificate(found: DesignResult, _: Path, asked: Arguments) -> tuple[str, str]:
+def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[str, str]:
     from matchprob.api.certify import certify
 
-    made = certify(found.problem, seed=asked["seed"])
+    made = certify(found.problem, seed=arguments["seed"])
     return made.to_json(), f": {made.verdict}, {made.rule}"
 
 
@@ -255,13 +255,13 @@ def design(
     with limited(positive_seconds(timeout, "timeout")):
         # Upper bounds of ranks suffice for the search; those of the design have to be attained.
         attained = None if goal in COUNTED else partial(bool, True)
-        asked = options.demand(problem, allowed_cells(problem, among), seed, attained=attained)
-        found = GOALS[goal].search(asked, search)
+        demand = options.demand(problem, allowed_cells(problem, among), seed, attained=attained)
+        found = GOALS[goal].search(demand, search)
         if attained is not None:
             attained = partial(
-                is_attained, asked.network, found.allocation.cells, found.rank.rank,
-                asked.support, seed,
+                is_attained, demand.network, found.allocation.cells, found.rank.rank,
+                demand.support, seed,
             )  # fmt: skip
         problem.network.need_ranks("design", problem.support, attained)
     chosen = by_updates(problem.with_allocation(found.allocation))
-    return DesignResult(found, chosen, asked)
+    return DesignResult(found, chosen, demand)

@@ -76,7 +76,7 @@ class ProbableDesign(Design):
 
 def most_probable(
     problem: Problem,
-    asked: Demand,
+    demand: Demand,
     *,
     candidates: int = 16,
     trials: int = 1024,
@@ -90,7 +90,7 @@ def most_probable(
     ----------
     problem : Problem
         Its laws are those of the random instances.
-    asked : Demand
+    demand : Demand
     candidates : int, optional
         Designs raced at most.
     trials : int, optional
@@ -112,20 +112,20 @@ def most_probable(
     the most spread, those on the fewest neurons, and cheapest ones for random costs.
     """
     # A maximal design has matches that break constraints, too.
-    best = None if problem.constraints else _certified(asked, seconds, timeout)
+    best = None if problem.constraints else _certified(demand, seconds, timeout)
     if best is not None:
         proof = f"{best.certificate}; no match probability is above 1"
         return _probable(best, proof, Fraction(1), pool=1, exhaustive=True)
     pool, exhaustive = gather(
-        asked, candidates, _SHARE * seconds, symmetric=problem.constraints.is_uniform
+        demand, candidates, _SHARE * seconds, symmetric=problem.constraints.is_uniform
     )
     race = successive_halving(
-        [problem.with_allocation(a) for a in pool], most=trials, seed=asked.seed,
+        [problem.with_allocation(a) for a in pool], most=trials, seed=demand.seed,
         workers=workers,
     )  # fmt: skip
     winner = race.entrants[race.winner]
     n = max(1, winner.estimate.trials)
-    design = design_of(asked, pool[race.winner], "probable", Fraction(0), ())
+    design = design_of(demand, pool[race.winner], "probable", Fraction(0), ())
     which = "all there are" if exhaustive else "of many"
     proof = f"{race}; {len(pool)} designs raced, {which}, in {race.trials} trials"
     return _probable(
@@ -134,11 +134,11 @@ def most_probable(
     )  # fmt: skip
 
 
-def _certified(asked: Demand, seconds: float, timeout: float) -> Design | None:
+def _certified(demand: Demand, seconds: float, timeout: float) -> Design | None:
     """The cheapest certified maximal design; None where none is found."""
     try:
         return cheapest_maximal(
-            asked, relaxation=relaxation, seconds=_SHARE * seconds, timeout=timeout,
+            demand, relaxation=relaxation, seconds=_SHARE * seconds, timeout=timeout,
             fallback=root_counter(timeout),
         )  # fmt: skip
     except (NoneMaximal, SearchUnfinished):
@@ -155,7 +155,7 @@ def _probable(design: Design, proof: str, value: Fraction, **more: Any) -> Proba
 
 
 def gather(
-    asked: Demand, count: int, seconds: float, *, symmetric: bool = True
+    demand: Demand, count: int, seconds: float, *, symmetric: bool = True
 ) -> tuple[list[Allocation], bool]:
     """Different designs, at most `count`; whether these are all.
 
@@ -163,7 +163,7 @@ def gather(
     """
     if count < 1:
         raise InputError(f"`candidates` ({count}) must be at least 1")
-    group = renamings(asked) if symmetric else None
+    group = renamings(demand) if symmetric else None
     found: dict[tuple[Any, ...], Allocation] = {}
 
     def keep(allocation: Allocation) -> None:
@@ -171,12 +171,12 @@ def gather(
         found.setdefault(name, allocation)
 
     ends = end_of_part(seconds)
-    p, number = next(asked.points())
-    ranked = ranked_bases(asked, asked.columns(p, number), p)
+    p, number = next(demand.points())
+    ranked = ranked_bases(demand, demand.columns(p, number), p)
     exhaustive = True
     try:
         for k, (_, elements) in enumerate(islice(ranked, _MOST_DESIGNS + 1)):
-            keep(allocation_of(asked, elements))
+            keep(allocation_of(demand, elements))
             if k == _MOST_DESIGNS or len(found) > count or has_passed(ends):
                 exhaustive = False
                 break
@@ -190,23 +190,23 @@ def gather(
     for allocation in cheap:
         keep(allocation)
     for line in ("row", "column"):
-        if not any(kind == line for kind, _ in asked.caps):
-            keep(most_spread(asked, line, relaxation, seconds).allocation)
-        few = fewest_neurons(asked, line, relaxation=relaxation, seconds=seconds / 4)
+        if not any(kind == line for kind, _ in demand.caps):
+            keep(most_spread(demand, line, relaxation, seconds).allocation)
+        few = fewest_neurons(demand, line, relaxation=relaxation, seconds=seconds / 4)
         keep(few.allocation)
-    rng = random.Random(f"candidates/{asked.seed}")
+    rng = random.Random(f"candidates/{demand.seed}")
     tries = 0
     while len(found) < count and tries < 4 * count:
         tries += 1
-        prices = {cell: Fraction(rng.randrange(1 << 16)) for cell in asked.cells}
-        keep(cheapest(replace(asked, prices=prices), relaxation).allocation)
+        prices = {cell: Fraction(rng.randrange(1 << 16)) for cell in demand.cells}
+        keep(cheapest(replace(demand, prices=prices), relaxation).allocation)
     return list(found.values())[:count], False
 
 
-def search(asked: Demand, options: RaceOptions) -> ProbableDesign:
+def search(demand: Demand, options: RaceOptions) -> ProbableDesign:
     """The search of goal "probable"."""
     assert options.problem is not None
     return most_probable(
-        options.problem, asked, candidates=options.candidates, trials=options.trials,
+        options.problem, demand, candidates=options.candidates, trials=options.trials,
         seconds=options.seconds, timeout=options.timeout, workers=options.workers,
     )  # fmt: skip

@@ -192,8 +192,8 @@ def repair(
             fallback=root_counter(count_timeout),
         )  # fmt: skip
         try:
-            asked = _demand(problem, options, matrices, seed)
-            found = repairs.repair(allocation, asked, goals[goal], search)
+            demand = _demand(problem, options, matrices, seed)
+            found = repairs.repair(allocation, demand, goals[goal], search)
         except OutOfTime as over:
             raise SearchUnfinished(
                 f"{over}: the allocation is {before.verdict} ({before.rule}), and no repair was "

@@ -140,8 +140,8 @@ def serve(memory: int) -> None:
     reply({"ready": True})
     for line in sys.stdin:
         try:
-            asked = json.loads(line)
-            found = check_proof(asked["text"], seed=asked["seed"], timeout=asked["timeout"])
+            message = json.loads(line)
+            found = check_proof(message["text"], seed=message["seed"], timeout=message["timeout"])
             answer = {
                 "verdict": found.verdict,
                 "checks": [[c.place, c.status, c.text] for c in found.checks],

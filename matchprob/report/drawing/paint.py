@@ -224,7 +224,7 @@ def _robustness(found: Robustness) -> _Masks:
 
 
 def _design(found: DesignResult) -> _Masks:
-    cells = found.asked.cells
+    cells = found.demand.cells
     groups = (
         Group("cannot learn", ABSENT),
         Group("might have", SKY, cells),

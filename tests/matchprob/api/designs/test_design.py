@@ -192,7 +192,7 @@ def test_from_python(net):
     assert found.problem.allocation == found.allocation
     assert verify(found.proof()).holds
     with pytest.raises(FrozenInstanceError):
-        found.asked = None
+        found.demand = None
     with pytest.raises(InputError, match="must be one of cheapest, rank, spread"):
         design(net, goal="best")
     with pytest.raises(InputError, match="more than 1000 digits"):
