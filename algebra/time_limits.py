@@ -326,7 +326,7 @@ def _over() -> str:
     doing = [name for name, _ in phases()]
     parts = [f"at work: {', '.join(doing)}"] if doing else []
     parts += [
-        f"{seconds:.0f} s went into {name}, which the next call is spared"
+        f"{seconds:.0f} s were spent on {name}, which the next call need not repeat"
         for name, seconds in spent().items()
         if seconds >= 1
     ]

@@ -27,8 +27,8 @@ _BAR = 40
 # Why a count says nothing of an instance, as a clause about the engine.
 _WHY = {
     Reason.SEARCHED: "a search found no real solution, which does not show that there is none",
-    Reason.FAILED: "the solutions found are fewer than there are, or the method did not end",
-    Reason.LOST: "the time was up or a process died, and nothing is known of them",
+    Reason.FAILED: "fewer solutions were found than exist, or the method did not finish",
+    Reason.LOST: "the time was over or a process died, so nothing is known about them",
     Reason.FOUND_ONE: "some real solutions are certain, and others may be missing",
 }
 NO_COUNT = "no count: analytic equations have no finite number of complex solutions"
@@ -107,7 +107,7 @@ class CountResult(Result):
         if self.given is not None:
             return self.given
         if self.problem is None:
-            raise InputError("this result does not say of which problem it is: use `count`'s")
+            raise InputError("this result does not contain its problem: use a result of `count`")
         return draw_instance(self.problem, self.seed, count.index)
 
     def to_dict(self) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def complete_counts(
     steps = [step(verb, "an engine that can account for every solution", engine=other, **again)]
     if reasons & {Reason.FAILED, Reason.LOST}:
         steps.append(step(verb, "more time for each", trial_timeout=3600, **again))
-    return "a complete count of each: all N complex solutions", steps
+    return "a complete count of each, of all N complex solutions", steps
 
 
 def _document(found: CountResult) -> Document:
@@ -226,7 +226,7 @@ def _document(found: CountResult) -> Document:
         f"{plural(total, f'{total} instance')} counted by {found.engine}, seed {found.seed}, "
         f"{found.seconds:.2f} s"
         if found.given is None
-        else f"one's own instance counted by {found.engine}, {found.seconds:.2f} s"
+        else f"given instance counted by {found.engine}, {found.seconds:.2f} s"
     )
     parts: tuple[Part, ...] = (histogram_table(found.histogram, "instances"),)
     if total <= _MOST_ROWS:
@@ -258,7 +258,7 @@ def _why(found: CountResult) -> Explanation:
     if complete:
         known.append(
             f"{complete} of {total}: every complex solution is accounted for, so the number of "
-            "real ones is exact."
+            "real solutions is exact."
         )
         if found.histogram.get(0) and roots != 0:
             known.append(
@@ -273,17 +273,20 @@ def _why(found: CountResult) -> Explanation:
         words = f"{len(open_)} of {total}: {open_reasons(open_)}"
         if surplus:
             words += (
-                f"; with {surplus} more weights than equations solutions come in families, which "
-                "cannot be counted: one real solution is a match, the lack of one is not shown"
+                f"; with {surplus} more weights than equations solutions form families, whose "
+                "number is infinite: one real solution is a match, but it cannot be shown that "
+                "there is none"
             )
-            steps.append(step("certify", "the verdict, from parts that can"))
+            steps.append(step("certify", "the verdict, from parts whose solutions can be counted"))
         elif found.problem is not None:
             decided_by, steps = complete_counts(
                 "count", found.problem, open_, found.engine, **again
             )
     elif found.is_partial:
-        words = f"{found.requested - total} of {found.requested} instances, which were not begun"
-        steps.append(step("count", "all of them; trial i of a seed is always the same", **again))
+        words = f"{found.requested - total} of {found.requested} instances, not begun"
+        steps.append(
+            step("count", "all instances; instance i of a seed is always the same", **again)
+        )
     if (
         found.problem is not None
         and found.problem.network.is_linear
@@ -312,17 +315,18 @@ def _one_of_ones_own(found: CountResult) -> Explanation:
         if not count.real:
             known.append("No value of the learnable weights reproduces these labels.")
     elif count.real:
-        known.append("There are real solutions; how many is not known.")
+        known.append("There are real solutions; their number is not known.")
     known.append(
-        "The labels are a teacher's, so this is one trial of those that MP is the probability of."
+        "The labels come from a teacher, so this is one of the trials that MP is a probability "
+        "over."
         if found.given.numbers.has_teacher
-        else "The labels are given as they are. MP is about labels that a teacher of the "
-        "architecture gives: this count is that of the system, and says nothing of MP."
+        else "The labels are given without a teacher. MP is about labels of a teacher of this "
+        "architecture, so this count of the system's solutions is not about MP."
     )
     words = decided_by = ""
     if count.status != COMPLETE:
         words = f"how many there are: {_WHY.get(count.reason or Reason.FAILED, count.note)}"
         words += f" ({count.note})" if count.note else ""
         decided_by = "more time, or an instance without families of solutions"
-    steps = (step("certify", "what holds for almost every instance"),)
+    steps = (step("certify", "the verdict, which is about almost every instance"),)
     return Explanation(tuple(known), words, decided_by, steps)

@@ -103,7 +103,7 @@ SESSIONS = {
             "How can six solutions be solved for? Their monodromy group, and how sure that is.",
             "matchprob count examples/mixed.toml --instances 1 --monodromy",
         ),
-        Step("An instance of one's own: small rationals.", "cat own.toml"),
+        Step("A given instance: small rationals.", "cat own.toml"),
         Step(
             "Its core over Q, by which its two weights are not real.",
             "matchprob inspect examples/diagonal.toml --instance own.toml --core | tail -12 && "
@@ -138,7 +138,7 @@ SESSIONS = {
         ),
     ],
     "engineer": [
-        Step("A network of one's own: a torch module, as it is.", "cat block.py"),
+        Step("Your own network: a torch module, unchanged.", "cat block.py"),
         Step(
             "How many samples can each choice of parameters fit, before anything is trained?",
             "python -W ignore block.py && "

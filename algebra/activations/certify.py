@@ -73,7 +73,7 @@ class _ActivationCertifier(OnRanks):
         allocation, support, seed = problem.allocation, problem.support, self.effort.seed
         if everything_learns(allocation, support):
             self.evidence["everything_learns"] = True
-            rule = "every weight that exists learns: the teacher is a student"
+            rule = "every existing weight learns: the teacher is a student"
             return self.conclude(MAXIMAL, rule)
         if self.own.rank < self.whole.rank:
             if not self._ranks_proved(allocation):
@@ -92,7 +92,8 @@ class _ActivationCertifier(OnRanks):
             if not proved:
                 return self._unproved()
             self.evidence["stuck_output"] = row
-            rule = f"output {row} cannot follow: {network.activation} is bounded on a side"
+            limit = f"{network.activation} is bounded on one side"
+            rule = f"output {row} cannot match every teacher: {limit}"
             return self.conclude(INTERMEDIATE, rule)
         if network.activation.is_polynomial:
             # A trace test and guessed instances apply only to chains.
@@ -105,7 +106,7 @@ class _ActivationCertifier(OnRanks):
             return found
         if not proved:
             return self._unproved()
-        tried = "a number of complex solutions: an analytic network has no finite one"
+        tried = "a number of complex solutions: it is infinite for an analytic network"
         return self.conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
 
     def _ranks_proved(self, part: Allocation) -> bool:

@@ -43,8 +43,8 @@ def inspect_activated(
         reports, skipped = form_reports(allocation, all_forms, report, LARGEST)
     else:
         skipped = (
-            f"{network.activation} is no polynomial: there is no polynomial system, and a count of "
-            "solutions is a lower bound",
+            f"{network.activation} is not a polynomial: there is no polynomial system, and counts "
+            "of solutions are lower bounds",
         )
     return Inspection(
         allocation=allocation,

@@ -125,12 +125,12 @@ def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
     if (claim.verdict, claim.equations, claim.rank) != (MAXIMAL, 0, 0):
         raise CheckFailed("verdict", "labels that are always 0 make every student match")
     if claim.prime or claim.error_bound or claim.generic_root_count is not None:
-        raise CheckFailed(place, "prime, error bound and root count have no place here")
+        raise CheckFailed(place, "prime, error bound and root count do not belong here")
     claim.evidence.finish()
     alive = _alive_outputs(network, claim.problem)
     if alive:
         raise CheckFailed(place, f"outputs {sorted(alive)} are not always 0")
-    say(place, PROVED, "every label is 0: no path leads to it from anything that is not")
+    say(place, PROVED, "every label is 0: no path leads to it from a nonzero value")
     say("verdict", PROVED, "each student matches")
 
 
@@ -234,7 +234,9 @@ class _ActivationChecker(ClaimChecker):
             return known, attained
         place, minor = "evidence.regular_minor", self.minor
         check_minor(minor, self.network, claim, self.problem.allocation.cells, student)
-        text = f"regular in ball arithmetic: rank at least {claim.equations}, by no theorem on φ"
+        text = (
+            f"regular in ball arithmetic: rank at least {claim.equations}, without a theorem on φ"
+        )
         self.say(place, PROVED, text)
         if not exact:
             # At most ρ by new formal points, at least ρ by the minor.
@@ -251,7 +253,7 @@ class _ActivationChecker(ClaimChecker):
         """If all existing weights learn, MP = 1."""
         claim = self.claim
         if claim.verdict != MAXIMAL or self.row is not None or self.minor is not None:
-            raise CheckFailed("evidence.everything_learns", "has no place beside the rest")
+            raise CheckFailed("evidence.everything_learns", "does not belong to this evidence")
         self._network_rank()
         self._allocation_rank()
         self._error_bound(True)
@@ -297,8 +299,14 @@ def check_stuck(checker: ClaimChecker, moving: Allocation, row: int | None, know
     if not is_one_sided(network.activation):
         raise CheckFailed(place, f"{network.activation} is bounded on no side")
     if not is_stuck(checker.problem, moving, row, checker.seed):
-        raise CheckFailed(place, f"output {row} may follow, or reads silent units only")
+        raise CheckFailed(
+            place, f"output {row} may match every teacher, or reads only units that are always 0"
+        )
     text = f"output {row} cannot follow, as {network.activation} is bounded on a side: MP < 1"
     checker.say(place, PROVED, text)
-    checker.say("verdict", known, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
+    checker.say(
+        "verdict",
+        known,
+        "not minimal, so MP > 0; an output that cannot match every teacher: MP < 1",
+    )
     return known

@@ -199,9 +199,7 @@ def explain_unfinished(problem: Problem, over: LimitReached, timeout: float = 12
             if word != "silent"
         ]
         if statements:
-            known.append(
-                "The papers' theorems as stated, which are no proof: " + "; ".join(statements)
-            )
+            known.append("The papers' theorems, as stated (not a proof): " + "; ".join(statements))
     return Explanation(
         tuple(known),
         "everything else: whether the learnable weights reach all independent equations (MP > 0)",
@@ -229,7 +227,7 @@ def _explained(found: Certificate) -> Explanation:
     if not found.problem.network.has_instances:
         return _of_program(found)
     more_time = max(600.0, 5 * found.limits.seconds)
-    longer = step("certify", "more instances are searched", search=_longer(found))
+    longer = step("certify", "a search of more instances", search=_longer(found))
     inner: Mapping[str, Any] = found.evidence.get("lowered", {}).get("evidence", found.evidence)
     # Repairs and losses apply to the problem as it is.
     is_plain = "network_rank" in found.evidence
@@ -244,40 +242,40 @@ def _explained(found: Certificate) -> Explanation:
     if "network_rank" not in inner:
         known = [*found.notes]
         open_ = (
-            "whether every instance has a match: units switch between samples, and neither counts "
-            "of weights and equations nor a search settled it for all instances at once"
+            "whether every instance has a match: which units are active differs between samples, "
+            "and neither counts of weights and equations nor a search decided it for all instances"
         )
         steps = [step("certify", "a longer search", search=_longer(found)), estimate]
         if "active_rank" in inner:
             steps.append(step("decide", "one instance, with a proof for it"))
         decided = "one instance without a match that persists nearby (then MP < 1)"
         return Explanation(tuple(known), open_, decided, tuple(steps))
-    known = [_reaches(found), "So MP > 0: around a teacher that is itself a student matches exist."]
+    known = [_reaches(found), "So MP > 0: near a teacher that is itself a student, matches exist."]
     if "regular_minor" in inner:
         return Explanation(
             tuple(known),
             "whether MP = 1: an analytic network has no finite number of complex solutions, so "
-            "neither parity nor a complete count can be used, and each output has weights of its "
-            "own that learn",
-            "an output of which nothing learns (then MP < 1), or a read-out that learns alone "
-            "(then MP = 1)",
+            "neither parity nor a complete count can be used, and some weights of each output "
+            "learn",
+            "an output with no learnable weights (then MP < 1), or an allocation in which only "
+            "the read-out learns (then MP = 1)",
             (estimate,),
         )
     if found.learnable > found.equations:
-        cut = step("certify", "parts that were cut off are counted", timeout=more_time)
+        cut = step("certify", "time for the counts that were cut off", timeout=more_time)
         longest = (cut,) if found.out_of_time else ()
         return Explanation(
             tuple(known),
             f"whether MP = 1: {found.learnable} weights for {found.equations} equations, so "
-            "matches form families that cannot be counted, and no part of the "
-            "allocation with as many weights as equations was found maximal",
+            "matches form families, whose number is infinite, and no part of the "
+            "allocation with as many weights as equations was shown to be maximal",
             f"{found.equations} of the weights with an odd number of complex solutions (then MP = "
             "1), or one instance without a real solution (then MP < 1)",
             (
                 *longest,
                 step(
                     "estimate",
-                    "matches found bound MP from below; none is ever ruled out",
+                    "a lower bound of MP: matches are found, but never excluded",
                     trials=1000,
                 ),
             ),
@@ -286,11 +284,11 @@ def _explained(found: Certificate) -> Explanation:
     if roots is not None:
         known.append(
             f"Almost every instance has N = {roots} complex solutions. N is even, so all of them "
-            "may be non-real: pairs cancel, and parity says nothing."
+            "may be non-real, in conjugate pairs: parity does not decide."
         )
         return Explanation(
             tuple(known),
-            "whether some instances have no real solution: of those searched none was shown to",
+            "whether some instances have no real solution: none was found among those searched",
             f"one instance whose {roots} solutions are all non-real (then 0 < MP < 1)",
             (longer, estimate),
         )
@@ -303,16 +301,16 @@ def _explained(found: Certificate) -> Explanation:
     )
     least = found.root_count_at_least
     if least is not None:
-        known.append(f"N ≥ {least}: so many complex solutions were found, numerically.")
+        known.append(f"N ≥ {least}: this many complex solutions were found numerically.")
     return Explanation(
         tuple(known),
         "whether MP = 1: the number N of complex solutions is not known, so neither its parity nor "
         "a complete count of one instance can be used",
-        "a complete count: N odd means MP = 1; N even, and one instance without real solutions, "
-        "0 < MP < 1",
+        "a complete count: MP = 1 if N is odd; 0 < MP < 1 if N is even and some instance has no "
+        "real solution",
         (
             *longest,
-            step("inspect", "how large the core is: fewer rows make it smaller"),
+            step("inspect", "the size of the core, which is smaller if fewer rows learn"),
             estimate,
         ),
     )
@@ -331,28 +329,30 @@ def _of_program(found: Certificate) -> Explanation:
             )
         part = ", ".join(found.evidence["affine_part"])
         why_one = (
-            f"MP = 1: the labels are affine in {part}, with full rank: linear equations that have "
-            "a solution."
+            f"MP = 1: the labels are affine in {part}, with full rank, so the equations are linear "
+            "and have a solution."
         )
         return Explanation((_reaches(found), why_one))
     if found.rank == found.equations and "upper_bounds" not in found.evidence:
         return Explanation(
             (
                 _reaches(found),
-                "So MP > 0: around a teacher that is itself a student matches exist.",
+                "So MP > 0: near a teacher that is itself a student, matches exist.",
             ),
             "whether MP = 1",
-            "parameters that enter the labels affinely, of full rank: a last layer (then MP = 1)",
+            "parameters in which the labels are affine with full rank, as in a last layer (then MP "
+            "= "
+            "1)",
             (inspect,),
         )
     pieces = "pattern" in found.evidence
     return Explanation(
         (
-            f"What learns has rank {found.rank}, the whole network {found.equations}"
-            + (" on the piece that was drawn." if pieces else ", with formal values."),
+            f"The learnable weights have rank {found.rank}, the whole network {found.equations}"
+            + (" on the activation pattern that was drawn." if pieces else ", with formal values."),
         ),
         "whether MP > 0",
-        "a piece on which both ranks are equal (then MP > 0)"
+        "an activation pattern on which both ranks are equal (then MP > 0)"
         if pieces
         else "a regular minor of the Jacobian in ball arithmetic",
         (inspect,),
@@ -375,7 +375,7 @@ def _minimal(found: Certificate, is_plain: bool) -> Explanation:
         f"MP = 0: a match has to satisfy "
         f"{plural(found.equations, f'{found.equations} independent equation')}, and {weights} the "
         f"outputs in {plural(found.rank, f'{found.rank} independent direction')} only, {lacking} "
-        "too few: the labels of almost no teacher are reached."
+        "too few: the labels of almost every teacher are out of reach."
     ]
     if found.learnable < found.equations:
         least = found.equations - found.learnable
@@ -383,7 +383,7 @@ def _minimal(found: Certificate, is_plain: bool) -> Explanation:
     elif found.reasons:
         known.append("There are enough weights, but in the wrong places:")
         known += [f"  {reason}" for reason in found.reasons]
-    steps = [step("inspect", "where too many equations meet too few unknowns")]
+    steps = [step("inspect", "the blocks with more equations than unknowns")]
     if is_plain:
         steps.insert(0, step("repair", "the fewest moves that make MP > 0"))
     return Explanation(tuple(known), steps=tuple(steps))
@@ -407,7 +407,7 @@ def _maximal(found: Certificate, evidence: Mapping[str, Any], is_plain: bool) ->
     if not evidence.keys() & {"root_count", "teacher_reached", "whole_column", "at_infinity"}:
         known.append(
             "MP = 1: the labels are linear in the weights of the read-out that learn, and these "
-            "linear equations have a solution, whatever else learns."
+            "linear equations have a solution, whichever other weights learn."
         )
     elif "teacher_reached" in evidence:
         known.append(
@@ -417,8 +417,8 @@ def _maximal(found: Certificate, evidence: Mapping[str, Any], is_plain: bool) ->
     elif "sub_allocation" in evidence:
         part = len(evidence["sub_allocation"])
         known.append(
-            f"MP = 1: {part} of the weights alone have an odd number of complex solutions, and "
-            "what fewer weights can do, more can."
+            f"MP = 1: for {part} of the weights alone the number of complex solutions is odd, and "
+            "a match of these weights is a match of all learnable weights."
         )
     elif "whole_column" in evidence:
         known.append(
@@ -427,14 +427,14 @@ def _maximal(found: Certificate, evidence: Mapping[str, Any], is_plain: bool) ->
         )
     elif "at_infinity" in evidence:
         known.append(
-            "MP = 1: as some weights grow without bound, the equations have an odd number of "
-            "complex solutions in the limit, so at least one is real, and real solutions of the "
-            "equations themselves lie near it, with large weights."
+            "MP = 1: in the limit in which some weights grow without bound, the equations have an "
+            "odd number of complex solutions, so at least one is real. Near it lie real solutions "
+            "of the equations themselves, with large weights."
         )
     elif "tied" in evidence:
         known.append(
-            "MP = 1: where some weights move together, and as many groups move as there are "
-            "equations, there is an odd number of complex solutions, so at least one is real."
+            "MP = 1: with weights tied into as many groups as there are equations, the number of "
+            "complex solutions is odd, so at least one is real."
         )
     elif roots == 1:
         known.append(
@@ -447,7 +447,7 @@ def _maximal(found: Certificate, evidence: Mapping[str, Any], is_plain: bool) ->
             "in pairs and N is odd, so at least one is real."
         )
     steps = (
-        step("robust", "how many of the weights may be lost before MP drops to 0"),
+        step("robust", "how many weights may be lost before MP drops to 0"),
         step("identify", "which weights the data determine"),
     )
     return Explanation(tuple(known), steps=steps if is_plain else ())
@@ -459,35 +459,37 @@ def _intermediate(
     estimate: Step,
     is_plain: bool,
 ) -> Explanation:
-    open_ = "the value of MP: no formula is known, it has to be estimated"
+    open_ = "the value of MP: no formula is known, so it has to be estimated"
     steps = [estimate]
     if evidence.keys() & {"no_real_root", "enclosed_solutions"}:
         known = [
             _reaches(found),
-            "MP > 0: around a teacher that is itself a student matches exist.",
+            "MP > 0: near a teacher that is itself a student, matches exist.",
             f"MP < 1: almost every instance has N = {found.generic_root_count} complex solutions, "
-            "and the certificate names one with none of them real. Solutions move continuously, "
-            "so the instances around it have no match either.",
+            "and the certificate contains an instance with no real solution. Solutions depend "
+            "continuously on the instance, so nearby instances have no match either.",
         ]
         if is_plain:
             steps.append(step("repair", "the fewest moves that make MP = 1", goal="maximal"))
     elif "stuck_output" in evidence:
         known = [
             _reaches(found),
-            "MP > 0: around a teacher that is itself a student matches exist.",
-            f"MP < 1: too little of output {evidence['stuck_output']} learns, and hidden values "
+            "MP > 0: near a teacher that is itself a student, matches exist.",
+            f"MP < 1: too few weights of output {evidence['stuck_output']} learn, and hidden "
+            "values "
             "are bounded: the labels of a teacher with larger read-out weights are out of reach.",
         ]
     elif "no_match" in evidence:
         known = [
             "MP > 0: with positive probability all units of teacher and student are silent.",
-            "MP < 1: the certificate names an instance that no weights match, nor any near it.",
+            "MP < 1: the certificate contains an instance for which no weights match; the same "
+            "holds for all instances near it.",
         ]
     else:
         known = [
             "MP > 0: with positive probability all units of teacher and student are silent.",
             f"MP < 1: the learnable weights change the outputs in at most {found.rank} independent "
-            f"directions, and with positive probability the labels need {found.equations}.",
+            f"directions, and with positive probability a match needs {found.equations}.",
             *(f"  {reason}" for reason in found.reasons),
         ]
     return Explanation(tuple(known), open_, "", tuple(steps))
@@ -518,7 +520,7 @@ def _of_updates(found: Certificate) -> Explanation:
             return Explanation((text,))
         if "part" in found.evidence:
             part = found.evidence["part"]["learnable"]
-            why = f"MP = 1: the updates can do what {part} single cells can, and these have MP = 1."
+            why = f"MP = 1: the updates reach all that {part} single cells reach, for which MP = 1."
         elif "root_count" in found.evidence and learning.dimension == found.equations:
             why = (
                 f"MP = 1: almost every instance has N = {found.generic_root_count} complex "
@@ -527,16 +529,19 @@ def _of_updates(found: Certificate) -> Explanation:
         elif learning.is_affine:
             why = "MP = 1: the labels are linear in what learns, and the equations have a solution."
         else:
-            why = "MP = 1: the updates reach what single cells reach, and these have MP = 1."
+            why = "MP = 1: the updates reach all that certain single cells reach, for which MP = 1."
         return Explanation((reach, why), steps=(identify,))
-    known = [reach, "So MP > 0: around a teacher that is itself a student matches exist."]
-    open_ = "whether MP = 1: the number of complex solutions is not known, or not finite"
+    known = [reach, "So MP > 0: near a teacher that is itself a student, matches exist."]
+    open_ = "whether MP = 1: the number of complex solutions is unknown or infinite"
     if found.generic_root_count is not None:
         open_ = (
             f"whether MP = 1: almost every instance has N = {found.generic_root_count} complex "
             "solutions, and N is even, so all of them may be non-real"
         )
-    decided = "cells within reach of the updates that are maximal (a larger rank may have some)"
+    decided = (
+        "a maximal allocation of cells that the updates can change freely (a larger rank may have "
+        "one)"
+    )
     if found.verdict == INTERMEDIATE:
         known.append("MP < 1: some teachers, of positive probability, are out of reach.")
         open_, decided = "the value of MP: no formula is known", ""

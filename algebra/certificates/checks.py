@@ -110,9 +110,9 @@ class Verification(Result):
         steps: tuple[Step, ...] = ()
         if self.is_unfinished:
             done = len(self.checks) - tally[UNFINISHED]
-            known.append(f"{done} check{'s' * (done != 1)} ended, none of them with a fault.")
+            known.append(f"{done} check{'s' * (done != 1)} finished, and none of them failed.")
             missing = "; ".join(c.text for c in self.checks if c.status == UNFINISHED)
-            open_ = f"whether the file proves {self.verdict!r}: nothing follows ({missing})"
+            open_ = f"whether the file proves {self.verdict!r} (unfinished: {missing})"
             decided_by = "the remaining checks, with more time"
             steps = (step("verify", "more time", timeout=3600),)
         elif not self.holds:
@@ -122,22 +122,22 @@ class Verification(Result):
                 + "; ".join(f"{check.place}: {check.text}" for check in wrong[:3])
                 + ("; …" if len(wrong) > 3 else ".")
             )
-            open_ = f"whether {self.verdict!r} is true all the same: a bad proof shows nothing"
-            decided_by = "a proof made anew from the problem"
+            open_ = f"whether {self.verdict!r} is nevertheless true: a wrong proof shows neither"
+            decided_by = "a new proof, made from the problem"
             purpose = "another proof of the same problem"
             steps = (step("certify", purpose, subject="P.toml", out="cert.json"),)
         else:
             # Bounds of designs and recordings are evaluated by code that their searches use too.
-            how = ", and not by the code that found it" if self.verdict in VERDICTS else ""
-            known.append(f"Everything that {self.verdict!r} rests on was checked anew{how}.")
+            how = ", by other code than the one that found it" if self.verdict in VERDICTS else ""
+            known.append(f"All evidence for {self.verdict!r} was checked again{how}.")
             if tally[PROBABLE]:
                 number = tally[PROBABLE]
                 known.append(
                     plural(number, f"{number} check")
-                    + " at new primes and random points: wrong only if a point is unlucky "
-                    "(probable)."
+                    + " used new primes and random points; their errors have small, bounded "
+                    "probability (probable)."
                 )
-                steps = (step("verify", "other primes and points", seed=2),)
+                steps = (step("verify", "a check with other primes and points", seed=2),)
         columns = {name: [getattr(c, name) for c in self.checks] for name in ("status", "place")}
         tones = {"status": [_TONES.get(check.status, "open") for check in self.checks]}
         return Document(

@@ -65,7 +65,7 @@ class Claim:
         if refusal:
             raise CheckFailed("problem", refusal)
         if self.verdict == INTERMEDIATE and is_beyond(self.problem):
-            text = "intermediate is not known with measured weights and bounded laws"
+            text = "'intermediate' is not supported with measured weights or bounded laws"
             raise CheckFailed("verdict", text)
 
     def check_words(self, theorems: Mapping[str, str], say: Say) -> None:
@@ -151,7 +151,7 @@ def read_claim(data: object, place: str = "") -> Claim:
     problem = read_problem(fields.raw("problem"), fields.at("problem"))
     verdict = fields.text("verdict")
     if verdict not in VERDICTS:
-        raise CheckFailed(fields.at("verdict"), f"{shown(verdict)} is no verdict")
+        raise CheckFailed(fields.at("verdict"), f"{shown(verdict)} is not a verdict")
     size = problem.learning.size
     learnable = fields.whole("learnable")
     if learnable != size:

@@ -24,8 +24,8 @@ def why_refused(problem: Problem) -> str:
     known = problem.network.rank_decides or not (problem.values or problem.distribution.signs)
     if not known:
         return (
-            "verdicts on ReLU networks are not known with [values] or signs: ask estimate, count "
-            "or decide, which take each trial as it is"
+            "verdicts on ReLU networks are not implemented with [values] or signs: use estimate, "
+            "count or decide, which treat single trials"
         )
     return ""
 

@@ -21,7 +21,7 @@ def vanishing_certificate(
     return Certificate(
         problem=problem,
         verdict=MAXIMAL,
-        rule="structural zeros make every label 0: each student matches",
+        rule="structural zeros make every label 0: every student matches",
         equations=0,
         rank=0,
         prime=0,

@@ -82,7 +82,7 @@ def cheapest(
         if best.bound is not None:
             raise SearchUnfinished(
                 f"no allocation under these caps was found in {best.nodes} branches of the search, "
-                "nor was it shown that there is none: raise `seconds`, or loosen a cap"
+                "nor was it shown that there is none: raise `seconds`, or a cap"
             )
         if isinstance(best.dual, Shortage):
             raise NoDesign(shortage_text(best.dual, demand), best.dual)
@@ -136,11 +136,13 @@ def largest_rank(
     if budget is None:
         raise InputError("goal 'rank' needs a cost budget: give `cost_budget`")
     if any(price < 0 for price in demand.prices.values()):
-        raise InputError("`costs` must not be negative where a cost budget is kept")
+        raise InputError("`costs` must not be negative if there is a cost budget")
     least = len(demand.must) - demand.extra
     spent = demand.cost(sorted(demand.must))
     if spent > budget:
-        raise NoDesign(f"what must learn costs {spent}, more than the cost budget of {budget}")
+        raise NoDesign(
+            f"the weights that must learn cost {spent}, more than the cost budget of {budget}"
+        )
 
     def within_budget(rank: int) -> tuple[Design | None, Dual | None, bool]:
         """A design of this rank, the refutation if there is none, and whether it is refuted."""
@@ -169,12 +171,12 @@ def largest_rank(
                 refutations[middle] = dual
     if best is None:
         raise NoDesign(
-            f"within the cost budget of {budget} no weight more than what must learn (cost "
-            f"{spent}) adds to the rank"
+            f"within the cost budget of {budget} no weight adds to the rank of those that must "
+            f"learn (cost {spent})"
         )
     # Ranks that no search refuted may still be possible.
     bound = min(refutations) - 1
-    proof = f"a rank of {low + 1} costs more than {budget}, or breaks a cap"
+    proof = f"a rank of {low + 1} costs more than {budget} or violates a cap"
     # Each refutation is wrong with a probability below the target.
     error = best.error + TARGET
     if low == demand.equations:

@@ -284,7 +284,7 @@ def checked_demand(
         for key, count in Counter(line_of(cell, line) for cell in sorted(fixed)).items():
             if count > number:
                 raise InputError(
-                    f"`must`: {count} weights of {line_name(line, key)} must learn, its cap is "
+                    f"`must`: {count} weights of {line_name(line, key)} must learn, but its cap is "
                     f"{number}"
                 )
     return Demand(
@@ -315,7 +315,7 @@ def _cells(
     for name, wanted in (("allowed", allowed or ()), ("must", must), ("forbidden", forbidden)):
         for cell in wanted:
             if cell not in known:
-                raise InputError(f"`{name}`: {cell} is no weight of this network")
+                raise InputError(f"`{name}`: {cell} is not a weight of this network")
     both = sorted(set(must) & set(forbidden))
     if both:
         name, i, j = both[0]

@@ -172,12 +172,12 @@ def cheapest_maximal(
     if best.allocation is None:
         if reached.is_complete:
             raise NoneMaximal(
-                "no allocation under these demands is certified maximal: the root counts of all "
-                "that are not minimal were found, and are even"
+                "no allocation that satisfies these demands is certified maximal: the root counts "
+                "of all that are not minimal were computed, and are even"
             )
         raise SearchUnfinished(
-            f"no allocation that is certified maximal was found in time: raise `seconds` and "
-            f"`timeout`, or loosen the demands ({reached.text(wording)}; the "
+            "no allocation that is certified maximal was found in time: raise `seconds` and "
+            f"`timeout`, or weaken the demands ({reached.text(wording)}; the "
             f"cheapest that is not minimal costs {free.cost})"
         )
     assert best.cost is not None
@@ -220,7 +220,7 @@ class _CountedInOrder:
 
     def text(self, wording: Wording) -> str:
         if self.is_late:
-            return f"{self.counted} {wording.plural} were counted, not all there are"
+            return f"{self.counted} {wording.plural} were counted, not all of them"
         if self.unknown:
             return f"the roots of {self.unknown} {wording.plural} could not be counted in time"
         return f"every other {wording.singular} has even root counts"

@@ -478,11 +478,11 @@ def fewest_neurons(
     if proved[0] < best.neurons:
         proof = "the search was stopped by its time limit"
     else:
-        proof = f"a search of the neurons at {len(points)} random points leaves nothing smaller"
+        proof = f"a search of the neurons at {len(points)} random points excludes fewer"
         proof += (
-            ", nor as many at less cost"
+            ", and as many at less cost"
             if cost_bound == cost
-            else "; whether as many can cost less was not settled in the time given"
+            else "; whether as many can cost less was not decided in time"
         )
     return design_of(
         demand, allocation_of(demand, best.elements), "neurons", error, points,

@@ -131,7 +131,7 @@ class ParityCounter:
             even.append((cells, roots.value))
         counted = CountedRoots(allocation.cells, tuple(even))
         if comb(allocation.size, demand.equations) > _ALL_PARTS:
-            failed = failed or f"{len(even)} of its many parts have even root counts"
+            failed = failed or f"{len(even)} of its parts have even root counts"
         if failed or not even:
             return Parity(None, failed or "no part of it was found", counted)
         return Parity(False, "N = " + ", ".join(str(n) for _, n in even), counted)

@@ -17,21 +17,21 @@ def shortage_text(found: Shortage, demand: Demand) -> str:
     after = f" beyond those of the {len(demand.must)} that must learn" if demand.must else ""
     if not demand.caps or inside == free:
         return (
-            f"no allocation of the {free} weights that may learn is free of MP = 0: all "
-            f"together they take part in only {found.rank} of {demand.wanted} independent "
+            f"no allocation of the {free} weights that may learn has MP > 0: together they take "
+            f"part in only {found.rank} of {demand.wanted} independent "
             f"equations{after}"
         )
     ((line, cap),) = demand.caps
     most = plural(cap, f"{cap} weight")
     if not inside:
         return (
-            f"no allocation with at most {most} in a {line}: the caps leave {found.capped} of the "
-            f"{free} allowed weights, {demand.wanted} are needed"
+            f"no allocation with at most {most} in a {line}: the caps permit {found.capped} of the "
+            f"{free} allowed weights, and {demand.wanted} are needed"
         )
     more = f", {demand.extra} of them beyond the equations" if demand.extra else ""
     return (
         f"no allocation with at most {most} in a {line}: {free - inside} of the "
-        f"allowed weights lie in {line}s whose caps leave {found.capped}, and the other "
+        f"allowed weights lie in {line}s whose caps permit {found.capped}, and the other "
         f"{inside} take part in only {found.rank} independent equations{after}: "
         f"{found.capped} + {found.rank} = {found.largest} of {demand.wanted}{more}"
     )
@@ -65,9 +65,10 @@ def crossing_text(demand: Demand, found: Optimum) -> str:
         return (
             f"no allocation with {kept}: every allocation that is not minimal has at least "
             f"{needed} weights in {some(names, 12)} (a weight counts once for each of these lines "
-            f"it is in), where the caps leave {left}"
+            f"it is in), for which the caps permit {left}"
         )
     return (
-        f"no allocation with {kept}, though each cap alone could be kept: shown by a search of "
+        f"no allocation with {kept}, although each cap alone can be satisfied: shown by a search "
+        "of "
         f"{found.nodes} branches, each closed by a bound"
     )

@@ -164,12 +164,12 @@ def _reason(before: Allocation, demand: Demand, goal: str, moves: int, bound: in
     rank = allocation_rank(before, demand.support, demand.equations, demand.seed).rank
     lack = demand.equations - rank
     if not moves:
-        return "nothing has to move"
+        return "no weight has to move"
     if goal == MAXIMAL and not lack:
         if bound < moves:
             return (
-                f"with so many moves it is certified maximal; whether {_at_least(bound)} suffice "
-                "was not settled: not all nearer allocations were counted"
+                f"with this number of moves it is certified maximal; whether {_at_least(bound)} "
+                "suffice was not decided: not all nearer allocations were counted"
             )
         return (
             "no allocation that shares more weights with this one has an odd root count"
@@ -182,9 +182,9 @@ def _reason(before: Allocation, demand: Demand, goal: str, moves: int, bound: in
     )
     if moves > lack:
         text += (
-            f"; {lack} new ones could mend that, {_needed(moves, bound)} to keep to the demands"
+            f"; {lack} new ones would suffice, {_needed(moves, bound)} to satisfy the demands"
             if goal == NOT_MINIMAL
-            else f"; {lack} new ones could mend that, {_needed(moves, bound)} for a maximal one"
+            else f"; {lack} new ones would suffice, {_needed(moves, bound)} for a maximal one"
         )
     return text
 

@@ -155,7 +155,7 @@ class Robustness(Result):
         steps: tuple[Step, ...] = ()
         if not self.is_exact:
             open_ = f"whether any {self.survives + 1} may be lost"
-            decided_by = "a smaller fatal set, or a search that goes to its end"
+            decided_by = "a smaller fatal set, or a complete search"
             steps = (step("robust", "a longer search", seconds=300),)
         return Document(
             self._title(), facts, (), Explanation(tuple(known), open_, decided_by, steps)
@@ -170,7 +170,7 @@ class Robustness(Result):
         known = f"any {self.survives} of {size} weights may be lost"
         if self.is_exact:
             return f"{known}, some {fewest} may not" if fewest else known
-        return f"{known}, some {fewest} may not; in between is open"
+        return f"{known}, some {fewest} may not; numbers in between are open"
 
 
 def robustness(
@@ -207,7 +207,7 @@ def robustness(
     network = allocation.network
     if not network.rank_decides:
         raise InputError(
-            f"a {network.title} network has no minimal allocations: no loss makes MP = 0"
+            f"a {network.title} network has no minimal allocations: MP > 0 after any loss"
         )
     network.need_ranks("robust", support or {})
     whole = network_rank(network, support, seed).rank

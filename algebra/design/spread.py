@@ -50,13 +50,13 @@ def most_spread(
     if line not in LINES:
         raise InputError(f"`line` ({line!r}) must be one of " + ", ".join(LINES))
     if any(kind == line for kind, _ in demand.caps):
-        raise InputError(f"goal 'spread' finds the least cap of a {line} itself: give none")
+        raise InputError(f"goal 'spread' finds the least cap of a {line}: do not give one")
 
     def under(number: int) -> Design:
         return cheapest(with_cap(demand, line, number), relaxation, seconds, goal="spread")
 
     low = least_cap(demand, line)
-    reason = f"every weight alone in its {line}"
+    reason = f"each {line} has at most one learnable weight"
     if low > 1:
         reason = f"{low} weights of one {line} must learn"
     refutation: Dual | None = None
@@ -71,7 +71,7 @@ def most_spread(
     best = under(high)
     proof = reason
     if best.cost_bound < best.cost:
-        proof += f"; its cost is {best.cost}, at least {best.cost_bound} for any so spread"
+        proof += f"; its cost is {best.cost}, and at least {best.cost_bound} with as few"
     assert isinstance(best.evidence, CostEvidence)
     value = Fraction(high)
     return replace(

@@ -201,20 +201,20 @@ class _DesignChecker:
         assert budget is not None
         units = (budget - demand.cost(sorted(demand.must))) * demand.unit
         if refutation is None:
-            raise CheckFailed("evidence", f"nothing shows that a rank of {more.equations} is not")
+            raise CheckFailed("evidence", f"does not exclude a rank of {more.equations}")
 
         def check(p: int, number: int) -> Fraction:
             with refused_at("evidence"):
                 bound = refutation.bound(more.problem(p, number))
             if bound is not None and bound <= units:
-                text = f"that a rank of {more.equations} costs more than {budget} is not shown"
+                text = f"does not show that a rank of {more.equations} costs more than {budget}"
                 raise CheckFailed("evidence", text)
             return more.point_error
 
         error, count = self.over_points(more, check)
         self.say(
             "rank", PROBABLE,
-            f"a rank of {more.equations} costs more than {budget}, or breaks a cap: {count} new "
+            f"a rank of {more.equations} costs more than {budget} or violates a cap: {count} new "
             f"points, error at most {error}",
         )  # fmt: skip
 
@@ -235,7 +235,7 @@ class _DesignChecker:
                 raise CheckFailed("caps", f"more than {number} weights in a {line}")
         cost = demand.cost(proof.design)
         if cost != proof.cost:
-            raise CheckFailed("cost", f"says {proof.cost}, the prices add up to {cost}")
+            raise CheckFailed("cost", f"says {proof.cost}, but the prices add up to {cost}")
         value = cost
         if proof.goal == "spread":
             value = Fraction(fullest(chosen, proof.line))
@@ -248,10 +248,10 @@ class _DesignChecker:
                 len({neuron_of(demand.network, cell, proof.line) for cell in proof.design})
             )
         if value != proof.value:
-            raise CheckFailed("value", f"says {proof.value}, it is {value}")
+            raise CheckFailed("value", f"says {proof.value}, but it is {value}")
         is_lower = bool(proof.line) or proof.goal == "rank"
         if proof.cost_bound > cost or (not is_lower and proof.cost_bound < cost):
-            raise CheckFailed("cost_bound", f"says {proof.cost_bound}, the design costs {cost}")
+            raise CheckFailed("cost_bound", f"says {proof.cost_bound}, but the design costs {cost}")
         rank = allocation_rank(chosen, demand.support, demand.equations, self.seed)
         if rank.rank < demand.equations:
             what = "has" if proof.goal == "rank" else "is minimal:"
@@ -284,7 +284,9 @@ class _DesignChecker:
             with refused_at("evidence"):
                 bound = dual.bound(demand.problem(p, number))
             if bound is None or bound < units:
-                raise CheckFailed("evidence", "the dual solution does not bound the cost so high")
+                raise CheckFailed(
+                    "evidence", "the dual solution does not prove this bound of the cost"
+                )
             return demand.point_error
 
         error, count = self.over_points(demand, check)
@@ -310,19 +312,23 @@ class _DesignChecker:
             if refutation is None:
                 found = optimum(problem, seconds=max(0.1, time_left(self.timeout) / 2))
                 if found.elements is None and not found.is_infeasible:
-                    raise SearchUnfinished("nothing more spread was found, nor was it excluded")
+                    raise SearchUnfinished(
+                        "no design with a lower value was found, nor was it excluded"
+                    )
                 none = found.is_infeasible
             else:
                 with refused_at("spread"):
                     none = refutation.bound(problem) is None
             if not none:
                 raise CheckFailed(
-                    "spread", f"that no design keeps a cap of {number - 1} in a {line} is not shown"
+                    "spread", f"the evidence does not exclude a cap of {number - 1} in a {line}"
                 )
             return less.point_error
 
         if refutation is None and not self.proof.searched_anew:
-            raise CheckFailed("spread", f"nothing shows that {number - 1} in a {line} are too few")
+            raise CheckFailed(
+                "spread", f"the evidence does not show that {number - 1} in a {line} are too few"
+            )
         error, count = self.over_points(less, check)
         self.say(
             "spread", PROBABLE,
@@ -339,14 +345,14 @@ class _DesignChecker:
             if rating is None or rating[0] < value:
                 raise CheckFailed("evidence", f"the leaves do not exclude fewer than {value}")
             if rating[0] == value and rating[1] < units:
-                raise CheckFailed("evidence", "the leaves do not bound the cost so high")
+                raise CheckFailed("evidence", "the leaves do not prove this bound of the cost")
             return miss
 
         error, count = self.over_points(demand, check)
         self.say(
             "evidence", PROBABLE,
-            f"nothing touches fewer than {value} neurons, nor as many for less than "
-            f"{self.proof.cost_bound}: {count} new points, error at most {error}",
+            f"no design has fewer than {value} neurons that learn, and none with as many costs "
+            f"less than {self.proof.cost_bound}: {count} new points, error at most {error}",
         )  # fmt: skip
 
     def is_maximal(self, demand: Demand, roots: CountedRoots) -> None:
@@ -383,7 +389,7 @@ class _DesignChecker:
 
         error, count = self.over_points(demand, check)
         if unmet := sorted(set(range(len(evidence.cheaper))) - met):
-            text = "is no design that costs less and is not minimal, or is there twice"
+            text = "is not a design that costs less and is not minimal, or is given twice"
             raise CheckFailed(f"{place}[{unmet[0]}]", text)
         status = PROBABLE
         for k, roots in enumerate(evidence.cheaper):
@@ -394,7 +400,7 @@ class _DesignChecker:
             if found == UNFINISHED:
                 self.say(here, UNFINISHED, f"not all of its root counts were found again: {text}")
             status = weakest(status, found)
-        text = "nothing that is not minimal costs less"
+        text = "every allocation that is not minimal costs at least as much"
         if met:
             text = f"{len(met)} allocations, up to renaming of units, cost less: "
             text += "no part of one has" if demand.extra else "none has"
@@ -434,7 +440,7 @@ class _DesignChecker:
         status, texts = PROBABLE, []
         for cells, value in roots.parts:
             if not set(cells) <= set(roots.cells):
-                raise CheckFailed(place, "has a part that is none")
+                raise CheckFailed(place, "has a part that is not a subset of its weights")
             with refused_at(place):
                 part = Allocation.from_cells(demand.network, cells)
             rank = allocation_rank(part, demand.support, demand.equations, self.seed)

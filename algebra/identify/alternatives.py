@@ -118,7 +118,7 @@ def alternatives(
     if (unknowns := beyond_counting(allocation)) is not None:
         raise RootCountError(
             f"its equations leave {unknowns} unknowns after those that are fixed by linear ones: "
-            "the number of matches is not counted for so many, in whatever time"
+            "the number of matches is not counted for so many unknowns"
         )
     form = preferred_forms(allocation.network, allocation)[0]
     if square is None:
@@ -150,7 +150,9 @@ def alternatives(
                 (seen[key][0], p),
             )
         seen[key] = (p, points)
-    raise RootCountError(f"no two of {_INSTANCES} instances agree on the weights' values")
+    raise RootCountError(
+        f"no two of {_INSTANCES} instances have the same numbers of values of the weights"
+    )
 
 
 def _core_points(core: Core, p: int, rng: random.Random, timeout: float) -> Points:

@@ -111,8 +111,8 @@ class Dimension(Result):
         """
         if self.network is None or self.rank is None:
             raise InputError(
-                f"{self.model}: its dimension was found from a program, and there are proof files "
-                "only of linear networks and of those with activations"
+                f"{self.model}: its dimension was computed from a program; proof files exist only "
+                "for linear networks and networks with activations"
             )
         data = {
             "format": FORMAT,
@@ -136,13 +136,13 @@ class Dimension(Result):
             widths = "; ".join(", ".join(map(str, own)) for own in self.filling_widths)
             facts["smallest_filling_widths"] = widths or "none within the limits"
         known = [
-            f"Near almost all weights the function moves in {self.dimension} independent "
-            f"directions when its {self.parameters} weights do."
+            f"Near almost all weights, changes of the {self.parameters} weights change the "
+            f"function in {self.dimension} independent directions."
         ]
         if self.defect:
             known.append(
-                f"Counting weights and scales promises {self.expected}: {self.defect} directions "
-                "are lost to relations that counting does not see."
+                f"The number of weights without scales is {self.expected}: the dimension is "
+                f"smaller by {self.defect}, because of further relations."
             )
         if self.ambient is not None:
             fills = "fills" if self.filling else "does not fill"
@@ -163,7 +163,7 @@ def degrees(network: Network) -> tuple[int, bool] | None:
     """
     if not isinstance(network, ActivatedNetwork):
         if network.chain() is None:
-            raise InputError(f"dimension does not know {network.title} networks")
+            raise InputError(f"dimension does not support {network.title} networks")
         return 1, True
     if network.activation.is_linear:
         return 1, not network.biases

@@ -26,7 +26,9 @@ def explain(found: Identification) -> Explanation:
                 f"{plural(number, f'{number} weight')} {'is' if number == 1 else 'are'} the same "
                 "in all of that family: determined near the truth."
             )
-        known.append("A free weight can be changed a little, and others make up for it.")
+        known.append(
+            "A free weight can be changed a little if others are changed to compensate for it."
+        )
     else:
         known.append(
             f"All {size} weights change the labels independently (rank {local.rank.rank}): no "
@@ -39,8 +41,8 @@ def explain(found: Identification) -> Explanation:
         known.append(
             "Generic labels have one match only, the truth."
             if roots == 1
-            else f"Generic labels have {roots} complex matches. Real data may tell alternatives "
-            "apart only where these are not real, which differs by instance."
+            else f"Generic labels have {roots} complex matches. Real data exclude those that are "
+            "not real; their number differs by instance."
         )
     open_ = decided_by = ""
     steps: list[Step] = []
@@ -48,23 +50,22 @@ def explain(found: Identification) -> Explanation:
         open_ = "whether there are other matches, far from the truth: their number was not found"
         if found.problem.network.equations_are == "analytic":
             decided_by = (
-                "nothing that is known here: with this activation the number of matches is no "
-                "number of roots of polynomials"
+                "no known method: with this activation the matches are not roots of polynomials"
             )
         else:
             decided_by = "the number N of complex solutions"
         if found.out_of_time:
             steps.append(step("identify", "more time", timeout=max(600, 5 * found.timeout)))
     elif local.dimension:
-        open_ = "the values of the free weights: no amount of such data gives them"
+        open_ = "the values of the free weights, which these data do not determine"
         decided_by = (
-            f"fewer learnable weights (at most {local.rank.rank}), or more samples or outputs "
-            "where the rank grows with them"
+            f"fewer learnable weights (at most {local.rank.rank}), or more samples or outputs if "
+            "the rank grows with them"
         )
         steps.append(step("design", "an allocation of independent weights"))
     elif found.finitely_many:
         open_ = "which of finitely many matches is the truth"
-        decided_by = "one more sample, as a rule: compare with a larger m"
+        decided_by = "usually one more sample: try a larger m"
         steps.append(step("count", "the real alternatives", instances=8, solutions=True))
     return Explanation(tuple(known), open_, decided_by, tuple(steps))
 
@@ -74,14 +75,14 @@ def explain_updates(found: Identification) -> Explanation:
     local, learning = found.fibre, found.problem.learning
     gauge = learning.size - learning.dimension
     known = [
-        f"{plural(learning.size, f'{learning.size} parameter')} learn, and move "
+        f"{plural(learning.size, f'{learning.size} parameter')} learn, and change "
         f"{learning.moving.size} weights within a set of dimension {learning.dimension}; the "
         f"labels depend on it in {local.rank.rank} independent directions."
     ]
     if gauge:
         known.append(
-            "U and V themselves are never determined (U G and V G⁻ᵀ lead to the same weights); "
-            "the weights can be."
+            "U and V are never determined (U G and V G⁻ᵀ give the same weights), but the weights "
+            "may be."
         )
     if not local.dimension:
         known.append("No other match lies near the truth: all of these weights are determined.")

@@ -207,7 +207,7 @@ def fibre_of_moves(
                 break
             raise OutOfTime(
                 f"{over}; the rank is {own.rank}: matches form a family of dimension "
-                f"{size - own.rank}, and which weights are free was not found by then"
+                f"{size - own.rank}, and the free weights were not found in time"
             ) from None
         if found < own.rank:
             continue

@@ -163,12 +163,12 @@ class Identification(Result):
         for group in self.fibre.groups:
             cells = _listed(group)
             out.append(
-                f"  free, each made up for by the others: {cells}"
+                f"  free, each compensated by the others: {cells}"
                 if len(group) > 1
                 else f"  free, without effect on any label: {cells}"
             )
         if self.fibre.dimension and self.fibre.determined:
-            out.append(f"  determined locally all the same: {_listed(self.fibre.determined)}")
+            out.append(f"  determined locally nevertheless: {_listed(self.fibre.determined)}")
         if self.alternatives is not None and self.finitely_many:
             for cell, count in self.alternatives.values.items():
                 text = f"  {_listed([cell])}: "
@@ -226,7 +226,7 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
     allocation, support = problem.allocation, problem.support
     found, unknown, out_of_time = None, "", False
     if local.dimension:
-        unknown = "not asked where matches are not isolated" if local.determined else ""
+        unknown = "not computed where matches are not isolated" if local.determined else ""
     elif allocation.size:
         try:
             found = alternatives(allocation, support, seed=seed, timeout=time_left(timeout))

@@ -216,7 +216,7 @@ class _Case(OnRanks):
         problem, seed, search = self.problem, self.effort.seed, self.effort.limits.search
         candidates = self.effort.tools.candidates
         try:
-            with phase("looking for an instance without real solutions"):
+            with phase("search for an instance without real solutions"):
                 # If exact solving is fast, no guesses are needed, which take time to start.
                 parts = (search, math.inf) if candidates is None else (search / 4, _FIRST)
                 witness, text = find_witness(problem, roots, seed, *parts)
@@ -230,7 +230,7 @@ class _Case(OnRanks):
                             self.evidence["enclosed_solutions"] = enclosed
                             break
         except OutOfTime as over:
-            text = f"instances without real solutions were looked for: {over}"
+            text = f"instances without real solutions were searched for: {over}"
         if not self.evidence.keys() & {"no_real_root", "enclosed_solutions"}:
             rule = f"not minimal, {roots.value} complex solutions{how}"
             return self.conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=(text,))
@@ -318,7 +318,7 @@ class _Case(OnRanks):
         primes = " and ".join(map(str, found.primes))
         self.notes.append(
             f"{number} at infinity, counted modulo {primes}; no bound is known on the probability "
-            "that a prime or a point misleads"
+            "that this is wrong because of a prime or a point"
         )
         return self.conclude(MAXIMAL, f"real solutions near infinity: {number} there, odd"), ""
 
@@ -338,9 +338,9 @@ class _Case(OnRanks):
             if roots.value % 2:
                 self.evidence["tied"] = tied.to_dict()["learnable"]
                 self.counted(roots)
-                rule = f"{size} groups of weights that move together are maximal"
+                rule = f"{size} groups of tied weights are maximal"
                 return self.conclude(MAXIMAL, f"{rule} (N = {roots.value})"), ""
-        return None, f"{tried} ways to let weights move together: none with an odd root count"
+        return None, f"{tried} ways to tie weights: none with an odd root count"
 
 
 @dataclass

@@ -60,7 +60,7 @@ def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], se
     """The reason if no budget is violated: a dependent set of weights."""
     cells = smallest_circuit(allocation, support, seed)
     names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
-    return f"no budget is violated, but these {len(cells)} depend on each other: {names}"
+    return f"no budget is violated, but these {len(cells)} are dependent: {names}"
 
 
 class OnRanks:
@@ -357,7 +357,7 @@ def _read_roots(data: Any, place: str, problem: Problem) -> RootEvidence:
     value = fields.whole("value", 1)
     rule, form = fields.text("rule"), fields.text("form")
     if rule not in (LINEAR, DEGREE, TRACE):
-        raise CheckFailed(fields.at("rule"), f"{one_line(rule)} is no way to count")
+        raise CheckFailed(fields.at("rule"), f"{one_line(rule)} is not a method of counting")
     blocks, primes = fields.wholes("blocks", 1), fields.wholes("primes", 2)
     fields.whole("seed")
     if fields.has("trace"):

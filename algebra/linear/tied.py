@@ -92,4 +92,4 @@ def check_tied(problem: Problem, tied: Problem, equations: int, seed: int, say: 
     found = learning_rank(tied.learning, equations, seed).rank
     if groups != equations or found != equations:
         raise CheckFailed(PLACE, f"{groups} groups of rank {found} for {equations} equations")
-    say(PLACE, PROVED, f"{groups} groups of weights that move together, of full rank")
+    say(PLACE, PROVED, f"{groups} groups of tied weights, of full rank")

@@ -159,7 +159,7 @@ class ClaimChecker:
         """Only ranks and, if it was counted, N are claimed."""
         if roots is not None:
             self._root_count(self.problem.allocation, roots)
-        self.say("verdict", UNCHECKED, "undecided: nothing is claimed but the numbers above")
+        self.say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
         return UNCHECKED
 
     def _full_rank(self, known: str, what: str = "the allocation's rank") -> None:
@@ -188,7 +188,7 @@ class ClaimChecker:
             if getattr(evidence, name) is not None
         ]  # fmt: skip
         if len(parts) > 1:
-            raise CheckFailed(f"evidence.{parts[1]}", f"has no place beside {parts[0]}")
+            raise CheckFailed(f"evidence.{parts[1]}", f"does not belong beside {parts[0]}")
         roots, count = evidence.root_count, claim.generic_root_count
         needing = (
             evidence.sub_allocation, evidence.tied, evidence.no_real_root,
@@ -224,7 +224,7 @@ class ClaimChecker:
             text = "is 0, but the verdict rests on ranks at random points"
             raise CheckFailed("error_bound", text)
         if self.claim.error_bound != 0:
-            text = "of the points that the certifying program drew; not used here"
+            text = "about the points that the certifying program drew; not used here"
             self.say("error_bound", UNCHECKED, text)
 
     # -- ranks ---------------------------------------------------------------------
@@ -354,7 +354,7 @@ class ClaimChecker:
         evidence = self.evidence
         if evidence.teacher_reached is not None:
             if not self.peers:
-                text = "the teacher is no network of this kind: its being reached proves nothing"
+                text = "the teacher is not a network of this kind, so this proves nothing"
                 raise CheckFailed("evidence.teacher_reached", text)
             check_reached(self.problem, evidence.teacher_reached, self.seed, self.say)
             self.say("verdict", PROVED, "the teacher itself is a student: MP = 1")
@@ -367,13 +367,13 @@ class ClaimChecker:
             return PROVED
         if evidence.at_infinity is not None:
             if evidence.root_count is not None:
-                raise CheckFailed("evidence.root_count", "has no place beside at_infinity")
+                raise CheckFailed("evidence.root_count", "does not belong beside at_infinity")
             counted = check_infinity(
                 self.problem, evidence.at_infinity, self.claim.equations, self.seed,
                 self.effort.limits.basis, self.say,
             )  # fmt: skip
             status = weakest(known, counted)
-            text = "an odd number of solutions at infinity, so always a real one nearby: MP = 1"
+            text = "an odd number of solutions at infinity, so a real one is always near: MP = 1"
             self.say("verdict", status, text)
             return status
         if evidence.root_count is None:
@@ -439,19 +439,19 @@ class ClaimChecker:
         with phase("another instance without real solutions"):
             data, tried = find_witness(self.problem, count, self.seed + 7_777_777, seconds)
         if data is None:
-            self.say(place, UNFINISHED, f"{text}, and no other was found: {tried}")
+            self.say(place, UNFINISHED, f"{text}, and no other instance was found: {tried}")
             return UNFINISHED
         own = read_witness(data, place, self.problem)
         check_no_real_root(
             self.problem, own, roots.value, self.claim.equations, self.seed, lambda *_: None
         )
-        self.say(place, PROBABLE, f"{text}; another one, drawn anew, has no real solution either")
+        self.say(place, PROBABLE, f"{text}; another random instance has no real solution either")
         return PROBABLE
 
     def _given(self, roots: RootEvidence, status: str) -> str:
         if status == PROVED:
             return ""
-        numerical = ", which the certificate has from a trace test: numerical, no proof"
+        numerical = ", from a trace test of the certifying program: numerical, not a proof"
         return " (given N" + numerical * (roots.rule == TRACE) + ")"
 
     def _target(self) -> Allocation:

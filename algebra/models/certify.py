@@ -103,7 +103,7 @@ class _ModelCertifier(OnRanks):
         problem, allocation = self.problem, self.problem.allocation
         if everything_learns(allocation, problem.support):
             self.evidence["everything_learns"] = True
-            rule = "every weight that exists learns: the teacher is a student"
+            rule = "every existing weight learns: the teacher is a student"
             return self.conclude(MAXIMAL, rule)
         if not self._ranks_proved():
             self.evidence["upper_bounds"] = True
@@ -111,7 +111,8 @@ class _ModelCertifier(OnRanks):
             return self.conclude(UNDECIDED, rule, tried=(none_found(self.whole.rank),))
         if self.own.rank < self.whole.rank:
             if self.piece is not None:
-                rule = f"rank {self.own.rank} of {self.whole.rank} on the piece that was drawn"
+                where = "on the activation pattern that was drawn"
+                rule = f"rank {self.own.rank} of {self.whole.rank} {where}"
                 tried = "other activation patterns or tokens may have other ranks"
                 return self.conclude(UNDECIDED, rule, tried=(tried,))
             rule, bound, reasons = why_minimal(problem, self.whole, self.own, self.effort.seed)
@@ -122,7 +123,7 @@ class _ModelCertifier(OnRanks):
             rule = f"the labels are affine in {', '.join(part)}, of full rank: a linear system"
             return self.conclude(MAXIMAL, rule)
         what = "analytic" if self.piece is None else "by pieces"
-        tried = "parameters that enter the labels affinely: none of full rank"
+        tried = "parameters in which the labels are affine: none of full rank"
         return self.conclude(UNDECIDED, f"not minimal, {what}", tried=(tried,))
 
     def _ranks_proved(self) -> bool:

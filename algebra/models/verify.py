@@ -74,7 +74,7 @@ class _ModelChecker(ClaimChecker):
         claim, network = self.claim, self.network
         self.say("problem.network.digest", PROVED, f"the model in the file: {network.digest}")
         if (self.piece is not None) != network.is_piecewise:
-            raise CheckFailed("evidence.pattern", "is there where labels go by pieces only")
+            raise CheckFailed("evidence.pattern", "belongs only to labels that are piecewise")
         allocation = claim.problem.allocation
         at_file = network.at_file(allocation.masks, claim.problem.support)
         self.problem = replace(claim.problem, network=at_file)
@@ -101,10 +101,12 @@ class _ModelChecker(ClaimChecker):
             raise CheckFailed("evidence.regular_minor", "is missing: formal ranks are upper bounds")
         if claim.verdict == MINIMAL:
             if self.piece is not None:
-                raise CheckFailed("verdict", "minimal on one piece is not minimal")
+                raise CheckFailed(
+                    "verdict", "minimal on one activation pattern does not mean minimal"
+                )
             return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
         if claim.verdict == INTERMEDIATE:
-            raise CheckFailed("verdict", "nothing here shows that MP < 1")
+            raise CheckFailed("verdict", "the evidence does not show MP < 1")
         known = self._bounded(known)
         self._full_rank(known)
         return self._affine(known)
@@ -127,7 +129,7 @@ class _ModelChecker(ClaimChecker):
             text = f"has no place in the certificate of a {self.claim.verdict} allocation"
             raise CheckFailed("evidence.affine_part", text)
         if self.everything and (self.part or self.minor):
-            raise CheckFailed("evidence.everything_learns", "has no place beside the rest")
+            raise CheckFailed("evidence.everything_learns", "does not belong to this evidence")
 
     def _exact(self) -> bool:
         """Whether formal ranks are attained: by the argument, or by the minor."""
@@ -168,7 +170,7 @@ class _ModelChecker(ClaimChecker):
         place, problem = "evidence.affine_part", self.problem
         allocation = problem.allocation
         if not self.part or not set(self.part) <= set(allocation.matrices):
-            raise CheckFailed(place, "is not there, or is no part of what learns")
+            raise CheckFailed(place, "is missing, or is not a part of what learns")
         if not self.network.affine_in(self.part):
             raise CheckFailed(place, "the labels are not affine in it")
         cells = [cell for cell in allocation.cells if cell[0] in self.part]

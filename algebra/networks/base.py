@@ -562,7 +562,7 @@ class Network(Programmed):
             If it does not; the message names the verbs that do.
         """
         if self.only_verbs:
-            raise InputError(f"{verb} does not know {self.title} networks; {self.only_verbs} do")
+            raise InputError(f"{verb} does not support {self.title} networks; {self.only_verbs} do")
 
     def need_ranks(
         self, verb: str, support: Support, attained: Callable[[], bool] | None = None

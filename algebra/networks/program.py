@@ -103,10 +103,10 @@ class ProgramNetwork(Network):
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"weights": (GENERIC, FILE)}
     meanings: ClassVar[Mapping[str, str]] = {
         "file": "an ONNX file beside this one",
-        "weights": "what weights are that do not learn: any numbers, or those of the file",
-        "output": "the output of the file that is the labels; its first by default",
-        "size": "numbers for sizes of inputs that the file gives a name only",
-        "constants": "tensors of the file that are numbers and no parameters: names or patterns",
+        "weights": "values of the weights that do not learn: generic numbers, or those of the file",
+        "output": "the output of the file whose values are the labels; the first by default",
+        "size": "numbers for sizes of inputs that have only a name in the file",
+        "constants": "tensors of the file that are constants, not parameters: names or patterns",
         "digest": "SHA-256 of the file; another file is refused",
         "model": "the file itself in base 64",
     }
@@ -160,7 +160,7 @@ class ProgramNetwork(Network):
         if self.digest not in ("", digest):
             raise InputError(
                 f"network.digest: {self.file or 'the model'} has another content (SHA-256 "
-                f"{digest}) than the file that this is about ({shown(self.digest)})"
+                f"{digest}) than the file of this problem ({shown(self.digest)})"
             )
         object.__setattr__(self, "digest", digest)
         whole_number(self.m, "m", 1, MAX_CELLS)

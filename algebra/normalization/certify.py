@@ -148,5 +148,5 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
         tried += (f"MP < 1: {text}; whether MP > 0 is open",)
     else:
         tried += (f"counting: {r} learnable weights in effect, {target.rank} equations",)
-    rule = "decided per instance, not in general, where units may switch between samples"
+    rule = "decided per instance, not in general, since units may be active for some samples only"
     return conclude(UNDECIDED, rule, rank, tried=tried)

@@ -158,7 +158,7 @@ class _OrderSearch:
                 text = (
                     f"layer {at + 1}: scales that realize the target exist (proved), but no "
                     "rational ones were found; in doubles they come with a proved error bound: "
-                    "leave out exact"
+                    "do not use exact"
                 )
                 return NotRealized(at + 1, IRRATIONAL, text)
         layer, width = at + 1, len(self.weights[2 * at])

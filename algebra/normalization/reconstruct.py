@@ -192,9 +192,9 @@ def reconstruct(
         if not second_scales:
             layer = failure.obstruction.layer
             text = (
-                f"{failure}; that is without the scales of the even layers, and with the target's "
-                "hidden units in their own scale, so it proves nothing: tune the even layers' "
-                "scales too (second_scales)"
+                f"{failure}; the scales of the even layers are fixed here, and the hidden units "
+                "have the target's scale, so this proves nothing: tune the even layers' scales too "
+                "(second_scales)"
             )
             raise NotRealized(layer, NOT_FOUND, text) from None
     hidden = align(target, weights).units

@@ -90,7 +90,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     elif verdict == UNDECIDED:
         if reduction is not None:
             raise CheckFailed("evidence.lowered", "is missing")
-        say("verdict", UNCHECKED, "undecided: nothing is claimed but the numbers above")
+        say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
     else:
         _check_counting(claim, r, again, checklist)
     evidence.finish()

@@ -104,7 +104,10 @@ def points_of(
         if powers.rank() == size and w.gcd(w.derivative()).degree() == 0:
             break
     else:
-        raise NotRadical(f"no linear form has {size} values: multiple points, or bad luck")
+        raise NotRadical(
+            f"no linear form with {size} values was found: points are multiple, or the random "
+            "choice was unlucky"
+        )
     # x_i · 1 = Σ_j a_ij t^j, so a_i = (row of x_i) · powers⁻¹.
     images = np.stack([matrix[0] for matrix in matrices]) if variables else np.zeros((0, size))
     inverse = powers.inv()

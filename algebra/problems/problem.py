@@ -180,18 +180,17 @@ class Problem:
         """Refuse updates together with random cells, constraints or measured values."""
         if self.updates and self.constraints:
             raise InputError(
-                f"[constraints] are about single weights, but {self._updated}: leave one of them "
-                "out"
+                f"[constraints] are about single weights, but {self._updated}: remove one of them"
             )
         if self.updates and self.is_random:
             raise InputError(
-                f"random cells are drawn anew for each trial, but {self._updated}, which no verb "
-                "with trials takes: write fixed masks beside updates"
+                f"random cells are drawn for each trial, but {self._updated}, which verbs with "
+                "trials do not support: write fixed masks beside updates"
             )
         if self.updates and (self.values or self.distribution.signs):
             raise InputError(
-                f"[values] and signs are of single weights, but {self._updated}: leave one of them "
-                "out"
+                f"[values] and signs are about single weights, but {self._updated}: remove one of "
+                "them"
             )
 
     def _read_values(self) -> Values:
@@ -205,9 +204,9 @@ class Problem:
             other = True
         if other or dict(network.teacher_shapes) != dict(network.shapes):
             raise InputError(
-                f"[values] and signs are not known for a {network.title} network such as this "
-                "one, which has no layers of units, is solved as another or has another teacher: "
-                "write it as one of kind lrnn or lffn, or with an activation that is not linear"
+                f"[values] and signs are not implemented for this {network.title} network, which "
+                "has no layers of units, is solved as another network or has another teacher: "
+                "write it with kind lrnn or lffn, or with an activation that is not linear"
             )
         given = {*self.distribution.masks, *(name for name, _, _ in values.numbers)}
         for name in sorted(given.intersection(network.rates)):
@@ -258,8 +257,8 @@ class Problem:
         if self.values.pinned(()):
             raise InputError(
                 f"{verb} is about generic weights, and [values] without jitter makes weights exact "
-                "numbers: give a jitter, leave [values] out, or ask certify, count, estimate, "
-                "compare, profile or train"
+                "numbers: add a jitter, remove [values], or use certify, count, estimate, compare, "
+                "profile or train"
             )
 
     @classmethod
@@ -334,13 +333,13 @@ class Problem:
         """
         if self.updates:
             raise InputError(
-                f"{self._updated}: this question needs single cells (masks of 0 and 1); inspect, "
+                f"{self._updated}: this verb needs single cells (masks of 0 and 1); inspect, "
                 "certify, verify, identify, record, design, repair and robust take updates"
             )
         if self.is_random:
             raise InputError(
-                "the allocation is random, drawn anew for each trial; this question needs a "
-                "fixed one (masks of 0 and 1)"
+                "the allocation is random, drawn for each trial; this verb needs a fixed one "
+                "(masks of 0 and 1)"
             )
         return Allocation.from_masks(self.network, self.learnable)
 

@@ -34,10 +34,10 @@ TABLES = {
     "learnable": "which weights may learn: an entry for each matrix that does",
     "support": "structural zeros: the weights that exist, for each sparse matrix",
     "distribution": "how weights, teacher and inputs are drawn",
-    "constraints": "what a match may look like: bounds and signs of the learnable weights",
+    "constraints": "conditions on a match: bounds and signs of the learnable weights",
     "values": "measured weights, which are not drawn: an entry for each matrix that has some",
-    "types": "cell types: parameters of one type, or of one pair of types, move together",
-    "names": "what units are called: neurons (or layer1, layer2, …), inputs, outputs",
+    "types": "cell types: parameters of one type, or of one pair of types, change together",
+    "names": "names of units: neurons (or layer1, layer2, …), inputs, outputs",
 }
 MEANINGS = {
     "n": "hidden units",
@@ -48,7 +48,7 @@ MEANINGS = {
     "m": "samples",
     "widths": "widths of the hidden layers; of a normalization net all of its target's layers",
     "hidden": "hidden widths of the frozen network, one for each layer of the target",
-    "activation": "what hidden units do",
+    "activation": "the activation of hidden units",
     "leak": "α of h = (1 − α) h + α φ(…): a number, one for each unit, or learnable",
     "read": "which outputs are labels: those of the last step, or of all",
     "biases": "whether units have biases; they learn where [learnable] names them",
@@ -65,7 +65,7 @@ MEANINGS = {
     "inputs": "law of the samples",
     "teacher": "law of the teacher's weights",
     "signs": "signs that weights are drawn with, by neuron or by weight: 1, -1, 0 (free)",
-    "jitter": "how far a draw is from the measured weights: a standard deviation, or a share",
+    "jitter": "standard deviation of a draw from the measured weights, absolute or relative",
     "max_abs": "every learnable weight within ± this bound",
     "max_change": "every learnable weight within ± this bound of its value before learning",
     "sign": "keep (that of the value before learning), + or -",
@@ -85,7 +85,7 @@ EDGE_KEYS: dict[str, dict[str, Any]] = {
     },
     "unknown": {
         "enum": list(UNKNOWN),
-        "description": "what becomes of edges with units that have no name here",
+        "description": "treatment of edges with units that have no name here",
     },
     "rows": {"enum": ["pre", "post"], "description": "of a matrix: what its rows are"},
 }
@@ -278,7 +278,7 @@ def _random() -> dict[str, Any]:
         "required": ["random"],
         "additionalProperties": False,
         "properties": {"random": inner},
-        "description": "an allocation drawn anew for each trial",
+        "description": "an allocation drawn for each trial",
     }
 
 

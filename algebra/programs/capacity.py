@@ -279,15 +279,15 @@ def _document(found: Capacity) -> Document:
 def _why(found: Capacity) -> Explanation:
     """What follows from the ranks for samples."""
     known = [
-        "A capacity is the largest number of generic samples for which the labels change with "
-        "the parameters in as many independent directions as there are labels: all labels near "
-        "the network's own can be met, and with one sample more they cannot."
+        "A capacity is the largest number of generic samples for which the labels change with the "
+        "parameters in as many independent directions as there are labels: then all labels near "
+        "those of the network can be fitted, and with one sample more they cannot."
     ]
     wasted = [s for s in found.subsets if s.is_whole and s.redundant and s.capacity < s.counting]
     if wasted:
         most = max(wasted, key=lambda s: s.redundant / s.learnable)
         known.append(
-            f"{most.name}: {most.learnable} parameters act like {most.rank}, so they fit "
+            f"{most.name}: {most.learnable} parameters have the effect of {most.rank}, so they fit "
             f"{most.capacity} samples and not {most.counting}."
         )
     if found.needed:
@@ -593,16 +593,16 @@ def _reason(model: Model, names: Sequence[str], height: int) -> str:
     met = [_meets(model.program, name) for name in names]
     together = set().union(*met)
     if height == 0 and together == {"exp"}:
-        return "a shift of what a softmax takes, which it takes out"
+        return "a shift of the input of a softmax, which has no effect"
     if height == 0 and together <= {"norm"}:
-        return "a shift before a norm, which takes it out"
+        return "a shift before a normalization, which has no effect"
     if together == {"label"}:
         return "they enter the labels linearly, through common sums"
     shapes = model.program.weights
     if len(names) > 1 and all(max(shapes[n], default=1) == np.prod(shapes[n]) for n in names):
-        return "shifts or gains of one that the others make up for"
+        return "shifts or gains of one that others compensate"
     if len(names) > 1:
-        return "changes of one that the others make up for, as scales between linear maps"
+        return "changes of one that others compensate, such as scales between linear maps"
     return ""
 
 

@@ -128,7 +128,8 @@ def deficit_error(
     if error >= _USEFUL:
         raise InputError(
             f"a rank deficit of a {network.title} of this depth and degree cannot be bounded "
-            f"modulo primes below 2^61 (one at a point would be wrong with probability up to "
+            "modulo primes below 2^61 (a deficit at one point would be wrong with probability up "
+            "to "
             f"{shown(error)}); choose fewer steps, or an activation of lower degree"
         )
     return error

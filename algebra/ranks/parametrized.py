@@ -351,8 +351,8 @@ def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
     for name, update in updates.items():
         if singly and isinstance(update, LowRank):
             raise InputError(
-                f"learnable.{name}: {singly} asks of single parameters, and those of a low-rank "
-                "update mean nothing one by one; write cells, gains or ties there"
+                f"learnable.{name}: {singly} is about single parameters, and those of a low-rank "
+                "update have no meaning one by one; use cells, gains or ties there"
             )
     network = Parametrized(problem.network, tuple(updates.items()))
     masks = {n: v for n, v in problem.learnable.items() if n not in updates}
@@ -383,7 +383,9 @@ def by_updates(problem: Problem) -> Problem:
         }
         left = update.restricted(shape, kept)
         if left is not None and name in learnable and learnable[name].any():
-            raise InputError(f"{name} learns by an update and by cells: choose among one of them")
+            raise InputError(
+                f"{name} learns by an update and by cells: choose parameters of one of them"
+            )
         if left is not None:
             learnable[name] = left
     names = Names(network.base, problem.names.given)

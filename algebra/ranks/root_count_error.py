@@ -116,7 +116,8 @@ def by_trace(residual: str, tolerance: str, share: str) -> CountCertainty:
     """Certainty of a count by a trace test: numerical, without a probability."""
     text = (
         f"numerical: trace test with residual {residual} (passes below {tolerance}; a missing "
-        f"point would leave {share} or more); floating point, no proof and no probability of error"
+        f"point would give {share} or more); floating point, without a proof or a bound of the "
+        "error probability"
     )
     return CountCertainty(NUMERICAL, None, text)
 
@@ -165,7 +166,10 @@ def _counted(primes: int) -> str:
 
 
 def _unbounded(counted: str, why: str) -> CountCertainty:
-    text = f"{counted}: N or more, proved; no bound below 1 on its being more ({why})"
+    text = (
+        f"{counted}: N or more, proved; no bound below 1 is known for the probability that it is "
+        f"larger ({why})"
+    )
     return CountCertainty(UNBOUNDED, None, text)
 
 

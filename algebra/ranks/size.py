@@ -142,7 +142,7 @@ def check_size(
         large = min(rows, columns) >= LARGE
         per_entry, rate = (FOR_BLOCKS, _BLOCK_RATE) if large else (FOR_RANK, _RATE)
     needed = per_entry * rows * columns + 2 * 8 * factors
-    check_memory(needed, table, "let fewer weights learn, or take fewer samples")
+    check_memory(needed, table, "use fewer learnable weights or fewer samples")
     seconds = rows * columns * min(rows, columns) / rate
     chain = network.chain()
     steps = 0 if chain is None else len(chain.steps)

@@ -66,10 +66,10 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
         except OutOfTime:
             in_time = False
     if certain:
-        rule = f"no activation pattern leaves rank above {bound}, labels have {whole.rank}"
+        rule = f"no activation pattern has a rank above {bound}, and labels have rank {whole.rank}"
     elif instance is not None:
         evidence["no_match"] = instance
-        rule = "an instance that no weights match, nor any near it"
+        rule = "an instance without a match, which has none nearby either"
     else:
         rule = "decided per instance, not in general, for a ReLU network"
     tried = ["budgets of rows, columns and layers: none is exceeded"]

@@ -65,7 +65,7 @@ def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
         if getattr(claim, name) != right:
             raise CheckFailed(name, f"says {getattr(claim, name)}; it is {right}")
     if claim.generic_root_count is not None:
-        raise CheckFailed("generic_root_count", "a ReLU net has none")
+        raise CheckFailed("generic_root_count", "a ReLU net has no such count")
 
 
 def _check_active_rank(claim: Claim, seed: int, say: Say) -> int:
@@ -102,7 +102,7 @@ def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) 
     """
     verdict, equations = data["verdict"], data["equations"]
     if verdict == "undecided":
-        say("verdict", UNCHECKED, "undecided: nothing is claimed but the numbers above")
+        say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
     elif verdict != "intermediate":
         raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
     elif "no_match" in data["evidence"]:
@@ -110,7 +110,8 @@ def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) 
         say(
             "evidence.no_match",
             PROVED,
-            f"an instance without a match, nor any near it; leaves refuted with slack: {leaves}",
+            "an instance without a match, which has none nearby either; leaves refuted with "
+            f"slack: {leaves}",
         )
         say("verdict", PROVED, "MP < 1; both nets are silent with positive probability, so MP > 0")
     elif bound >= equations:
@@ -119,7 +120,7 @@ def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) 
         say(
             "verdict",
             PROVED,
-            f"every pattern leaves rank at most {bound} < {equations}; both nets are "
+            f"every pattern has rank at most {bound} < {equations}; both nets are "
             "silent with positive probability",
         )
 
@@ -128,7 +129,7 @@ def _check_instance(problem: Problem, evidence: Mapping[str, Any]) -> int:
     place = "evidence.no_match"
     decision = read_decision(evidence, place)
     if decision.verdict != NO_MATCH:
-        raise CheckFailed(f"{place}.verdict", "this is no refuted instance")
+        raise CheckFailed(f"{place}.verdict", "this is not a refuted instance")
     if decision.system.box:
         raise CheckFailed(f"{place}.box", "an instance without a match in a box may have others")
     if decision.teacher is None:

@@ -25,14 +25,14 @@ _MEANING = {
 
 
 def audit_parts(found: AuditResult) -> tuple[Part, ...]:
-    """A table of the theorems on one matrix, and the smallest allocations they are wrong of."""
+    """A table of the theorems on one matrix, and the smallest allocations that refute them."""
     share = f" of {found.total}" if found.checked < found.total else ""
     title = (
         f"{found.network}; {plural(found.budget, f'{found.budget} weight')} of {found.matrix}: "
         f"{found.checked}{share} allocations, {found.minimal} minimal"
     )
     if not found.theorems:
-        return (Paragraph(f"{title}; no theorem speaks of these"),)
+        return (Paragraph(f"{title}; no theorem applies"),)
     wrong = [(t.says_maximal_but_minimal, t.says_minimal_but_not) for t in found.theorems]
     columns: dict[str, Sequence[Any]] = {
         "theorem": [t.theorem for t in found.theorems],
@@ -57,7 +57,7 @@ def _example(found: AuditResult, example: Counterexample) -> tuple[Part, ...]:
     if example.rank < example.equations:
         where = f"at {len(example.points)} random points, modulo {primes}"
     text = (
-        f"  {example.theorem} says {example.says}, wrongly, of {allocation}: rank {example.rank} "
+        f"  {example.theorem} wrongly says {example.says} for {allocation}: rank {example.rank} "
         f"of {example.equations} {where}"
     )
     if max(found.network.shapes[found.matrix]) > WIDEST:
@@ -83,21 +83,24 @@ def audit_explanation(parts: Sequence[AuditResult], seed: int) -> Explanation:
                 if number
             ]
             known.append(
-                f"Theorem {theorem.theorem}, as stated, is wrong of {part.budget} weights of "
-                f"{part.matrix}: of {theorem.checked} checked {' and '.join(statements)}."
+                f"Theorem {theorem.theorem}, as stated, is wrong for {part.budget} weights of "
+                f"{part.matrix}: of {theorem.checked} checked, {' and '.join(statements)}."
             )
     checked = sum(part.checked for part in parts)
     if checked and not is_wrong:
         silent = sum(t.silent for p in parts for t in p.theorems)
-        where = f"; they are silent {plural(silent, f'{silent} time')}, where only the rank decides"
+        where = (
+            f"; in {plural(silent, f'{silent} case')} they are silent, and only the rank decides"
+        )
         known.append(
-            f"No theorem is wrong of the {plural(checked, f'{checked} allocation')} checked"
+            f"No theorem is wrong for the {plural(checked, f'{checked} allocation')} checked"
             f"{where * bool(silent)}."
         )
     if checked:
         known.append(
-            "The truth is the generic rank: that any allocation is misjudged has probability at "
-            f"most {float_text(max(part.error_bound for part in parts))}."
+            "The reference is the generic rank; the probability that it is wrong for any of them "
+            "is "
+            f"at most {float_text(max(part.error_bound for part in parts))}."
         )
     left = sum(part.total for part in parts) - checked
     open_, decided_by, steps = "", "", list[Step]()
@@ -107,10 +110,10 @@ def audit_explanation(parts: Sequence[AuditResult], seed: int) -> Explanation:
             if checked
             else "everything: no allocation was checked"
         )
-        decided_by = "more of them drawn, or other ones; the smallest nets can be audited whole"
-        steps.append(step("audit", "more of them", count=max(10 * checked, 1000), seed=seed))
+        decided_by = "a larger or another sample; the smallest nets can be audited completely"
+        steps.append(step("audit", "a larger sample", count=max(10 * checked, 1000), seed=seed))
     if is_wrong:
-        purpose = "the corrected theorems beside them"
+        purpose = "the same with the corrected theorems"
         steps.append(step("audit", purpose, corrected=True, seed=seed))
     return Explanation(tuple(known), open_, decided_by, tuple(steps))
 
@@ -156,8 +159,8 @@ def _atlas_explanation(found: Atlas) -> Explanation:
     ]
     if done:
         known.append(
-            "Allocations that a symmetry of the network carries into each other have one MP: an "
-            "orbit was certified once."
+            "Allocations that a symmetry of the network maps to each other have the same MP: one "
+            "allocation of each orbit was certified."
         )
     again: dict[str, Any] = {
         "budget": found.budget, "matrix": found.matrices, "seed": found.seed,
@@ -166,13 +169,13 @@ def _atlas_explanation(found: Atlas) -> Explanation:
     open_, decided = [], []
     if found.is_partial:
         left = found.orbits - len(found.entries)
-        open_.append(f"{plural(left, f'{left} orbit')} of {found.orbits} that were not begun")
+        open_.append(f"{plural(left, f'{left} orbit')} of {found.orbits}, not begun")
         decided.append("more time")
-        purpose = "goes on where it stopped, if asked again"
+        purpose = "the same command again, which continues where it stopped"
         steps.append(step("atlas", purpose, **again, store="atlas.json"))
     if totals.get(UNDECIDED):
-        open_.append("the undecided ones, of which neither parity nor a witness says more")
-        decided.append("instances without real solutions, for which more time may be given")
+        open_.append("the undecided ones, which neither parity nor a witness decides")
+        decided.append("instances without real solutions, found with more time")
         steps.append(step("atlas", "a longer search for each orbit", **again, search=60))
     if totals.get(MAXIMAL) and found.network.rank_decides:
         steps.append(step("design", "an allocation with MP = 1, chosen by cost", goal="maximal"))

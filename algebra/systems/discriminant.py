@@ -158,10 +158,10 @@ def discriminant_of(found: Elimination, root_count: int | None = None) -> Discri
         if polynomial.degree() != root_count:
             raise InputError(
                 f"the resultant in {names[0]} has degree {polynomial.degree()}, but there are "
-                f"{root_count} solutions: it has other roots besides"
+                f"{root_count} solutions: it has additional roots"
             )
     if len(polynomial.as_expr().expand().args) > _MOST_TERMS:
-        raise InputError("the polynomial has too many terms: let fewer data be symbols")
+        raise InputError("the polynomial has too many terms: use fewer symbols")
     if polynomial.degree() < 2:
         raise InputError(
             f"the polynomial in {names[0]} has degree {polynomial.degree()}: there is no "

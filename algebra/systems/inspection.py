@@ -297,7 +297,7 @@ def _document(found: Inspection) -> Document:
 def _violations(found: Inspection) -> list[Part]:
     if not found.violations:
         return []
-    title = Paragraph("Too many weights for too few equations", "bad")
+    title = Paragraph("More weights than equations", "bad")
     return [title, *(Paragraph(f"  {text}") for text in sentences(found.violations))]
 
 
@@ -375,9 +375,9 @@ def _explanation(found: Inspection) -> Explanation:
     if found.violations:
         return _wasted(found)
     if found.updates:
-        return _certified(f"What decides whether MP = 0: {found.skipped[0]}.")
+        return _certified(f"Whether MP = 0 is decided by ranks: {found.skipped[0]}.")
     counted = found.allocation.network.has_limits
-    surplus = "No row, column or cross holds more weights than it has equations"
+    surplus = "No row, column or cross has more learnable weights than equations"
     if not found.forms:
         text = "Nothing was eliminated: the equations are too many, or depend on the instance."
         if found.allocation.network.rank_decides:
@@ -398,7 +398,7 @@ def _explanation(found: Inspection) -> Explanation:
     if first.core_equations < first.core_unknowns:
         text = (
             f"The core has {first.core_unknowns} unknowns and {first.core_equations} equations: "
-            "solutions come in families."
+            "solutions form families."
         )
         open_ = "whether they are real"
         return Explanation((text,), open_, "a verdict on a part of the weights", (_CERTIFY,))
@@ -429,19 +429,20 @@ def _wasted(found: Inspection) -> Explanation:
     allocation = found.allocation
     limit, labels = rank_bound(allocation), allocation.network.label_dimension_bound
     known = (
-        "By counting, some of the learnable weights are wasted:",
+        "Counting shows that some of the learnable weights are redundant:",
         *(f"  {text}" for text in sentences(found.violations)[:_FIRST_VIOLATIONS]),
-        f"Together they change the labels in at most {limit} independent directions; a match "
-        f"takes {labels}, where the labels' equations are independent.",
+        f"Together they change the labels in at most {limit} independent directions; a match needs "
+        f"{labels}, if the labels' equations are independent.",
     )
     if limit >= labels:
         open_ = "whether the rest is enough: the bound is necessary, not sufficient"
         return Explanation(known, open_, "the generic rank", (_CERTIFY,))
     return Explanation(
         known,
-        "whether MP = 0: it is, unless structural zeros or narrow layers make these fewer",
+        "whether MP = 0: yes, unless structural zeros or narrow layers reduce the number of "
+        "independent equations",
         "the generic rank of the whole network",
-        (_CERTIFY, step("repair", "the fewest moves that mend it")),
+        (_CERTIFY, step("repair", "the fewest moves that make MP > 0")),
     )
 
 
@@ -449,9 +450,9 @@ def _one_of_ones_own(found: Inspection) -> Explanation:
     """What the equations of one instance say of it."""
     first = found.forms[0]
     about = (
-        "These are the equations of one instance; what holds for almost every one is certify's."
+        "These are the equations of one instance; certify is about almost every instance."
         if found.labels != "given"
-        else "The labels are given as they are, not a teacher's: nothing here is about MP."
+        else "The labels are given without a teacher, so this is not about MP."
     )
     if not first.consistent:
         text = "Elimination over Q ends in 1 = 0: this instance has no solution, not even complex."

@@ -296,7 +296,7 @@ def _affine(seed: int) -> RootCount:
 def _with_certainty(roots: RootCount, allocation: Allocation, support: Support | None) -> RootCount:
     """The same count modulo primes, with its certainty."""
     if roots.rule == LINEAR and core_dimension(allocation) == 0:
-        certainty = proved("linear at every stage as it stands, and of full rank modulo a prime")
+        certainty = proved("linear at every stage, and of full rank modulo a prime")
     elif pins(support):
         certainty = by_primes_at_numbers(len(roots.primes))
     else:

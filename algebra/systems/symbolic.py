@@ -203,7 +203,7 @@ def eliminated(
     if len(cells) > MOST_SYMBOLS:
         raise InputError(
             f"{len(cells)} entries of {', '.join(n for n in known if n in stay)} would be symbols, "
-            f"more than {MOST_SYMBOLS}: give an instance, and let fewer of them be symbols"
+            f"more than {MOST_SYMBOLS}: give an instance, and use fewer symbols"
         )
     ring = RationalFunctions([f"{name}_{i}_{j}" for name, i, j in cells])
     values = dict(zip(cells, ring.parameters, strict=True))

@@ -304,6 +304,6 @@ def _check_size(
     if size:
         others = ", ".join(name for name in written_forms(network) if name != form.name)
         raise TooLong(
-            f"{form} form: {size}, too many to be read: not written out; other forms are {others}, "
+            f"{form} form: {size}, too many to be printed; other forms are {others}, "
             "and `export` writes the equations of an instance for another program"
         )

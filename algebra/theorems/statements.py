@@ -94,7 +94,7 @@ class Theorem:
         """
         names = self.matrices(network)
         if not names:
-            return (f"it does not speak of a {network.title}",)
+            return (f"it is not about a {network.title}",)
         found = self._gaps(network)
         if allocation is not None:
             learning = allocation.matrices

@@ -117,7 +117,7 @@ class _UpdateCertifier(OnRanks):
         row = self._stuck()
         if row is not None:
             self.evidence["stuck_output"] = row
-            rule = f"output {row} cannot follow: the activation is bounded on a side"
+            rule = f"output {row} cannot match every teacher: the activation is bounded on one side"
             return self.conclude(INTERMEDIATE, rule)
         part, looked = self._part()
         if part is not None:
@@ -141,7 +141,7 @@ class _UpdateCertifier(OnRanks):
             rule = "odd generic root count" if roots.value > 1 else "one solution"
             return self.conclude(MAXIMAL, rule, generic_root_count=roots.value)
         rule = f"not minimal, {roots.value} complex solutions"
-        looked = (*looked, "instances without real solutions are not looked for with updates")
+        looked = (*looked, "instances without real solutions are not searched for with updates")
         return self.conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=looked)
 
     def _ranks_proved(self) -> bool:

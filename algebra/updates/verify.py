@@ -235,7 +235,7 @@ class _UpdateChecker(ClaimChecker):
         roots = self.evidence.root_count
         if roots is not None:
             if self.part is not None:
-                raise CheckFailed("evidence.root_count", "has no place beside a part")
+                raise CheckFailed("evidence.root_count", "does not belong beside a part")
             return self._odd(known, roots, lambda count: self._parameter_count(self.problem, count))
         if self.part is None:
             if not self.learning.is_affine:
@@ -265,7 +265,7 @@ class _UpdateChecker(ClaimChecker):
         self.say(f"{place}.problem", PROVED, "what learns takes all values of these cells")
         assert isinstance(self.part_data, Mapping)
         status = nested(self.part_data, self.effort, self.verify_cells, self.checklist, place)
-        self.say("verdict", status, "cells within reach have MP = 1, and more can do no less")
+        self.say("verdict", status, "cells within reach have MP = 1, and so has every larger set")
         return weakest(status)
 
     def _undecided(self, roots: RootEvidence | None) -> str:

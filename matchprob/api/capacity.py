@@ -89,7 +89,7 @@ def capacity(
         if not isinstance(found, Read):
             if Path(found).suffix == ".toml":
                 raise InputError(
-                    f"{found}: capacity is asked about the parameters of an ONNX file; of problem "
+                    f"{found}: capacity is about the parameters of an ONNX file; for problem "
                     "files `certify` says what they match, `dimension` what their networks can be"
                 )
             found = read_onnx(found, sizes=sizes, constants=constants, output=output)
@@ -98,7 +98,9 @@ def capacity(
             whole_number(rank, "lora", 1)
             subsets += [_low_rank(found, rank, pattern) for pattern in (on or ["*"])]
         if on and not lora:
-            raise InputError("`on` names matrices that learn by `lora`, but no rank is given")
+            raise InputError(
+                "`on` names matrices that learn by `lora`, but `lora` (a rank) is not given"
+            )
         return capacities(
             Model(
                 found.program,

@@ -238,14 +238,15 @@ def under_constraints(verdict: str) -> str:
     if verdict == MINIMAL:
         return "the problem has constraints: minimal without them, so minimal with them too"
     if verdict == INTERMEDIATE:
-        return "the problem has constraints: with them MP is below 1, too, and may be 0"
+        return "the problem has constraints: with them MP is below 1 as well, and may be 0"
     return (
-        "the problem has constraints, and this verdict is about matches without them: it settles "
-        "nothing about matches that obey them (ask `estimate`)"
+        "the problem has constraints, and this verdict is about matches that need not satisfy "
+        "them: it does not decide the problem with constraints (`estimate` does take them into "
+        "account)"
     )
 
 
-_QUICK = "Believe floating point where it is beyond doubt."
+_QUICK = "Accept floating-point results that are far beyond rounding errors."
 
 
 def _undecided(found: ReluDecision, _: Arguments) -> str:
@@ -260,7 +261,7 @@ def _evidence(found: ReluDecision, _: Path, arguments: Arguments) -> str:
 
 def _need_evidence(_: Path, arguments: Arguments) -> None:
     if not arguments["certify"]:
-        raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
+        raise InputError("`--quick` leaves no evidence to write: give either `--quick` or `--out`")
 
 
 @verb(
@@ -311,7 +312,7 @@ def _fault(found: Verification, arguments: Arguments) -> str:
     status = "unfinished" if found.is_unfinished else "failed"
     check = next(check for check in found.checks if check.status == status)
     if found.is_unfinished:
-        return f"{arguments['certificate']}: not finished, nothing is known of it: {check.text}"
+        return f"{arguments['certificate']}: not finished, so it is undecided: {check.text}"
     return f"{arguments['certificate']}: does not hold at {check.place}: {check.text}"
 
 

@@ -151,7 +151,7 @@ def random_frozen(
         Probability that an entry is kept; the others are 0.
     """
     if not 0 < density <= 1:
-        raise InputError(f"`density` ({density!r}) must be a share, above 0 and at most 1")
+        raise InputError(f"`density` ({density!r}) must be a number above 0 and at most 1")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xF0,)))
     sizes = [widths[0]]
     for w, n in zip(hidden, widths[1:], strict=True):
@@ -234,13 +234,13 @@ def construct(
         if not given.assumed and not wanted.assumed and given.ends_in_relu != wanted.ends_in_relu:
             which = ("`frozen`", "`target`") if given.ends_in_relu else ("`target`", "`frozen`")
             raise InputError(
-                f"{which[0]} has a ReLU behind its last layer and {which[1]} has none: they cannot "
+                f"{which[0]} has a ReLU after its last layer and {which[1]} has none: they cannot "
                 "be equal"
             )
         if given.ends_in_relu and wanted.assumed:
             raise InputError(
-                "`frozen` has a ReLU behind its last layer, and `target` is assumed to have none: "
-                "leave that ReLU out, or give the target as a Sequential"
+                "`frozen` has a ReLU after its last layer, and `target` is assumed to have none: "
+                "remove that ReLU, or give the target as a Sequential"
             )
         notes += [f"frozen: {given.assumed}"] if given.assumed else []
         unit = given.unit
@@ -252,7 +252,7 @@ def construct(
         except (Unreachable, TooNarrow) as failure:
             if not wanted.ends_in_relu:
                 raise
-            text = f"{failure}; behind the last ReLU silent outputs may do all the same: no claim"
+            text = f"{failure}; but outputs that are 0 after the last ReLU may agree: no claim"
             raise NotRealized(failure.obstruction.layer, NOT_FOUND, text) from None
     else:
         made = construct_in_doubles(
@@ -305,7 +305,9 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
     out: dict[str, np.ndarray] = {}
     for k, (layer, scale, shift) in enumerate(zip(layers, made.scales, made.shifts, strict=True)):
         if layer.norm is None:
-            raise InputError(f"`frozen`: linear layer {k + 1} has no batch normalization behind it")
+            raise InputError(
+                f"`frozen`: linear layer {k + 1} is not followed by a batch normalization"
+            )
         out[f"{layer.norm}.weight"], out[f"{layer.norm}.bias"] = layer.entries(scale, shift)
     return out
 

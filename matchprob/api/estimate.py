@@ -60,7 +60,7 @@ def count(
     trial_timeout: common.TrialTimeout = 600.0,
     advance: common.CountProgress = None,
 ) -> CountResult:
-    """Count the real solutions of random instances, or of one's own.
+    """Count the real solutions of random instances, or of a given one.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ def minimal_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] |
     Parameters
     ----------
     found : CountResult
-        From `count` by the engine ``exact``, which one's own instance of a network whose
-        equations are polynomials is counted by.
+        From `count` by the engine ``exact``, which counts given instances of networks whose
+        equations are polynomials.
 
     Returns
     -------
@@ -226,8 +226,8 @@ def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> Monodro
         number = "not known" if N is None else str(N)
         raise InputError(
             f"no monodromy group: the generic root count N is {number} "
-            f"({found.root_count_source}); it takes a fixed allocation that is not minimal, with "
-            "as many weights as equations, whose N is within reach"
+            f"({found.root_count_source}); it needs a fixed allocation that is not minimal, with "
+            "as many weights as equations, whose N can be computed"
         )
     with limited(positive_seconds(timeout, "timeout")):
         return group_of_solutions(problem, N, found.root_count_source, found.seed)
@@ -244,8 +244,8 @@ def _unfinished(found: Estimate, arguments: Arguments) -> str:
     if half_width is None or (reached := found.interval().half_width) <= half_width:
         return ""
     return (
-        f"after {done} trials the half-width is {reached:.4f}, not yet {half_width}: ask for more "
-        "--trials"
+        f"after {done} trials the half-width is {reached:.4f}, not yet {half_width}: more --trials "
+        "are needed"
     )
 
 
@@ -336,8 +336,8 @@ def _check_epsilon(epsilon: float, half_width: float | None) -> None:
         raise InputError(f"`epsilon` ({epsilon!r}) must be a positive number, such as 1e-3")
     if half_width is not None:
         raise InputError(
-            "`epsilon` and `half_width` do not go together: the interval for approximate matches "
-            "needs a number of trials that does not follow from the outcomes"
+            "`epsilon` and `half_width` exclude each other: the interval for approximate matches "
+            "needs a number of trials that does not depend on the outcomes"
         )
 
 

@@ -45,23 +45,23 @@ def as_instance(given: Given, problem: Problem) -> GivenInstance:
     """
     if problem.is_random:
         raise InputError(
-            "the allocation is random, drawn anew for each trial: an instance of one's own needs a "
-            "fixed one (masks of 0 and 1)"
+            "the allocation is random, drawn for each trial: a given instance needs a fixed "
+            "allocation (masks of 0 and 1)"
         )
     if problem.constraints:
         raise InputError(
-            "one's own instance is asked about any real weights, for it does not say what they "
-            "were before learning: take [constraints] out of the problem file, and hold what "
-            "`count --solutions` prints against them"
+            "a given instance is solved in any real weights, since it does not contain the weights "
+            "before learning: remove [constraints] from the problem file, and check what `count "
+            "--solutions` prints against them"
         )
     if problem.values:
         raise InputError(
-            "one's own instance has all its weights: leave [values] out of the problem file"
+            "a given instance contains all its weights: remove [values] from the problem file"
         )
     if isinstance(given, GivenNumbers):
         numbers = given
         if numbers.problem.network != problem.network:
-            raise InputError("`instance` is of another network than the problem")
+            raise InputError("`instance` belongs to another network than the problem")
         if numbers.problem != problem:
             numbers = GivenNumbers(
                 problem, numbers.weights, numbers.X, numbers.teacher, numbers.labels
@@ -80,7 +80,7 @@ def as_instance(given: Given, problem: Problem) -> GivenInstance:
 def count_given(
     instance: GivenInstance, *, engine: str | None = None, timeout: float = 600.0
 ) -> CountResult:
-    """Count the real solutions of one's own instance, over Q.
+    """Count the real solutions of a given instance, over Q.
 
     Parameters
     ----------
@@ -100,20 +100,20 @@ def count_given(
     known = [name for name in engines_for(problem.network) if engine_info(name).rational]
     if not known:
         raise InputError(
-            f"one's own instance of a {problem.network.title} network is not counted: no engine "
-            "for it works in rationals"
+            f"given instances of a {problem.network.title} network are not counted: none of its "
+            "engines works in rationals"
         )
     name = engine or known[0]
     if engine is not None and engine not in known:
         engine_info(engine)
         raise InputError(
-            f"engine {engine!r} rounds, and one's own instance is counted over Q: take "
+            f"engine {engine!r} rounds, and given instances are counted over Q: choose "
             + ", ".join(known)
         )
     began = time.monotonic()
     resources = Resources()
     # Nothing generic is assumed: no root count, no verdict.
-    plan = Plan(problem.allocation, 0, 0, None, "not asked for one's own instance")
+    plan = Plan(problem.allocation, 0, 0, None, "not computed for a given instance")
     try:
         check_engine(name, resources)
         with within(timeout):
@@ -129,7 +129,7 @@ def count_given(
         seed=0,
         generic_root_count=None,
         instances=(found.with_cells(problem.allocation.cells),),
-        root_count_source=f"not asked: a {family_name(problem.network)} instance of one's own",
+        root_count_source=f"not computed: a given {family_name(problem.network)} instance",
         seconds=time.monotonic() - began,
         requested=1,
         problem=problem,

@@ -125,13 +125,13 @@ class ReadNetwork:
         if (away > 0).any():
             worst = float(np.abs(got - wanted).max())
             raise InputError(
-                f"`{name}` is not linear layers with ReLU between them: its own outputs differ by "
-                f"{worst:.2g} from those of its matrices; its activations, or the order of its "
-                "layers, are others"
+                f"`{name}` is not linear layers with ReLU between them: its outputs differ by "
+                f"{worst:.2g} from those of its matrices; it has other activations, or its layers "
+                "are in another order"
             )
 
 
-ASSUMED = "ReLU between the layers, none behind the last (matrices alone do not say)"
+ASSUMED = "ReLU between the layers, none after the last (matrices do not contain activations)"
 
 
 def read_network(network: Any, name: str = "network") -> ReadNetwork:
@@ -231,8 +231,8 @@ def _module(module: Any, name: str) -> ReadNetwork:
             pass
         elif kind in ("Linear", "BatchNorm1d", "ReLU"):
             raise InputError(
-                f"`{name}`: {kind} follows {last or 'nothing'}; the theorems are about Linear, a "
-                "BatchNorm1d or none, ReLU, Linear, …, with ReLU between all layers"
+                f"`{name}`: {kind} follows {last or 'nothing'}; the theorems are about Linear, "
+                "optionally BatchNorm1d, ReLU, Linear, …, with ReLU between all layers"
             )
         else:
             raise InputError(

@@ -183,12 +183,14 @@ def from_torch(
         example_inputs, m = None, example_inputs
     if example_inputs is not None:
         if T is not None:
-            raise InputError(f"`T` ({shown(T)}) does not go with `example_inputs`: they have steps")
+            raise InputError(
+                f"`T` ({shown(T)}) and `example_inputs` exclude each other: the inputs have steps"
+            )
         read = read_torch(module, example_inputs, axis=axis, output=output)
         if m is not None:
             return program_problem(read, m, masks, support, type(module).__name__)
         if masks is not None or support is not None:
-            raise InputError("`masks` and `support` are parts of a problem: say `m`, too")
+            raise InputError("`masks` and `support` are parts of a problem: give `m` as well")
         return read
     try:
         found = _read(module, whole_number(m, "m", 1), T)
@@ -242,7 +244,7 @@ def _put_update(learnable: dict[str, Any], place: Place, update: Update, network
         if not isinstance(update, Tied):
             raise InputError(
                 f"masks.{place.name} ({shown(update.to_dict())}): the weights of a torch RNN are "
-                "parts of one matrix here; only masks and ties are known of them"
+                "parts of one matrix here, for which only masks and ties are implemented"
             )
         update.check(place.name, place.shape, None)
         numbers = np.zeros(shape, int)
@@ -298,14 +300,14 @@ def _read(module: Any, m: int, T: int | None) -> ModuleReading:
     if "RNN" in kinds:
         return _read_rnn(parts, kinds, named, m, T)
     if T is not None:
-        raise InputError(f"`T` ({shown(T)}) is for an RNN, and this module has none")
+        raise InputError(f"`T` ({shown(T)}) is for an RNN, and this module contains none")
     return _read_layers(parts, kinds, named, m)
 
 
 def _own_forward(module: Any) -> InputError:
     return InputError(
-        f"`module` is a {one_line(type(module).__name__)}: what its own `forward` computes cannot "
-        "be read off its parts; give nn.Sequential(…) of torch's own layers, a pair "
+        f"`module` is a {one_line(type(module).__name__)}: what its own `forward` computes does "
+        "not follow from its parts; give nn.Sequential(…) of torch's own layers, a pair "
         "(rnn, readout), or a single Linear"
     )
 
@@ -317,15 +319,15 @@ def _check_forward(part: Any) -> None:
         raise _own_forward(part)
     if "forward" in vars(part):
         raise InputError(
-            f"`module`: the `forward` of {kind.__name__} was replaced: what it computes now cannot "
-            "be read off its parts"
+            f"`module`: the `forward` of {kind.__name__} was replaced: what it computes does not "
+            "follow from its parts"
         )
     for hooks in ("_forward_hooks", "_forward_pre_hooks"):
         if getattr(part, hooks, None):
             raise InputError(
                 f"`module`: {kind.__name__} has a hook that runs with its forward (pruning and "
-                "weight_norm set one, too): remove it; what learns is said by `masks`, what exists "
-                "by `support`"
+                "weight_norm set one, too): remove it, and use `masks` for what learns and "
+                "`support` for what exists"
             )
 
 
@@ -348,7 +350,7 @@ def _read_layers(
         if kind not in ("Linear", *ACTIVATIONS):
             raise InputError(
                 f"`module` contains {kind} ({listed}): known are Linear with "
-                f"{', '.join(ACTIVATIONS)} between them, and RNN with a Linear behind it"
+                f"{', '.join(ACTIVATIONS)} between them, and RNN followed by a Linear"
             )
         if kind == "Linear":
             if k and kinds[k - 1] == "Linear":
@@ -363,9 +365,7 @@ def _read_layers(
     if not linear:
         raise InputError(f"`module` has no Linear layer ({listed})")
     if len(set(between)) > 1:
-        raise InputError(
-            f"`module` has different activations ({listed}): one and the same is known"
-        )
+        raise InputError(f"`module` has different activations ({listed}): all must be the same")
     sizes = [_shape(linear[0])[1], *(_shape(layer)[0] for layer in linear)]
     for before, layer in zip(sizes, linear, strict=False):
         if _shape(layer)[1] != before:
@@ -393,8 +393,8 @@ def _layered(sizes: list[int], activation: str, biases: bool, m: int, listed: st
     if activation == "relu":
         if len(widths) != 1 or biases:
             raise InputError(
-                f"`module` ({listed}): with ReLU one hidden layer without biases is known; "
-                "with tanh, sigmoid and softplus any number, with biases or without"
+                f"`module` ({listed}): implemented are: with ReLU one hidden layer without biases; "
+                "with tanh, sigmoid and softplus any number of layers, with or without biases"
             )
         return ShallowReLU(q=q, n=widths[0], d=d, m=m)
     if biases or activation != "linear":
@@ -415,7 +415,7 @@ def _read_rnn(
             "that reads its last state"
         )
     if T is None:
-        raise InputError("`T` is missing: the number of time steps, which an RNN does not say")
+        raise InputError("`T` is missing: the number of time steps, which an RNN does not contain")
     T = whole_number(T, "T", 1)
     rnn, readout = parts
     for key, good in (("num_layers", 1), ("bidirectional", False), ("nonlinearity", "tanh")):
@@ -462,8 +462,9 @@ def _name(named: Mapping[int, str], parameter: Any) -> str:
         return named[id(parameter)]
     except KeyError:
         raise InputError(
-            "`module` has a weight that is no parameter of it (a parametrization or pruning "
-            "stands before it): remove it, and say what learns by `masks`, what exists by `support`"
+            "`module` has a weight that is not one of its parameters (because of a parametrization "
+            "or pruning): remove that, and use `masks` for what learns and `support` for what "
+            "exists"
         ) from None
 
 
@@ -479,8 +480,8 @@ def _checked(found: ModuleReading) -> ModuleReading:
     for place in found.places:
         if id(place.parameter) in seen:
             raise InputError(
-                f"`module`: {place.name} stands at two places; the weights of the networks here "
-                "are all different"
+                f"`module`: {place.name} is used at two places; all weights of a network must be "
+                "different"
             )
         seen[id(place.parameter)] = place.name
     return found
@@ -524,8 +525,8 @@ class GradientMask:
             return kept
         if weight is None:
             raise InputError(
-                f"`weight` of {self.parameter} is missing: a gain moves along the weights it had "
-                "before learning"
+                f"`weight` of {self.parameter} is missing: a gain scales the weights before "
+                "learning"
             )
         if self.mask.ndim == 1 and self.update.line == "rows":
             return kept
@@ -578,7 +579,7 @@ def to_torch(
         update = learning.updates.get(place.matrix)
         if isinstance(update, LowRank):
             raise InputError(
-                f"{place.name}: {update.words(place.matrix, place.shape)} is no mask of a "
+                f"{place.name}: {update.words(place.matrix, place.shape)} is not a mask of a "
                 "gradient; train the factors U and V instead, with this weight frozen"
             )
         mask = learning.moving.masks[place.matrix][place.block]

@@ -34,7 +34,11 @@ def as_problem(question: Question) -> Problem:
         return question
     if isinstance(question, (str, Path)):
         return load_problem(question)
-    hint = ": say what learns, Problem(network, {...})" if isinstance(question, Network) else ""
+    hint = (
+        f": give what learns, as in Problem(network, {...})"
+        if isinstance(question, Network)
+        else ""
+    )
     raise InputError(
         f"`question` ({shown(question)}) must be a Problem or the name of a problem file{hint}"
     )
@@ -72,13 +76,13 @@ def problem_or_model(
         if learn or m or sizes or constants or output:
             raise InputError(
                 f"{one_line(question)}: `learn`, `m`, `sizes`, `constants` and `output` are for "
-                "ONNX files; a problem file says them itself"
+                "ONNX files; a problem file contains them"
             )
         return as_problem(question)
     path = question
     if m is None or not learn:
         raise InputError(
-            f"{path}: of an ONNX file say how many samples there are, and which parameters learn: "
+            f"{path}: an ONNX file needs the number of samples and the parameters that learn: "
             "`m` 40 `learn` '*.bias'"
         )
     network = ProgramNetwork(str(path), m, output=output, size=sizes or {}, constants=constants)
@@ -119,7 +123,7 @@ def check_common(problems: Sequence[Problem]) -> None:
         if other.network != first.network:
             raise InputError(
                 f"`first` ({first.network}) and `second` ({other.network}) are different "
-                "networks: only allocations of one network have common instances"
+                "networks: only allocations of the same network have common instances"
             )
         given = [p.to_dict() for p in (first, other)]
         tables = ("distribution", "support", "values")

@@ -47,8 +47,8 @@ def _unfinished(found: Recording, _: Arguments) -> str:
         return ""
     return (
         f"{'interrupted' if found.interrupted else 'out of time'}; the result above costs "
-        f"{found.cost}, and nothing costs less than {found.bound}: whether anything lies between "
-        "is not known"
+        f"{found.cost}, and nothing costs less than {found.bound}: whether a cheaper recording "
+        "exists is open"
     )
 
 
@@ -93,9 +93,9 @@ def record(
             word=int,
             least=0,
             parts={
-                "row": "At most so many entries of an output.",
-                "column": "At most so many entries of a sample.",
-                "matrix": "At most so many of a kind or layer.",
+                "row": "Largest number of entries of an output.",
+                "column": "Largest number of entries of a sample.",
+                "matrix": "Largest number of elements of a kind or layer.",
             },
         ),
     ] = None,

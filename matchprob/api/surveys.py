@@ -25,8 +25,8 @@ def _unchecked(found: Audit, _: Arguments) -> str:
     if not found.is_partial:
         return ""
     return (
-        f"stopped after {found.checked} of {found.requested} allocations; the result above is of "
-        "these"
+        f"stopped after {found.checked} of {found.requested} allocations, which the result above "
+        "is about"
     )
 
 
@@ -184,8 +184,9 @@ def atlas(
     problem.need_generic("atlas")
     if problem.distribution.signs:
         raise InputError(
-            "atlas has one verdict for allocations that differ by the order of units, and signs "
-            "tell these apart: leave signs out of [distribution], or certify single allocations"
+            "atlas gives one verdict to all allocations that differ by the order of units only, "
+            "and signs distinguish these: remove signs from [distribution], or certify single "
+            "allocations"
         )
     with limited(timeout), counted(progress, "certifying") as on_progress:
         return atlases.atlas(

@@ -58,10 +58,12 @@ _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _INTERRUPTED = "matchprob: interrupted; nothing was kept"
 _TOO_LARGE = (
-    "matchprob: the memory of this machine, or what this process may have of it, is not enough: "
-    "fewer weights that learn, fewer samples, or a smaller net; nothing was kept"
+    "matchprob: the memory of this machine, or the limit of this process, is not enough: use fewer "
+    "learnable weights, fewer samples, or a smaller net; nothing was kept"
 )
-_LONGER = "; nothing was finished by then: a longer --timeout, or fewer weights, samples or steps"
+_LONGER = (
+    "; nothing was finished by then: use a longer --timeout, or fewer weights, samples or steps"
+)
 # What typer returns for a KeyboardInterrupt.
 _TYPER_INTERRUPTED = 130
 

@@ -88,7 +88,7 @@ def construct(
             (second_scales, "--second-scales"),
         ):
             if given:
-                raise InputError(f"--skip {skip} draws its own layers: leave out {option}")
+                raise InputError(f"--skip {skip} draws its layers at random: remove {option}")
         build = (
             constructing.construct_by_depth_exactly if exact else constructing.construct_by_depth
         )

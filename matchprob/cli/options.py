@@ -33,18 +33,18 @@ def _width(text: str, _: Arguments) -> str:
 
 
 Json = Annotated[bool, LineOption("One JSON object on stdout.", flag="--json")]
-Whole = Annotated[
-    bool, LineOption("The whole report, where it has more than 50 lines.", flag="--all")
-]
+Whole = Annotated[bool, LineOption("Print the whole report, also beyond 50 lines.", flag="--all")]
 Width = Annotated[
     str | None,
     LineOption(
-        "Of the picture on paper (85mm, 3.5in); by default as wide as it needs.",
+        "Width of the picture on paper (85mm, 3.5in); chosen from its content by default.",
         metavar="WIDTH",
         read=_width,
     ),
 ]
-NoTitle = Annotated[bool, LineOption("No title in the picture: a caption says it; panels: a, b, …")]
+NoTitle = Annotated[
+    bool, LineOption("No title in the picture, for use with a caption; panels are called a, b, …")
+]
 Dpi = Annotated[
     int, LineOption("Dots per inch of a .png.", read=lambda number, _: check_dpi(number))
 ]
@@ -101,7 +101,7 @@ class Shown(PrintOptions):
                 ("--no-title", self.no_title),
             )
             for option in [name for name, is_given in given if is_given][:1]:
-                say(f"matchprob: {option} is of a picture, and none is asked for: add --plot FILE")
+                say(f"matchprob: {option} is about a picture: add --plot FILE")
             return
         from matchprob.report.drawing import paint
 

@@ -88,8 +88,8 @@ def reproduce(
     figure = find_figure(name)
     if kept and (trials or points or store or baseline or data):
         raise InputError(
-            f"--from {kept} draws what was computed: no --trials, --points, --store, --baseline, "
-            "--data"
+            f"--from {kept} draws what was computed before: it does not go with --trials, "
+            "--points, --store, --baseline, --data"
         )
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -63,7 +63,7 @@ def serve(
         print_json({"address": server.address, "folder": str(server.folder), "seed": seed})
     else:
         say(f"matchprob: the page is at {server.address}")
-        say("matchprob: only this machine can open it; Ctrl-C ends it")
+        say("matchprob: only this machine can open it; Ctrl-C closes it")
     if not no_open:
         _open(server.address)
     # A server that waits is not slow.
@@ -82,4 +82,4 @@ def _open(address: str) -> None:
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     )
     if not (has_windows and webbrowser.open(address)):
-        say("matchprob: no browser could be opened here: open the address yourself")
+        say("matchprob: no browser could be opened: open the address yourself")

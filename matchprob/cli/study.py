@@ -67,7 +67,7 @@ def show(
         out.print(info.toml, markup=False)
         print_findings(out, found.document())
         if found.trials < info.trials:
-            out.print(f"  {info.trials - found.trials} more trials wait behind a gap")
+            out.print(f"  {info.trials - found.trials} more trials are stored after a gap")
 
     report(write_facts, is_whole=is_whole)
 
@@ -94,7 +94,7 @@ def export(
 
     if out is not None:
         if as_json:
-            raise InputError("--json writes to stdout: leave out one of it and --out")
+            raise InputError("--json writes to stdout: give either --json or --out")
         if out.suffix not in (".csv", ".parquet"):
             raise InputError(f"--out {out}: the name must end in .csv or .parquet")
         files.check_outputs([store], out)

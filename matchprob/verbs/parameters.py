@@ -105,7 +105,7 @@ StudyQuestion = Annotated[
     ),
 ]  # fmt: skip
 OWN_INSTANCE = LineOption(
-    "One's own instance (TOML): weights, samples, and a teacher or labels.",
+    "A given instance (TOML) in place of random ones: weights, samples, and a teacher or labels.",
     kind="GivenNumbers, mapping, str or Path", metavar="FILE", word=Path,
     files=lambda path: [path],
 )  # fmt: skip
@@ -113,20 +113,21 @@ OwnInstance = Annotated["GivenNumbers | Mapping[str, Any] | str | Path | None", 
 
 # -- randomness, time, processes ----------------------------------------------------------------
 
-Seed = Annotated[int, LineOption("Everything random follows from it.", least=0)]
+Seed = Annotated[int, LineOption("Seed of all random numbers.", least=0)]
 Timeout = Annotated[
-    float, LineOption("Seconds for the whole call; what is known by then is reported.")
+    float,
+    LineOption("Seconds for the whole call; what is known at the end of that time is reported."),
 ]
 TrialTimeout = Annotated[float, LineOption("Seconds for one trial in the engine.")]
 SearchSeconds = Annotated[
     float,
-    LineOption("Time for a search; the result says how far it got.", least=0.1),
+    LineOption("Seconds for a search; the result contains the bound that was reached.", least=0.1),
 ]
 CountTimeout = Annotated[float, LineOption("Seconds for one root count.", least=0.1)]
 Workers = Annotated[int, LineOption("Processes.  On this machine.", least=1)]
 Scheduler = Annotated[
     str | None,
-    LineOption("Dask scheduler (tcp://…) instead of own processes.", metavar="ADDRESS"),
+    LineOption("Dask scheduler (tcp://…) instead of local processes.", metavar="ADDRESS"),
 ]
 
 # -- trials -------------------------------------------------------------------------------------
@@ -135,8 +136,8 @@ Trials = Annotated[int, LineOption("Number of random trials.", least=1)]
 EngineName = Annotated[
     str | None,
     LineOption(
-        "Solver of the instances; the network's own by default.",
-        help="Solver of the instances; the network's own by default. {engines}",
+        "Solver of the instances; by default the one for this kind of network.",
+        help="Solver of the instances; by default the one for this kind of network. {engines}",
         complete=_engine_names,
     ),
 ]
@@ -144,15 +145,15 @@ Confidence = Annotated[float, LineOption("Level of the interval.")]
 StoreFile = Annotated[
     "str | Path | Store | None",
     LineOption(
-        "Keep trials in this file; taken up again.  A database of SQLite.",
+        "Keep trials in this file, and continue from those it contains.  An SQLite database.",
         kind="str, Path or Store", metavar="FILE", word=Path, is_store=True,
     ),
 ]  # fmt: skip
 Certifies = Annotated[
     bool,
     LineOption(
-        "Whether trials of certified minimal and maximal allocations are settled without "
-        "computing.",
+        "Whether the certificate of a minimal or maximal allocation settles all its trials, "
+        "without computing them.",
         help="Compute trials even of certified allocations.",
     ),
 ]
@@ -167,7 +168,7 @@ CountProgress = Annotated[
 WorkProgress = Annotated[
     "Callable[[int, int], None] | bool | None",
     Callback(
-        "Called with (done, all) as the work goes on.  True shows the progress.",
+        "Called with (done, all) during the work.  True shows the progress.",
         kind="callable or bool",
     ),
 ]
@@ -202,12 +203,12 @@ ForbiddenCells = Annotated[
 Caps = Annotated[
     "Mapping[str, int] | None",
     LineOption(
-        'At most so many in each "row", "column" or "matrix"; any of the three at once.',
+        'Largest number in each "row", "column" or "matrix"; several may be given.',
         kind="mapping", word=int, least=0,
         parts={
-            "row": "At most so many in a row.",
-            "column": "At most so many in a column.",
-            "matrix": "At most so many in a matrix.",
+            "row": "Largest number in a row.",
+            "column": "Largest number in a column.",
+            "matrix": "Largest number in a matrix.",
         },
     ),
 ]  # fmt: skip
@@ -223,14 +224,14 @@ Matrices = Annotated[
 Sizes = Annotated[
     "Mapping[str, int] | None",
     LineOption(
-        "A size that the file gives a name only.", kind="mapping of str to int", flag="--size",
+        "A size that has only a name in the file.", kind="mapping of str to int", flag="--size",
         metavar="NAME=NUMBER", word=str, is_repeated=True, read=_sizes,
     ),
 ]  # fmt: skip
 Constants = Annotated[
     Sequence[str],
     LineOption(
-        "Tensors that are numbers and no parameters.  Names or patterns.",
+        "Tensors that are constants, not parameters.  Names or patterns.",
         kind="sequence of str", flag="--constant", metavar="PATTERN",
     ),
 ]  # fmt: skip
@@ -242,5 +243,7 @@ Learning = Annotated[
         kind="sequence of str", metavar="PATTERN",
     ),
 ]  # fmt: skip
-ModelSamples = Annotated[int | None, LineOption("Of an ONNX file: samples.", least=1)]
-OutputName = Annotated[str, LineOption("The output that is the labels; the first by default.")]
+ModelSamples = Annotated[int | None, LineOption("Of an ONNX file: number of samples.", least=1)]
+OutputName = Annotated[
+    str, LineOption("The output whose values are the labels; the first by default.")
+]

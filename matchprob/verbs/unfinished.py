@@ -51,9 +51,11 @@ def missing_trials(
     if not trouble and done >= wanted:
         return ""
     why = f"{trouble}:" if trouble else "interrupted after"
-    what = f"the result above is of these {done}" if done else "there is no result"
-    again = f"{verb.capitalize()} trial i of a seed is always the same: ask again to have them all"
-    kept = again + ", or use --store" * has_store
+    what = f"the result above is about these {done}" if done else "there is no result"
+    kept = (
+        f"{verb.capitalize()} trial i of a seed is always the same: repeat the call for all of them"
+    )
+    kept += ", or use --store" * has_store
     if isinstance(store, str | Path):
         kept = f"{_contents(Path(store))}; the same command goes on"
     return f"{why} {done} of {wanted} {noun}; {what}. {kept}"

@@ -357,8 +357,8 @@ def _parameter(one: inspect.Parameter, text: str) -> VerbParameter:
         plain = spec.word or plain
         if spec.parts is None and not _is_word(plain):
             raise TypeError(
-                f"`{one.name}` ({one.annotation}): a command line has words and numbers; say how "
-                "it is read, by Annotated[…, LineOption(word=…, read=…)]"
+                f"`{one.name}` ({one.annotation}): a command line has words and numbers; declare "
+                "how it is read, with Annotated[…, LineOption(word=…, read=…)]"
             )
     return VerbParameter(
         one.name, one.default, is_many, spec, plain, is_repeated, choices,

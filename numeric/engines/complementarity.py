@@ -120,7 +120,7 @@ def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
         "complementarity",
         {"relu"},
         complete=True,
-        summary="branch and bound over activation patterns, each answer proved in rationals",
+        summary="branch and bound over activation patterns; every answer is proved in rationals",
         default=True,
         plans=False,
         constraints=True,

@@ -100,7 +100,7 @@ class InstanceCounter:
         self.constrained = bool(problem.constraints)
         self.complete = complete or (self.constrained and self.info.plans)
         if self.constrained and not (self.info.plans or self.info.constraints):
-            raise InputError(f"engine {engine!r} does not know [constraints]: take another")
+            raise InputError(f"engine {engine!r} does not support [constraints]: choose another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
@@ -372,7 +372,7 @@ def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
 
 def _uncounted(count: InstanceCount, plan: Plan) -> InstanceCount:
     """The count of a search that found nothing, with N out of reach."""
-    count = replace(count, note=f"{count.note}; N is out of reach ({plan.source})")
+    count = replace(count, note=f"{count.note}; N could not be computed ({plan.source})")
     return _lost(count) if plan.is_lost else count
 
 

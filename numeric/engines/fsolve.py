@@ -168,7 +168,7 @@ def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], 
         "fsolve",
         {"linear"},
         complete=False,
-        summary="the first paper's method, 400 starts; what converges is certified",
+        summary="the first paper's method with 400 starts; limits are certified",
     )
 )
 def _make(task: Assignment) -> InstanceEngine:

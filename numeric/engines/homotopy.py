@@ -437,7 +437,7 @@ def group_of_solutions(problem: Problem, root_count: int, source: str, seed: int
     if start.source == INCOMPLETE:
         raise InputError(
             f"only {start.root_count} of {root_count} solutions of a random instance were found: "
-            "no monodromy group; another `seed` may do better"
+            "no monodromy group; try another `seed`"
         )
     return monodromy_group(solver.chain, start, source, seed=seed)
 
@@ -483,7 +483,7 @@ def _conjugates(roots: np.ndarray) -> np.ndarray:
         "homotopy",
         {"linear"},
         complete=True,
-        summary="follows all N solutions from one complex instance to each real one, certified",
+        summary="follows all N solutions from a complex instance to each real one, certified",
         default=True,
         decides=True,
     )
@@ -494,7 +494,8 @@ def _make(task: Assignment) -> InstanceEngine:
         # Neither a Gröbner basis nor monodromy finished: there are too many paths to track.
         # Only a lower bound is possible; every count says so.
         reason = (
-            f"N is out of reach ({plan.source}); the engine multistart gives lower bounds at once"
+            f"N could not be computed ({plan.source}); the engine multistart gives lower bounds "
+            "without N"
         )
         enough = None if task.complete else 1
         return SearchEngine(task.problem, enough=enough, timeout=task.timeout, reason=reason)

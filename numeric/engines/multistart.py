@@ -225,7 +225,7 @@ def _note(real: int, from_teacher: int, converged: int, done: int, last_new: int
     where = f"{converged} of {done} starts converged"
     if from_teacher and not last_new:
         return f"at least {real} real, from the teacher; {where}"
-    since = f", nothing new in the last {done - last_new}" if last_new < done else ""
+    since = f", no new one in the last {done - last_new}" if last_new < done else ""
     return f"at least {real} real: {where}{since}"
 
 

@@ -229,10 +229,10 @@ def audited_count(
         return replace(found, note=f"{len(roots)} of {expected} roots ({what})")
     if unclear:
         return replace(
-            found, note=f"{unclear} roots neither clearly real solutions nor clearly not"
+            found, note=f"{unclear} roots that are neither clearly real solutions nor clearly not"
         )
     if (expected - len(real)) % 2:
-        return replace(found, note="an odd number of non-real roots: some are misjudged")
+        return replace(found, note="an odd number of non-real roots: some are classified wrongly")
     return replace(found, status=COMPLETE)
 
 

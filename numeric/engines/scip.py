@@ -144,7 +144,7 @@ def _check(resources: Resources) -> None:
         {"relu"},
         complete=True,
         needs=("PySCIPOpt",),
-        summary="SCIP on the same equations, independent of our branch and bound",
+        summary="SCIP on the same equations, independent of the engine complementarity",
         plans=False,
         constraints=True,
     ),

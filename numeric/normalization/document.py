@@ -82,7 +82,7 @@ def _why(found: Construction) -> Explanation:
             f"{found.error_in_floating_point:.2e}, in any order of operations."
         )
     else:
-        open_ = "what rounding adds when the network is evaluated"
+        open_ = "the error that rounding adds when the network is evaluated"
         decided_by = "a precision for which a bound exists"
     if found.measured is not None:
         known.append(f"At {CHECKED} random inputs it was {found.measured:.2e} at most.")
@@ -91,18 +91,18 @@ def _why(found: Construction) -> Explanation:
         layers = ", ".join(map(str, impossible))
         known.append(
             f"The scales that were tuned cannot realize {plural(len(impossible), 'layer')} "
-            f"{layers} exactly (proved modulo a prime): the error is what is left."
+            f"{layers} exactly (proved modulo a prime): this is the reason for the error."
         )
         steps = [even]
     elif notes := [block.note for block in found.blocks if block.note]:
         known.append(f"Not every layer is realized: {'; '.join(dict.fromkeys(notes))}.")
         open_ = "whether other scales realize the target"
         decided_by = "a wider network"
-        steps = [even, step("construct", "a random frozen network, as wide as is needed")]
+        steps = [even, step("construct", "a random frozen network of sufficient width")]
     elif found.condition > _ILL:
         known.append(
-            f"The worst layer's system has condition {found.condition:.1e}: so many times is an "
-            "error of the data enlarged."
+            f"The worst layer's system has condition {found.condition:.1e}: errors of the data are "
+            "enlarged by this factor."
         )
         steps.append(step("construct", "another frozen network", seed=1))
     return Explanation(tuple(known), open_, decided_by, tuple(steps))

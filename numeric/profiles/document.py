@@ -72,8 +72,8 @@ def _why(found: ProfileResult) -> Explanation:
     """What a profile shows."""
     again: dict[str, Any] = {"by": found.by, "seed": found.seed}
     if not found.trials:
-        same = step("profile", "the same again, with more time", **again, trials=found.requested)
-        return Explanation((), "everything: no trial was finished", "", (same,))
+        same = step("profile", "the same call with more time", **again, trials=found.requested)
+        return Explanation((), "the match probability: no trial was finished", "", (same,))
     several = len(found.profiles) > 1
     known = [
         text
@@ -87,26 +87,26 @@ def _why(found: ProfileResult) -> Explanation:
     )
     if several:
         known.append(
-            f"The ranking turns over {plural(len(found.crossings), f'{len(found.crossings)} time')}"
+            f"The ranking changes {plural(len(found.crossings), f'{len(found.crossings)} time')}"
             ", for certain, by paired intervals at all bounds together (Bonferroni): which is "
             "better depends on the bound."
             if found.crossings
-            else "That the ranking turns over at some bound is not shown."
+            else "No change of the ranking at any bound is shown."
         )
     open_trials = max(profile.at(math.inf).undetermined for profile in found.profiles)
     steps: list[Step] = []
     if open_trials:
         open_ = (
             f"whether {open_trials} of {plural(found.trials, f'{found.trials} trial')} have a "
-            "match at all: they count on both sides"
+            "match at all: both ends of the intervals allow for them"
         )
         decided_by = "a complete count of each"
         more = {**again, "trials": found.requested, "trial_timeout": 3600}
         steps.append(step("profile", "more time for each", **more))
     else:
-        open_, decided_by = "the curve within that band: the rest is chance", ""
+        open_, decided_by = "the position of the curve within that band", ""
     if found.is_partial:
-        steps.append(step("profile", "all the trials asked for", **again, trials=found.requested))
+        steps.append(step("profile", "all requested trials", **again, trials=found.requested))
     elif half > 0.01:
         steps.append(step("profile", "a band half as wide", **again, trials=4 * found.trials))
     if not several:

@@ -149,7 +149,7 @@ def is_listed(problem: Problem) -> bool:
     if network.chain() is None and not network.equations_are:
         if family_of(network).name != "relu":
             raise InputError(
-                "profile knows chains of matrices, networks with activations and shallow ReLU "
+                "profile supports chains of matrices, networks with activations and shallow ReLU "
                 f"nets, not a {network.title} network"
             )
         return True
@@ -168,7 +168,7 @@ def bounded(problem: Problem, measure: Measure, bound: float) -> Problem:
     if measure.constraint is None:
         raise InputError(
             f"`by` ({measure.name!r}): more weights learn than there are equations, so matches "
-            "form families; of these only size and change can be bounded"
+            "form families, for which only size and change can be bounded"
         )
     rules = problem.constraints
     given = {name: getattr(rules, name) for name in ("max_abs", "max_change", "sign")}

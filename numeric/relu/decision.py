@@ -101,16 +101,16 @@ class ReluDecision(Result):
     def _why(self) -> Explanation:
         """Why there is a match or none, or why that is not known."""
         leaves = "1 leaf" if self.leaf_count == 1 else f"{self.leaf_count} leaves"
-        one = "Of other instances this says nothing."
+        one = "This is about this instance only."
         evidence = Step(
-            "decide", "the evidence, checked by a program that shares nothing with the search",
+            "decide", "the evidence, checked by code that is independent of the search",
             {"out": "decision.json"}, then=step("verify", subject="decision.json"),
         )  # fmt: skip
         estimate = step("estimate", "how often instances have a match", trials=1000)
         if self.verdict == MATCH:
             known = (
-                "A match exists: rational weights that reproduce every label exactly, put through "
-                "the whole network over Q.",
+                "A match exists: rational weights that reproduce every label exactly, checked by "
+                "evaluating the whole network over Q.",
                 one,
             )
             return Explanation(known, steps=(evidence, estimate))
@@ -124,9 +124,10 @@ class ReluDecision(Result):
             return Explanation(known, steps=(evidence, estimate))
         if self.verdict == NONE:
             text = (
-                f"No match was found in any of {leaves}; rounding leaves no doubt, and is no proof."
+                f"No match was found in any of {leaves}; this is far beyond rounding errors, but "
+                "not a proof."
             )
-            proof = step("decide", "with a proof, unless floating point is believed")
+            proof = step("decide", "the same with a proof over Q")
             return Explanation((text,), "a proof", "each leaf refuted over Q", (proof,))
         text = f"Neither a match nor a proof that there is none: {self.note or 'no reason given'}."
         return Explanation(

@@ -90,8 +90,8 @@ def _why(found: Estimate) -> Explanation:
     """What an estimate rests on, and what would make it better."""
     again: dict[str, Any] = {"seed": found.seed, "trials": found.requested}
     if not found.trials:
-        same = step("estimate", "the same again, with more time", **again)
-        return Explanation((), "everything: no trial was finished", "", (same,))
+        same = step("estimate", "the same call with more time", **again)
+        return Explanation((), "the match probability: no trial was finished", "", (same,))
     near = _approximate(found)
     if found.certified is not None:
         return _why_certified(found, near)
@@ -99,20 +99,20 @@ def _why(found: Estimate) -> Explanation:
     known = [*_outcomes(found)]
     sequence = ""
     if found.running is not None:
-        sequence = " (a confidence sequence: the number of trials followed the outcomes)"
+        sequence = " (a confidence sequence, since the number of trials depended on the outcomes)"
     known.append(
         f"With {found.confidence:.0%} confidence MP lies between {interval.low:.4f} and "
         f"{interval.high:.4f}{sequence}."
     )
     if found.by_trace_test:
         known.append(
-            f"{found.by_trace_test} of the unmatched rest on a root count by a trace test "
-            "(numerical, no proof)."
+            f"{found.by_trace_test} of the unmatched trials depend on a root count by a trace test "
+            "(numerical, not a proof)."
         )
     known += near
     if not found.undetermined and found.trials in (found.matched, found.unmatched):
         side = "1" if found.matched else "0"
-        known.append(f"That every trial came out alike does not show that MP = {side}.")
+        known.append(f"That all trials have the same outcome does not show that MP = {side}.")
     decided_by, steps = "", list[Step]()
     open_ = [c for c in found.counts if c.outcome == "undetermined"]
     if open_:
@@ -126,19 +126,19 @@ def _why(found: Estimate) -> Explanation:
         )
         if surplus:
             words += (
-                f". With {surplus} more weights than labels solutions come in families: the lack "
-                "of a match is never shown"
+                f". With {surplus} more weights than labels solutions form families, and it cannot "
+                "be shown that a trial has no match"
             )
-            decided_by = "a verdict on the allocation, from a part of it with as many weights"
+            decided_by = "a verdict on the allocation, from a part with as many weights as labels"
             steps.append(step("certify", "such a verdict", timeout=600))
         else:
             decided_by, steps = complete_counts(
                 "estimate", found.problem, open_, found.engine, **again
             )
     else:
-        words = "the value within that interval: the rest is chance"
+        words = "the value within that interval"
     if found.is_partial:
-        steps.append(step("estimate", "all the trials asked for", **again))
+        steps.append(step("estimate", "all requested trials", **again))
     elif not open_ and interval.half_width > 0.005:
         # The half-width of a share falls as one over the root of the number of trials.
         half = interval.half_width
@@ -155,8 +155,8 @@ def _why_certified(found: Estimate, near: list[str]) -> Explanation:
     why = (
         "every generic instance has a real solution"
         if found.certified
-        else "the learnable weights change the labels in too few directions for any teacher but "
-        "those of a set of probability 0"
+        else "the learnable weights change the labels in too few directions, except for teachers of "
+        "probability 0"
     )
     text = f"MP = {found.certified:.0f} by a verdict on the allocation, not by trials: {why}."
     steps = [step("certify", "the evidence, for verify", out="cert.json")]
@@ -200,8 +200,9 @@ def _approximate(found: Estimate) -> list[str]:
     )
     if share.open:
         text += (
-            f" Of {share.open} the search did not get there, which does not show that nothing "
-            "does: they count as not reaching it in the lower end and as reaching it in the upper."
+            f" In {share.open} the search did not reach it, which does not show that no weights "
+            "do: they count as not reaching it in the lower end of the interval and as reaching it "
+            "in the upper."
         )
     return [text]
 
@@ -246,16 +247,17 @@ def _why_compared(found: Comparison) -> Explanation:
     if not known:
         table = found.table
         known.append(
-            f"Both saw the same {_trials(found.trials)}; only those on which they differ tell them "
-            f"apart: {table[0, 1]} matched by the first alone, {table[1, 0]} by the second alone."
+            f"Both were computed on the same {_trials(found.trials)}; the difference comes from "
+            f"those with different outcomes: {table[0, 1]} matched by the first alone, "
+            f"{table[1, 0]} by the second alone."
         )
     steps: list[Step] = []
     words = decided_by = ""
     if found.difference is None:
         names = " and ".join(name for name, e in both if e.estimate is None)
         words = (
-            f"the difference: of the {names} a lower bound is known only, because trials are open, "
-            "and a difference of bounds bounds nothing"
+            f"the difference: for the {names} only a lower bound is known, because trials are "
+            "open, and from lower bounds no bound of a difference follows"
         )
         decided_by = "complete counts of the open trials"
         other = AnotherEngine(found.first.problem.network, found.first.engine)
@@ -267,7 +269,7 @@ def _why_compared(found: Comparison) -> Explanation:
             f"which of the two matches more often: the interval [{interval.low:+.4f}, "
             f"{interval.high:+.4f}] of the difference contains 0"
         )
-        decided_by = "more common trials: the interval narrows as one over the root of their number"
+        decided_by = "more common trials: the width of the interval is proportional to 1/√trials"
         trials = _round_up(4 * found.trials)
         steps.append(step("compare", "half the width", trials=trials, **again))
     else:
@@ -278,5 +280,5 @@ def _why_compared(found: Comparison) -> Explanation:
         )
     if found.is_partial:
         trials = max(found.first.requested, found.second.requested)
-        steps.append(step("compare", "all the trials asked for", trials=trials, **again))
+        steps.append(step("compare", "all requested trials", trials=trials, **again))
     return Explanation(tuple(known), words, decided_by, tuple(steps))

@@ -132,7 +132,7 @@ class Race:
         others = len(self.entrants) - 1
         return (
             f"MP {_share(e.estimate):.4f} {e.interval}, shown to be higher than that of {beaten} "
-            f"of {others} others"
+            f"of the {others} others"
         )
 
 
@@ -187,9 +187,9 @@ def successive_halving(
     whole_number(first, "first", 1)
     whole_number(most, "most", 1)
     if not problems:
-        raise InputError("`problems` is empty: there is nothing to choose from")
+        raise InputError("`problems` is empty: give at least one")
     if len({p.network for p in problems}) > 1:
-        raise InputError("`problems` are of different networks: they have no common instances")
+        raise InputError("`problems` have different networks, so they have no common instances")
     tail_of(confidence)
     size = len(problems)
     error = 1 - confidence

@@ -213,7 +213,8 @@ class Store:
             # The lowest byte is the primary code; the others distinguish kinds of input and output.
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_SPACE:
                 raise StoreFull(
-                    f"{self.path}: {text}; what it took before is kept: make room and go on"
+                    f"{self.path}: {text}; the trials stored before are kept: free space and "
+                    "continue"
                 ) from None
             if "not a database" in text or "malformed" in text:
                 hint = _what_it_is(self.path)
@@ -470,7 +471,7 @@ class Store:
                     raise InputError(
                         f"{other.path} and {self.path} differ on trial {number} of study "
                         f"{study.key[:8]}: {record(theirs[number])} and {record(ours[number])}; "
-                        "one of them was made by other code"
+                        "one of them was made by another version"
                     )
             news = [c for n, c in theirs.items() if n not in ours or says_more(c, ours[n])]
             todo.append((study, news))

@@ -124,7 +124,7 @@ class MonodromyGroup(Result):
                 f"for the block, then one of degree {inner} in it."
             )
         elif N > 2:
-            lines.append("No blocks: the solutions cannot be found in stages of fewer each.")
+            lines.append("No blocks: the equation cannot be solved in stages of lower degree.")
         lines += self._on_radicals()
         lost = plural(self.lost, f"; {self.lost} more line") + " lost paths" if self.lost else ""
         lines.append(
@@ -139,7 +139,7 @@ class MonodromyGroup(Result):
             case False:
                 return [
                     "Not solvable: no formula with radicals in the data gives the solutions, "
-                    "whatever further loops add."
+                    "even if further loops add to the group."
                 ]
             case True:
                 sure = "" if self.is_whole else ", if no further loop adds to the group"
@@ -231,8 +231,8 @@ def monodromy_group(
         quiet = quiet + 1 if same else 0
     if found is None:
         raise InputError(
-            f"no monodromy group: paths were lost along each of {lines.followed} lines; another "
-            "`seed` may do better"
+            f"no monodromy group: paths were lost along each of {lines.followed} lines; try "
+            "another `seed`"
         )
     return MonodromyGroup(
         found, tuple(lines.permutations()), lines.arrived, lines.followed - lines.arrived, source

@@ -269,7 +269,7 @@ class _SectionSearch:
             residual, noise, share = found
             self.residual, self.share = max(self.residual, residual), min(self.share, share)
             if residual > min(TOLERANCE, _MARGIN * share, _ROUNDING * noise):
-                return "points are missing, or too poorly known"
+                return "points are missing, or not accurate enough"
         return ""
 
     def _places(self) -> np.ndarray:

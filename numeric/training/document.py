@@ -89,44 +89,44 @@ def _why(found: TrainResult) -> Explanation:
     """What training shows of the matches that exist."""
     settings, seed = found.settings, found.seed
     if not found.trials:
-        again = step("train", "the same again, with more time", seed=seed, trials=found.requested)
-        return Explanation((), "everything: no trial was trained", "", (again,))
+        again = step("train", "the same call with more time", seed=seed, trials=found.requested)
+        return Explanation((), "the result of training: no trial was trained", "", (again,))
     share = found.found_given_exists
     trials = plural(found.trials, f"{found.trials} trial")
     known = [f"A match exists in {found.exists} of {trials}: counted, not trained."]
     if found.exists:
         known.append(
-            f"{settings.optimizer} ends at one in {found.found} of these: given that a match "
-            f"exists it is found with probability between {share.interval.low:.4f} and "
+            f"{settings.optimizer} ends at a match in {found.found} of these: if a match exists, "
+            f"it is found with probability between {share.interval.low:.4f} and "
             f"{share.interval.high:.4f} ({found.confidence:.0%} confidence)."
         )
     known.append(
-        f"The papers' criterion (MSE < {MSE:g}) calls {found.below_criterion} trials matched. "
-        f"{found.false_matches} of these have no match, and {found.missed_matches} with a match "
-        "are missed."
+        f"The papers' criterion (MSE < {MSE:g}) counts {found.below_criterion} trials as matched. "
+        f"{found.false_matches} of these have no match, and {found.missed_matches} trials with a "
+        "match are not among them."
     )
     open_ = decided_by = ""
     steps: list[Step] = []
     if found.undetermined:
         open_ = (
-            f"whether a match exists in {found.undetermined} of {trials}; the interval holds "
-            "either way"
+            f"whether a match exists in {found.undetermined} of {trials}; the interval is valid in "
+            "both cases"
         )
         decided_by = "a complete count of each"
         steps.append(step("train", "more time for each count", seed=seed, trial_timeout=3600))
     elif found.exists > found.found:
         open_ = (
-            f"whether the {found.exists - found.found} that are missed are out of reach, or were "
-            "given up too early"
+            f"whether the {found.exists - found.found} trials whose match was not found need a "
+            "longer or another search"
         )
         decided_by = "more steps, restarts, or another optimizer"
     if found.is_partial:
-        steps.append(step("train", "all the trials asked for", seed=seed, trials=found.requested))
+        steps.append(step("train", "all requested trials", seed=seed, trials=found.requested))
     elif found.exists > found.found:
         if not settings.restarts:
             steps.append(step("train", "runs from other weights", seed=seed, restarts=10))
         other = _OTHER.get(settings.optimizer)
         if other:
             steps.append(step("train", "another optimizer", seed=seed, optimizer=other))
-    steps.append(step("profile", "what the matches cost that exist", seed=seed))
+    steps.append(step("profile", "the sizes of the matches that exist", seed=seed))
     return Explanation(tuple(known), open_, decided_by, tuple(steps))

@@ -211,5 +211,6 @@ def check_trainable(network: Network) -> None:
     """
     if network.chain() is None and family_of(network).name != "relu":
         raise InputError(
-            f"train knows chains of matrices and shallow ReLU nets, not a {network.title} network"
+            f"train supports chains of matrices and shallow ReLU nets, not a {network.title} "
+            "network"
         )

@@ -76,7 +76,7 @@ class DemandOptions:
         network.need_ranks("design", problem.support, attained)
         if not network.rank_decides:
             raise InputError(
-                f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
+                f"a {network.title} network has no minimal allocations: every allocation has MP > 0"
             )
         given = self.matrices
         matrices = given_list([given] if isinstance(given, str) else given, "matrices", '["W"]')

@@ -162,7 +162,7 @@ def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[st
     files=(
         WRITES_PROBLEM,
         ResultFile(
-            "--proof", "Write why nothing is cheaper (JSON, for verify).",
+            "--proof", "Write the proof that nothing is cheaper (JSON, for verify).",
             lambda found, *_: json.dumps(found.proof()) + "\n", _refuse_proof,
         ),
         ResultFile("--out", "Write its certificate (JSON).", _certificate),
@@ -236,8 +236,8 @@ def design(
     goal = chosen_goal(goal, budget, cost_budget)
     if goal in COUNTED and isinstance(problem.network, Parametrized):
         raise InputError(
-            f"goal {goal!r} counts solutions or draws instances, which single cells are needed "
-            "for; where updates learn choose one of "
+            f"goal {goal!r} counts solutions or draws instances, which needs single cells; where "
+            "updates learn choose one of "
             + ", ".join(name for name in GOALS if name not in COUNTED)
         )
     if line not in ("row", "column"):

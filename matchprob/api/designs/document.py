@@ -63,32 +63,34 @@ def _why(found: DesignResult, what: str) -> Explanation:
     steps: list[Step] = []
     open_, decided_by = [], ""
     if made.goal == "rank":
-        known.append(f"Nothing that is not minimal costs less than {made.cost_bound}.")
+        known.append(f"Every allocation that is not minimal costs at least {made.cost_bound}.")
     elif made.certificate:
         known.append(f"MP = 1: {made.certificate}.")
     if made.is_optimal and made.goal != "rank":
         known.append(
-            f"Nothing is better: no allocation that keeps the caps has {what} below {made.bound} "
+            f"No allocation is better: none that satisfies the caps has {what} below {made.bound} "
             f"({made.proof}); that is wrong with probability at most {float_text(made.error)}."
         )
     elif not made.is_optimal:
         open_.append(
-            f"whether it is the best: {what} {made.value} was found, and only below {made.bound} "
-            f"is nothing possible ({made.proof}; wrong with probability at most "
+            f"whether it is the best: {what} {made.value} was found, and values below {made.bound} "
+            f"are excluded ({made.proof}; wrong with probability at most "
             f"{float_text(made.error)})"
         )
-        decided_by = "a design of the lower value, or a search that goes to its end"
+        decided_by = "a design with a lower value, or a complete search"
         steps.append(step("design", "a longer search", goal=made.goal, seconds=600))
     if not made.certificate:
-        open_.append("whether MP = 1: a design of this goal is sure of MP > 0 only")
+        open_.append("whether MP = 1: this goal guarantees only MP > 0")
         is_counted = found.problem.network.equations_are != "analytic"
         decided_by = decided_by or (
             "the number N of complex solutions, which `certify` finds"
             if is_counted
-            else "an output of which nothing learns (then MP < 1), a read-out that learns alone "
-            "(then MP = 1); otherwise trials"
+            else "an output with no learnable weights (then MP < 1), or a design in which only the "
+            "read-out learns (then MP = 1); otherwise trials"
         )
-        steps.append(_certify_written("the verdict on the design, once it is written to that file"))
+        steps.append(
+            _certify_written("the verdict on the design, after it is written to that file")
+        )
         if is_counted and made.goal != "maximal":
             purpose = "a design with MP = 1, with the same options"
             steps.append(step("design", purpose, goal="maximal"))
@@ -109,16 +111,17 @@ def _why_of_lower_rank(found: DesignResult) -> Explanation:
     open_ = ""
     if made.is_optimal:
         known.append(
-            f"No allocation within the cost budget reaches more ({made.proof}), and none of this "
+            f"No allocation within the cost budget has a larger rank ({made.proof}), and none of "
+            "this "
             f"rank costs less than {made.cost}; that is wrong with probability at most "
             f"{float_text(made.error)}."
         )
     else:
         open_ = (
-            f"whether a rank above {made.rank.rank} is within the budget; above {made.bound} none "
-            "is"
+            f"whether a rank above {made.rank.rank} is within the budget; ranks above {made.bound} "
+            "are not"
         )
-    least = step("design", "what MP > 0 costs at least")
+    least = step("design", "the least cost of MP > 0")
     return Explanation(tuple(known), open_, "a longer search" if open_ else "", (least,))
 
 
@@ -143,7 +146,9 @@ def _race(made: ProbableDesign) -> tuple[Part, ...]:
 def _why_probable(found: DesignResult, made: ProbableDesign) -> Explanation:
     race, known = made.race, [_not_minimal(found)]
     if race is None:
-        known.append(f"MP = 1, by a certificate ({made.proof}): nothing can match more often.")
+        known.append(
+            f"MP = 1, by a certificate ({made.proof}): no allocation can match more often."
+        )
         steps = (
             Step(
                 "design", "the certificate, for verify", {"goal": made.goal, "write": "best.toml"},
@@ -156,18 +161,18 @@ def _why_probable(found: DesignResult, made: ProbableDesign) -> Explanation:
         "instances."
     )
     if made.is_optimal:
-        known.append(f"Every other was beaten, at the level of {race.confidence:.0%}.")
+        known.append(f"Every other was shown to be worse, at confidence {race.confidence:.0%}.")
         return Explanation(tuple(known))
     if race.is_settled:
         return Explanation(
             tuple(known),
             "whether one of the allocations that were not raced matches more often",
-            "all of them raced, or a certified maximal one",
+            "a race of all of them, or a certified maximal allocation",
             (step("design", "more of them", goal=made.goal, candidates=2 * made.pool),),
         )
     return Explanation(
         tuple(known),
-        "whether it is the best: the intervals of some others overlap its own",
+        "whether it is the best: the intervals of some others overlap its interval",
         "more common trials",
         (step("design", "more trials of each", goal=made.goal, trials=8192),),
     )
@@ -183,7 +188,7 @@ def repair_document(found: RepairResult) -> Document:
         "after": after.verdict,
     }
     if done is None or not (done.moves or done.removed):
-        known = (f"Nothing has to move: the allocation is {before.verdict} ({before.rule}).",)
+        known = (f"No weight has to move: the allocation is {before.verdict} ({before.rule}).",)
         why = Explanation(known, steps=(step("certify", "its verdict"),))
         return Document("nothing has to move", facts, (), why, tone="strong")
     facts["out"] = cells_text(done.removed)
@@ -201,15 +206,15 @@ def repair_document(found: RepairResult) -> Document:
     open_ = decided_by = ""
     if done.is_optimal:
         known_.append(
-            f"No repair has fewer moves ({done.proof}); fewer would do with probability at most "
+            f"No repair has fewer moves ({done.proof}); fewer suffice with probability at most "
             f"{float_text(done.error)}."
         )
     else:
         open_ = (
-            f"whether fewer than {done.moves} moves do: at least {done.bound} are needed "
+            f"whether fewer than {done.moves} moves suffice: at least {done.bound} are needed "
             f"({done.proof})"
         )
-        decided_by = "a search that goes to its end"
+        decided_by = "a complete search"
         steps.insert(0, step("repair", "a longer search", seconds=600))
     reasons = tuple(Paragraph(f"  {text}") for text in before.reasons[:_MOST_REASONS])
     title = f"{plural(done.moves, f'{done.moves} move')}: {done.reason}"

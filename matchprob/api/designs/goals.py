@@ -71,7 +71,7 @@ def chosen_goal(goal: str | None, budget: object = None, cost_budget: object = N
         )
     if cost_budget is not None and budget is not None:
         raise InputError(
-            f"`budget` ({shown(budget)}) and `cost_budget` do not go together: within a cost "
-            "budget the number of weights is found"
+            f"`budget` ({shown(budget)}) and `cost_budget` exclude each other: within a cost "
+            "budget the number of weights is a result"
         )
     return goal

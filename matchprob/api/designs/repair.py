@@ -168,8 +168,8 @@ def repair(
         raise InputError(f"`goal` ({goal!r}) must be positive or maximal")
     if goal == "maximal" and isinstance(problem.network, Parametrized):
         raise InputError(
-            "`goal` ('maximal') counts solutions, which single cells are needed for; where updates "
-            "learn the goal is positive"
+            "`goal` ('maximal') counts solutions, which needs single cells; where updates learn, "
+            "`goal` must be 'positive'"
         )
     allocation, network = problem.allocation, problem.network
     if not network.rank_decides:

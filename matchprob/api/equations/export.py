@@ -43,7 +43,7 @@ class Export(Result):
     seed, index : int
         The trial: the instance that `count` and `estimate` see under these numbers.
     is_own : bool
-        Whether it is one's own instance instead; seed and index mean nothing then.
+        Whether it is a given instance; seed and index then have no meaning.
     system : CoreSystem or PolynomialSystem
         What was written, over the rationals.
     """
@@ -83,7 +83,7 @@ class Export(Result):
     def source(self) -> str:
         """Which instance was written, in words."""
         if self.is_own:
-            return "one's own instance"
+            return "a given instance"
         return f"seed {self.seed}, trial {self.index}"
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
@@ -184,13 +184,13 @@ def export(
     problem = as_problem(question)
     if problem.constraints:
         raise InputError(
-            "`export` writes equations, and [constraints] are inequalities: take them out of the "
-            "problem, and hold the solutions against them"
+            "`export` writes equations, and [constraints] are inequalities: remove them from the "
+            "problem, and check the solutions against them afterwards"
         )
     if instance is not None and index:
         raise InputError(
-            f"`index` ({shown(index)}) is the number of a random trial, and `instance` is given: "
-            "leave one of them out"
+            f"`index` ({shown(index)}) is the number of a random trial, and `instance` is given as "
+            "well: give only one of them"
         )
     drawn: Instance
     if instance is None:
@@ -209,7 +209,7 @@ def export(
         system = build_system(allocation, weights, X, Y, RationalField(), form)
     context = RationalField().context(system.unknowns)
     equations = [e if hasattr(e, "monoms") else context.constant(e) for e in system.equations]
-    source = f"seed {seed}, trial {index}" if instance is None else "one's own instance"
+    source = f"seed {seed}, trial {index}" if instance is None else "a given instance"
     heading = f"{form}, {problem.network}; learnable {allocation}; {source}"
     kept = [e for e in equations if len(e)]
     text, names = write_system(to, system.unknowns, kept, heading)

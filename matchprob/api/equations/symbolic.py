@@ -165,7 +165,7 @@ def discriminant(
 def shown_core(
     problem: Problem, found: Inspection, numbers: GivenNumbers | None, seed: int
 ) -> Elimination | None:
-    """The core that an inspection prints: of one's own instance, with symbols, or of an example.
+    """The core that an inspection prints: of a given instance, with symbols, or of an example.
 
     None where the report has no form.
     """

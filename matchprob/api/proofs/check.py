@@ -50,7 +50,7 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
         with within(timeout):
             data = read_json(text)
             if not isinstance(data, Mapping):
-                raise InputError("this is no proof: a proof is a table with a `format`")
+                raise InputError("this is not a proof: a proof is a table with a `format`")
             verdict = one_line(data.get("verdict", data.get("goal", "")))
             problem = data.get("problem")
             network = problem.get("network") if isinstance(problem, Mapping) else None

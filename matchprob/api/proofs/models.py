@@ -38,7 +38,9 @@ def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
         network = data.get("problem", {}).get("network") if isinstance(data, dict) else None
     if not isinstance(network, dict) or "digest" not in network:
         if model is not None:
-            raise InputError(f"`model` ({shown(str(model))}): this proof is about no model's file")
+            raise InputError(
+                f"`model` ({shown(str(model))}): this proof is not about the file of a model"
+            )
         return text
     if network.get("model") and model is None:
         return text
@@ -47,13 +49,13 @@ def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
     elif folder is not None and isinstance(network.get("file"), str):
         path = folder / Path(network["file"]).name
     else:
-        raise InputError("the proof names a model by its digest: say where it is, by `model`")
+        raise InputError("the proof identifies a model by its digest: give its file as `model`")
     try:
         content = path.read_bytes()
     except OSError as error:
         raise InputError(
             f"{path}: {error.strerror or 'cannot be read'}; the proof is about a model that is too "
-            "large to be held in it: say where it is (--model FILE)"
+            "large to be part of it: give its file (--model FILE)"
         ) from None
     network["model"] = base64.b64encode(content).decode()
     return json.dumps(data, default=float)

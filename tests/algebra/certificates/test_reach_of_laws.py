@@ -37,7 +37,7 @@ def test_what_is_refused_and_what_is_beyond():
     signed = mp.Distribution(signs=[1, -1])
     assert why_refused(Problem(relu, {"W1": [[1, 1], [0, 0]]}, distribution=signed))
     assert not why_refused(Problem(relu, {"W1": [[1, 1], [0, 0]]}))
-    with pytest.raises(InputError, match="ask estimate, count or decide"):
+    with pytest.raises(InputError, match="use estimate, count or decide"):
         certify(Problem(relu, {"W1": [[1, 1], [0, 0]]}, values={"W2": [[1, 1]]}))
     bounded = mp.Distribution(teacher="uniform")
     problem = Problem(NET, DIAGONAL, values={"B": [[1], [2]]}, distribution=bounded)

@@ -55,7 +55,7 @@ def test_cheapest_is_the_brute_force_optimum(network):
     for number in (1, 2, 3):
         capped = [price[a] for a in everything if fullest_row(a) <= number]
         if not capped:
-            with pytest.raises(InputError, match=r"independent equations|the caps leave"):
+            with pytest.raises(InputError, match=r"independent equations|the caps permit"):
                 cheapest(checked_demand(network, costs=costs, caps={"row": number}))
         else:
             design = cheapest(checked_demand(network, costs=costs, caps={"row": number}))
@@ -88,7 +88,9 @@ def test_impossible_demands():
     one_row = [("W", 0, j) for j in range(3)] + [("W", 1, 0)]
     with pytest.raises(InputError, match="take part in only 3 of 4"):
         cheapest(checked_demand(network, allowed=one_row))
-    with pytest.raises(InputError, match="the caps leave 2 of the 6 allowed weights, 4 are needed"):
+    with pytest.raises(
+        InputError, match="the caps permit 2 of the 6 allowed weights, and 4 are needed"
+    ):
         cheapest(checked_demand(network, caps={"row": 1}))
     with pytest.raises(InputError, match="must be one of row, column, matrix"):
         cheapest(checked_demand(network, caps={"diagonal": 1}))

@@ -61,7 +61,7 @@ def test_contradictions_are_refused():
     row = [("W", 0, j) for j in range(3)]
     with pytest.raises(InputError, match="both must and must not"):
         checked_demand(net, must=row, forbidden=row[:1])
-    with pytest.raises(InputError, match="3 weights of row 0 of W must learn, its cap is 2"):
+    with pytest.raises(InputError, match="3 weights of row 0 of W must learn, but its cap is 2"):
         checked_demand(net, must=row, caps={"row": 2})
     with pytest.raises(InputError, match="of the 3 weights that `must` learn only 2"):
         checked_demand(net, must=row, budget=4)
@@ -94,7 +94,7 @@ def test_caps_that_cross_are_refused_with_a_count():
     for line in ("row", "column"):
         assert cheapest(checked_demand(net, allowed=cells, caps={line: 1})).largest[line] == 1
     both = {"row": 1, "column": 1}
-    text = r"at least 3 weights in row 0 of W, column 2 of W .* where the caps leave 2"
+    text = r"at least 3 weights in row 0 of W, column 2 of W .* for which the caps permit 2"
     with pytest.raises(InputError, match=text):
         cheapest(checked_demand(net, allowed=cells, caps=both))
     with pytest.raises(InputError, match=r"1 weight in a column: .*= 2 of 3"):

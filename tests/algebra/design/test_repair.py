@@ -77,7 +77,7 @@ def test_what_was_not_counted_is_not_claimed(monkeypatch):
     cut = repair(diagonal, checked_demand(net, allowed=cells), MAXIMAL)
     monkeypatch.undo()
     assert cut.bound < cut.moves
-    assert "was not settled: not all nearer allocations were counted" in cut.reason
+    assert "was not decided: not all nearer allocations were counted" in cut.reason
     assert "not all there are" in cut.proof
     done = repair(diagonal, checked_demand(net, allowed=cells), MAXIMAL)
     assert done.moves == done.bound == 1
@@ -102,7 +102,7 @@ def test_caps_may_ask_for_more_moves():
     assert repair(before, checked_demand(net, allowed=cells), NOT_MINIMAL).moves == 0
     found = repair(before, checked_demand(net, allowed=cells, caps={"row": 2}), NOT_MINIMAL)
     assert found.moves == found.bound == 2
-    assert "2 are needed to keep to the demands" in found.reason
+    assert "2 are needed to satisfy the demands" in found.reason
 
 
 def test_more_weights_than_equations_keep_their_number():

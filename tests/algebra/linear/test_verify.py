@@ -188,7 +188,7 @@ def test_a_numerical_root_count_is_never_proved():
     assert again.seeds != [data["seed"]]
     assert {c.place: c.status for c in result.checks}["evidence.root_count"] == "probable"
     assert last_verdict(result).status == "probable"
-    assert "numerical, no proof" in last_verdict(result).text
+    assert "numerical, not a proof" in last_verdict(result).text
     other = verify(data, fallback=by_trace(29))
     assert not other.holds
     assert "29, not 27" in str(other)

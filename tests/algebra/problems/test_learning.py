@@ -19,7 +19,7 @@ def test_cells_and_updates_together():
     assert learning.size == learning.dimension == 5
     assert learning.moving.size == 2 + 9
     assert learning.matrices == ("D", "W")
-    with pytest.raises(InputError, match=r'W learns by \{ gain = "rows" \}: this question'):
+    with pytest.raises(InputError, match=r'W learns by \{ gain = "rows" \}: this verb'):
         _ = problem.allocation
 
 

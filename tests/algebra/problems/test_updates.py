@@ -115,7 +115,7 @@ def test_what_does_not_go_together():
         problem_from_dict(
             {**Problem(NET, {"W": {"lora": 1}}).to_dict(), "constraints": {"max_abs": 1}}
         )
-    with pytest.raises(InputError, match="random cells are drawn anew"):
+    with pytest.raises(InputError, match="random cells are drawn for each trial"):
         Problem(NET, {"W": {"lora": 1}, "D": RandomCells(2)})
     with pytest.raises(InputError, match=r"support.W .* must be a mask"):
         problem_from_dict({"network": NET.to_dict(), "support": {"W": {"lora": 1}}})

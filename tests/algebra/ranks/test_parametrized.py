@@ -249,7 +249,7 @@ def test_designs_and_losses_are_those_of_all_subsets(seed):
 def test_parameters_of_low_ranks_are_not_chosen():
     """A verb about single parameters refuses them and names itself."""
     problem = Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": {"lora": 1}})
-    with pytest.raises(InputError, match="repair asks of single parameters"):
+    with pytest.raises(InputError, match="repair is about single parameters"):
         by_parameters(problem, singly="repair")
 
 

@@ -16,7 +16,7 @@ def test_audits_tell_where_a_theorem_is_wrong():
     assert wrong.commands[-1][0] == "matchprob audit e.toml --corrected"
     assert not wrong.open
     part = explained(mp.audit(NET, matrices=["W"], count=2))
-    assert any("No theorem is wrong of the 2 allocations" in text for text in part.known)
+    assert any("No theorem is wrong for the 2 allocations" in text for text in part.known)
     assert "the other 4 allocations" in part.open
 
 
@@ -25,7 +25,7 @@ def test_an_atlas_counts_verdicts_in_words():
     found = mp.atlas(NET, 2, search=0.0)
     assert explained(found).known[0] == "4 of 6 allocations are maximal: MP = 1."
     cut = replace(found, entries=found.entries[:1])
-    assert "3 orbits of 4 that were not begun" in explained(cut).open
+    assert "3 orbits of 4, not begun" in explained(cut).open
     vague = replace(found, entries=(replace(found.entries[0], verdict="undecided"),) * 4)
     assert vague.explain().steps[0].verb == "atlas"
     assert "--search 60" in explained(vague).commands[0][0]
@@ -37,7 +37,7 @@ def test_refuted_theorems_are_shown_with_their_masks():
     tables = [part for part in parts if isinstance(part, Table)]
     assert any("bad" in tones for table in tables for tones in table.tones.values())
     pictures = [part for part in parts if isinstance(part, TextPicture)]
-    assert all("wrongly, of" in picture.title and picture.rows for picture in pictures)
+    assert all("wrongly says" in picture.title and picture.rows for picture in pictures)
     assert pictures
 
 

@@ -26,7 +26,7 @@ def test_verbs_take_problems_and_paths(tmp_path):
 @pytest.mark.parametrize("verb", [mp.inspect, mp.certify, mp.count, mp.estimate, mp.identify])
 def test_what_is_no_problem_is_refused(verb):
     """A network alone, or a number, is refused by name, with what to write instead."""
-    with pytest.raises(mp.InputError, match="say what learns"):
+    with pytest.raises(mp.InputError, match="give what learns"):
         verb(NET)
     with pytest.raises(mp.InputError, match=r"`question` \(3\) must be a Problem"):
         verb(3)

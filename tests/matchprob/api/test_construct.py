@@ -111,7 +111,7 @@ def test_state_dict_comes_back():
         if k == 0:
             state_ = np.maximum(state_, 0)
     assert np.allclose(state_, target[0][0] @ X + target[0][1][:, None], atol=1e-11)
-    with pytest.raises(InputError, match="no batch normalization"):
+    with pytest.raises(InputError, match="not followed by a batch normalization"):
         mp.normalization_entries(made, state(*layers))
 
 
@@ -349,7 +349,7 @@ def test_other_activations_are_refused(name, function):
         with pytest.raises(InputError, match=r"Linear follows Linear|contains"):
             mp.construct(Sequential(*modules))
     # A module of one's own does not tell its order: it is evaluated.
-    with pytest.raises(InputError, match="its own outputs differ"):
+    with pytest.raises(InputError, match="its outputs differ"):
         mp.construct(Module(FIRST, other, SECOND))
     assert mp.construct(Module(FIRST, relu(), SECOND)).assumed == ""
 
@@ -418,5 +418,5 @@ def test_perceptrons():
     with pytest.raises(InputError, match="softmax"):
         mp.construct(net(activation="relu", out_activation_="softmax"))
     wrong = net(activation="relu", out_activation_="identity", predict=lambda X: 0 * X)
-    with pytest.raises(InputError, match="its own outputs differ"):
+    with pytest.raises(InputError, match="its outputs differ"):
         mp.construct(wrong)

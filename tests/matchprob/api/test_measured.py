@@ -55,5 +55,5 @@ def test_an_instance_of_ones_own_has_all_its_weights():
 def test_atlas_knows_no_signs():
     """Allocations that differ by the order of units have one verdict there."""
     signed = mp.Problem(NET, {}, distribution=mp.Distribution(signs=[1, -1]))
-    with pytest.raises(mp.InputError, match="leave signs out"):
+    with pytest.raises(mp.InputError, match="remove signs"):
         mp.atlas(signed, budget=2)

@@ -160,4 +160,4 @@ def test_a_proof_about_no_model_takes_none(folder, capsys):
     out = folder / "plain.json"
     assert call("certify", "examples/mixed.toml", "--out", out) == 0
     assert call("verify", out, "--model", folder / "mlp_tanh.onnx") == 2
-    assert "no model's file" in capsys.readouterr().err
+    assert "not about the file of a model" in capsys.readouterr().err

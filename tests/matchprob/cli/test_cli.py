@@ -345,7 +345,7 @@ def test_missing_msolve(problem, capsys, tmp_path):
     assert checked["holds"]
     verdict = [c for c in checked["checks"] if c["place"] == "verdict"][-1]
     assert verdict["status"] == "probable"
-    assert "numerical, no proof" in verdict["text"]
+    assert "numerical, not a proof" in verdict["text"]
     assert call("count", path, "--engine", "homotopy", "--instances", 3, "--json") == 0
     counts = json.loads(capsys.readouterr().out)
     assert counts["generic_root_count"] == 3

@@ -40,7 +40,7 @@ def test_text_says_what_is_proved():
     assert "Nothing is better" in text
     assert "weights in the fullest row" in text_of(most_spread(checked_demand(NET)))
     open_bound = type(found)(**{**vars(found), "bound": found.value - 1})
-    assert "only below 1 is nothing possible" in text_of(open_bound)
+    assert "values below 1 are excluded" in text_of(open_bound)
 
 
 def test_pictures_show_the_matrices_that_matter():

@@ -94,7 +94,7 @@ def test_analytic_networks_are_sent_to_no_engine():
 
 
 def test_more_weights_than_labels_are_never_ruled_out():
-    """Solutions in families: the lack of a match is never shown."""
+    """Solutions form families: it cannot be shown that there is no match."""
     found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), problem=MORE)
     why = explained(found)
     assert "families" in why.open
@@ -199,7 +199,7 @@ def test_more_time_is_advised_where_time_was_short():
     rows = (np.random.default_rng(0).random((60, 60)) < 0.05).astype(int)
     large = mp.Problem(mp.LinearRNN(n=60, T=6, b=10, d=5, m=100), {"W": rows})
     found = mp.identify(large)
-    assert "in whatever time" in found.unknown
+    assert "for so many unknowns" in found.unknown
     assert not found.out_of_time
     assert not explained(found, "l.toml").commands
     short = replace(mp.identify(DIAGONAL), alternatives=None, out_of_time=True)
@@ -277,12 +277,12 @@ def test_json_holds_the_sentences(line, tmp_path, monkeypatch, capsys):
 def test_proofs_that_fail_and_proofs_cut_short():
     """A fault is named with its place; at a limit nothing follows."""
     held = mp.verify(mp.certify(DIAGONAL))
-    assert "checked anew" in explained(held).known[0]
+    assert "checked again" in explained(held).known[0]
     bad = Verification("minimal", (Check("rank", FAILED, "it is 3"),))
     assert "rank: it is 3" in explained(bad).known[0]
     assert "certify" in verbs(explained(bad))
     cut = Verification("minimal", (Check("rank", UNFINISHED, "the time limit is over"),))
-    assert "nothing follows" in explained(cut, "c.json").open
+    assert "unfinished: " in explained(cut, "c.json").open
     assert explained(cut, "c.json").commands[0][0] == "matchprob verify c.json --timeout 3600"
 
 

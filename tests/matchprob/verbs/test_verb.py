@@ -61,7 +61,7 @@ def test_its_help_is_its_docstring(share, capsys):
         "problem Problem file (TOML). [required]",
         "The matrix that is looked at. [default: W]",
         "What a neuron is. [default: row]",
-        "Everything random follows from it. [default: 0; x>=0]",
+        "Seed of all random numbers. [default: 0; x>=0]",
     ):
         assert words in text
     assert call("--help") == 0
@@ -82,7 +82,7 @@ def test_it_is_a_function_with_a_result(share, row):
     assert "50%, 50%" in found._repr_html_()
     entries = described_parameters(share.__doc__)
     assert list(entries) == [("question",), ("matrix",), ("line",), ("seed",)]
-    assert entries["seed",] == "seed : int, optional\n    Everything random follows from it."
+    assert entries["seed",] == "seed : int, optional\n    Seed of all random numbers."
     assert signature(share).parameters["seed"].annotation == "int"
 
 

@@ -118,7 +118,7 @@ def test_counts_without_solutions_have_no_boxes():
     """Without real solutions there is nothing to enclose; a result needs its problem."""
     found = mp.count(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), 2)
     assert mp.enclosures(found) == [[], []]
-    with pytest.raises(mp.InputError, match="of which problem"):
+    with pytest.raises(mp.InputError, match="does not contain its problem"):
         mp.enclosures(
             mp.CountResult(
                 "exact", 0, None, (mp.InstanceCount(0, 1, 1, "complete", solutions=((1.0,),)),)

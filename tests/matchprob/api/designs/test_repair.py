@@ -51,7 +51,9 @@ def test_nothing_to_do_and_definite_refusals(net, tmp_path, capsys):
     assert call("repair", path) == 0
     assert "nothing has to move" in capsys.readouterr().out
     assert call("repair", net, "--column-cap", 1) == 2
-    assert "the caps leave 4 of the 16 allowed weights, 8 are needed" in capsys.readouterr().err
+    assert (
+        "the caps permit 4 of the 16 allowed weights, and 8 are needed" in capsys.readouterr().err
+    )
     assert call("repair", net, "--goal", "best") == 2
     with pytest.raises(InputError, match="no minimal allocations to repair"):
         repair(Problem(ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 0], [0, 0]]}))

@@ -154,7 +154,7 @@ def test_singular_counts_the_same(problem):
 
 
 def own(instance):
-    """A random instance as one of one's own, its numbers exactly."""
+    """A random instance as a given one, its numbers exactly."""
 
     def rows(matrix):
         return [[str(Fraction(x)) for x in row] for row in matrix]
@@ -172,7 +172,7 @@ def test_one_s_own_instance_is_what_is_written(to):
     drawn = mp.draw_instance(DIAGONAL, 0, 5)
     found = mp.export(DIAGONAL, to=to, instance=own(drawn))
     random = mp.export(DIAGONAL, to=to, index=5)
-    assert found.text.replace("one's own instance", "seed 0, trial 5") == random.text
+    assert found.text.replace("a given instance", "seed 0, trial 5") == random.text
     assert found.system.equations != mp.export(DIAGONAL, to=to).system.equations
     assert found.to_dict()["instance"] == "own"
     assert "seed" not in found.to_dict()
@@ -200,7 +200,7 @@ def test_the_command_line_exports_one_s_own_instance(tmp_path):
     done = CliRunner().invoke(app, line)
     assert done.exit_code == 0
     assert (tmp_path / "e.ms").read_text().splitlines()[-1] == "40*x0^2-114*x0^1+97"
-    assert "core of one's own instance for msolve: 1 equation in 1 unknown" in done.stdout
+    assert "core of a given instance for msolve: 1 equation in 1 unknown" in done.stdout
     refused = CliRunner().invoke(app, [*line, "--index", "3"])
     assert isinstance(refused.exception, mp.InputError)
 
