@@ -121,19 +121,19 @@ def profile(
     counted_by, end = moment_after(counting), moment_after(timeout)
     with limited(timeout):
         listed = [is_listed(problem) for problem in problems]
-    bounds = given or COARSE
+    levels = given or COARSE
     with ExitStack() as stack:
         kept, crew = stack.enter_context(shared(store, workers))
         # One study a problem; one for each bound where matches are not listed.
         studies: list[list[Study]] = []
         for problem, question, has_list in zip(problems, questions, listed, strict=True):
-            problems = [problem] if has_list else [bounded(problem, measure, b) for b in bounds]
+            bounded_ones = [problem] if has_list else [bounded(problem, measure, b) for b in levels]
             made = (
                 Study(
                     one, seed=seed, engine=engine, store=kept, workers=crew,
                     timeout=trial_timeout, complete=has_list, name=stem_of(question),
                 )
-                for one in problems
+                for one in bounded_ones
             )  # fmt: skip
             studies.append([stack.enter_context(study) for study in made])
         every = [study for some in studies for study in some]
@@ -150,13 +150,13 @@ def profile(
             late = over or late
             if problem.network.chain() is None and measure.constraint:
                 left = limit_until(end)
-                thresholds = _recounted(some[0].work, measure, bounds, thresholds, left)
+                thresholds = _recounted(some[0].work, measure, levels, thresholds, left)
         else:
-            thresholds = merged(bounds, [one.counts for one in own])
+            thresholds = merged(levels, [one.counts for one in own])
         profiles.append(
             Profile(
                 problem, by, own[0].engine, seed, tuple(thresholds),
-                given if has_list else bounds, confidence, stem_of(question),
+                given if has_list else levels, confidence, stem_of(question),
             )
         )  # fmt: skip
     trouble = next((one.trouble for one in found if one.trouble), late)

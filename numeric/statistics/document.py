@@ -155,8 +155,8 @@ def _why_certified(found: Estimate, near: list[str]) -> Explanation:
     why = (
         "every generic instance has a real solution"
         if found.certified
-        else "the learnable weights change the labels in too few directions, except for teachers of "
-        "probability 0"
+        else "the learnable weights change the labels in too few directions, except for teachers "
+        "of probability 0"
     )
     text = f"MP = {found.certified:.0f} by a verdict on the allocation, not by trials: {why}."
     steps = [step("certify", "the evidence, for verify", out="cert.json")]

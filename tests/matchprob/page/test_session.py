@@ -267,7 +267,7 @@ def test_a_session_that_waits_is_closed(front):
         target=front.session.receive, args=[{"verb": "look", "state": {"network": HUGE}}]
     )
     asked.start()
-    while front.session._asked is None and asked.is_alive():
+    while front.session._open_request is None and asked.is_alive():
         time.sleep(0.01)
     front.session.close()
     asked.join(300)

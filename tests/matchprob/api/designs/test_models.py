@@ -8,7 +8,7 @@ import pytest
 
 import matchprob as mp
 from algebra.design.demand import NoDesign
-from matchprob.api.question import asked_problem
+from matchprob.api.question import problem_or_model
 from tests.onnx_models import save
 
 
@@ -29,7 +29,7 @@ def is_enough(problem, cells):
 
 def test_the_cheapest_design_of_a_model(model):
     """The least cost of all pairs of biases that are not minimal; its proof verifies."""
-    problem = asked_problem(model, ["l1.bias", "l3.bias"], 1)
+    problem = problem_or_model(model, ["l1.bias", "l3.bias"], 1)
     rng = random.Random(0)
     costs = {cell: rng.randint(1, 40) for cell in problem.allocation.cells}
     found = mp.design(problem, costs=costs)
@@ -45,10 +45,10 @@ def test_the_cheapest_design_of_a_model(model):
 
 def test_a_demand_that_no_parameters_meet(model):
     """Biases of the last layer move all samples alike: with two samples they are never enough."""
-    problem = asked_problem(model, ["l3.bias"], 2)
+    problem = problem_or_model(model, ["l3.bias"], 2)
     with pytest.raises(mp.InputError, match="only 2 weights may learn, 4 are needed"):
         mp.design(problem)
-    problem = asked_problem(model, ["l3.*"], 2)
+    problem = problem_or_model(model, ["l3.*"], 2)
     side = problem.network.shapes["l3.weight"].index(2)
     other = [c for c in problem.allocation.cells if c[0] == "l3.weight" and c[1 + side] == 1]
     with pytest.raises(NoDesign, match="take part in only 3 of 4 independent equations"):
@@ -57,7 +57,7 @@ def test_a_demand_that_no_parameters_meet(model):
 
 def test_a_model_is_repaired(model):
     """Four weights onto one output: two have to move, as all choices of one show."""
-    everything = asked_problem(model, ["l3.weight"], 2)
+    everything = problem_or_model(model, ["l3.weight"], 2)
     shape = everything.network.shapes["l3.weight"]
     onto = np.zeros(shape, int)
     onto[(0, slice(None)) if shape[0] == 2 else (slice(None), 0)] = 1
@@ -77,7 +77,7 @@ def test_a_model_is_repaired(model):
 
 def test_a_repair_speaks_of_no_budget(model):
     """What nobody gave is not named: too few places, and weights that must learn in vain."""
-    problem = asked_problem(model, ["l3.bias"], 2)
+    problem = problem_or_model(model, ["l3.bias"], 2)
     with pytest.raises(mp.InputError) as refused:
         mp.repair(problem, matrices=["l3.bias"])
     assert "budget" not in str(refused.value)
