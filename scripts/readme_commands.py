@@ -1,11 +1,16 @@
-"""Run the commands that the README and docs/ show; stop at the first that fails.
+"""Run the commands that the README and docs/ show, and compare what they print with the pages.
 
-Commands are the lines ``$ …`` in fenced blocks marked ``console``.  They run in a scratch
-copy of the examples, so that nothing they write stays; ``make test`` is left to CI itself.
-Figures, which take minutes, are made with one trial at two points of each curve.
+Commands are the lines ``$ …`` in fenced blocks marked ``console``.  They run in a scratch copy of
+the examples, so that no file they write remains; ``make test`` is run by CI itself.  Figures, which
+take minutes, are made with one trial at two points of each curve.
 
-As many run at a time as there are processors (JOBS says otherwise).  Of two commands that name
-the same file, or the same figure, the second waits for the first.
+The lines after a command are a transcript: each part between lines ``...`` must occur in the
+output, in this order.  White space and times in seconds are not compared, so a page may fold lines.
+
+Several commands run at a time (JOBS, by default the number of processors); a command that names the
+same file, or the same figure, as one before it waits for that one.  ``readme_commands.py PAGE …``
+runs the commands of these pages only.  The exit status is 1 after a command that fails or a
+transcript that differs.
 """
 
 from __future__ import annotations
@@ -26,11 +31,37 @@ SKIPPED = ("git clone", "cd ", "make test")
 FIGURE = " --trials 1 --points 2"
 
 
-def commands(text: str) -> list[str]:
-    """The shell commands of a page."""
-    blocks = re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
-    return [line[2:] for line in lines if line.startswith("$ ")]
+def transcripts(text: str) -> list[tuple[str, list[str]]]:
+    """The commands of a page, each with the parts of its output that the page shows.
+
+    Examples
+    --------
+    >>> transcripts("```console\\n$ ls\\na  b\\nc\\n...\\nd\\n$ pwd\\n```\\n")
+    [('ls', ['a b c', 'd']), ('pwd', [])]
+    """
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
+        for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = entry.partition("\n")
+            parts = re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)
+            found.append((command, [plain for part in parts if (plain := comparable(part))]))
+    return found
+
+
+def comparable(text: str) -> str:
+    """A text without line breaks, repeated spaces and times."""
+    return re.sub(r"\b\d+(\.\d+)? s\b", "… s", " ".join(text.split()))
+
+
+def missing(parts: list[str], printed: str) -> str:
+    """The first part that does not follow the parts before it in what was printed; "" if none."""
+    printed, begin = comparable(printed), 0
+    for part in parts:
+        at = printed.find(part, begin)
+        if at < 0:
+            return part
+        begin = at + len(part)
+    return ""
 
 
 def names(command: str) -> set[str]:
@@ -51,7 +82,7 @@ def ready(todo: list[str], running: list[str]) -> str | None:
 
 
 def run(shown: str, scratch: Path) -> tuple[str, float, subprocess.CompletedProcess[str]]:
-    """What was run, how long it took, and what came of it."""
+    """The command that was run, its time in seconds, and its result."""
     command = shown
     if " reproduce " in shown and " --from " not in shown:
         command = re.sub(r" --trials \d+", "", shown) + FIGURE
@@ -70,11 +101,11 @@ def run(shown: str, scratch: Path) -> tuple[str, float, subprocess.CompletedProc
     return command, time.perf_counter() - start, done
 
 
-def run_all(todo: list[str], scratch: Path, jobs: int) -> bool:
-    """Whether all succeed; the first failure is printed, and no further command is started."""
-    todo = list(todo)
+def run_all(shown: dict[str, list[list[str]]], scratch: Path, jobs: int) -> bool:
+    """Whether all succeed and print what is shown; none is started after a command that fails."""
+    todo = list(shown)
     running: dict[Future[tuple[str, float, subprocess.CompletedProcess[str]]], str] = {}
-    fine = True
+    fine = is_true = True
     with ThreadPoolExecutor(jobs) as pool:
         while running or (todo and fine):
             while fine and len(running) < jobs:
@@ -84,24 +115,31 @@ def run_all(todo: list[str], scratch: Path, jobs: int) -> bool:
                 todo.remove(command)
                 running[pool.submit(run, command, scratch)] = command
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                del running[future]
+                transcript = shown[running.pop(future)]
                 command, seconds, done = future.result()
                 print(f"{done.returncode}  {seconds:6.1f} s  {command}", flush=True)
                 if done.returncode:
                     fine = False
                     print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
-    return fine
+                for parts in transcript:
+                    if part := missing(parts, f"{done.stdout}\n{done.stderr}"):
+                        is_true = False
+                        print(f"not printed: {part}\nbut:\n{done.stdout}", file=sys.stderr)
+    return fine and is_true
 
 
 def main() -> int:
-    """Exit status 1 where a command fails or there are none."""
+    """Exit status 1 after a failure, and if the pages show no command."""
     made = ("made", "gallery")
     docs = sorted((ROOT / "docs").rglob("*.md"))
     docs = [p for p in docs if p.relative_to(ROOT / "docs").parts[0] not in made]
-    pages = [ROOT / "README.md", *docs]
-    found = [c for page in pages for c in commands(page.read_text(encoding="utf-8"))]
-    # What several pages show runs once.
-    todo = [c for c in dict.fromkeys(found) if not c.startswith(SKIPPED)]
+    pages = [Path(name) for name in sys.argv[1:]] or [ROOT / "README.md", *docs]
+    # A command that several pages show runs once.
+    todo: dict[str, list[list[str]]] = {}
+    for page in pages:
+        for command, parts in transcripts(page.read_text(encoding="utf-8")):
+            if not command.startswith(SKIPPED):
+                todo.setdefault(command, []).append(parts)
     if not todo:
         print("README.md and docs/ show no command", file=sys.stderr)
         return 1

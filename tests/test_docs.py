@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.readme_commands import missing, transcripts
+
 ROOT = Path(__file__).parents[1]
 # Pages that the site makes, and those it makes of the examples.
 MADE = ("docs/made/", "docs/gallery/")
@@ -62,3 +64,13 @@ def test_pages_of_the_site_are_reached(page):
 def test_the_readme_is_one_page():
     """Its purpose, two commands, an example, links to other pages."""
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+
+
+def test_transcripts_are_compared_with_what_is_printed():
+    """Parts between lines `...` have to be printed in their order; folds and times may differ."""
+    page = "```console\n$ count\nfound 3\n  in 0.5 s\n...\nN = 2\n$ wait\n```\n"
+    (command, parts), other = transcripts(page)
+    assert (command, parts, other) == ("count", ["found 3 in … s", "N = 2"], ("wait", []))
+    assert not missing(parts, "found 3 in\n12.25 s\nmore\n  N =\n  2\n")
+    assert missing(parts, "found 4 in 0.5 s\nN = 2") == parts[0]
+    assert missing(parts, "N = 2\nfound 3 in 0.5 s") == parts[1]

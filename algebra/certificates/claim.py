@@ -94,7 +94,7 @@ class Claim:
         words = ("rule", "reasons", "notes", "tried")
         used = [name for name in words if getattr(self, name)]
         used += self.printed
-        text = f"the certifying program's own: {', '.join(used)}; seeds, points tried, trace, index"
+        text = f"informative only: {', '.join(used)}; seeds, points tried, trace, index"
         say("words", UNCHECKED, text)
 
     @property

@@ -285,8 +285,8 @@ class Recording(Result):
                     steps.append(step("record", f"with {kind} as well", what=(*kinds, kind)))
         if self.is_optimal and self.cost:
             known.append(
-                f"Nothing cheaper does: a recording of cost below {self.cost} exists with "
-                f"probability at most {bound_text(self.error)}."
+                f"No cheaper recording determines as much: one of cost below {self.cost} exists "
+                f"with probability at most {bound_text(self.error)}."
             )
         elif not self.is_optimal:
             open_.append(f"whether a recording of cost between {self.bound} and {self.cost} exists")

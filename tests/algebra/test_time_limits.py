@@ -229,5 +229,5 @@ def test_time_that_later_calls_are_spared_is_told() -> None:
                 check_time()
         return str(met.value)
 
-    assert "12 s went into compiling" in over(12.3)
+    assert "12 s were spent on compiling" in over(12.3)
     assert "compiling" not in over(0.0)

@@ -4,12 +4,12 @@
 import { copy, fill, h } from "./dom.js";
 
 const ACTIONS = [
-  ["certify", "Certify", "Decide it, with more patience, and with a certificate that others can check."],
+  ["certify", "Certify", "Decide it with more time, with a certificate that others can check."],
   ["estimate", "Estimate", "Draw random teachers and samples, and count the real solutions of each."],
   ["repair", "Repair", "Move the fewest weights so that MP > 0, or so that MP = 1. Locks are obeyed."],
   ["design", "Design", "Choose the best allocation of all. Locks are obeyed."],
-  ["compare", "Compare", "Hold the pinned allocation A against the one on the page, on common instances."],
-  ["identify", "Identify", "Say which of the learnable weights the data determine."],
+  ["compare", "Compare", "Compare the pinned allocation A with the one on the page, on common instances."],
+  ["identify", "Identify", "Compute which of the learnable weights the data determine."],
 ];
 
 /**

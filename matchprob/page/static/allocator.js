@@ -434,7 +434,7 @@ class View {
     }
     this.wasDown = true;
     this.inFlight = false;
-    this.say("The connection to `matchprob serve` is lost: it is tried again. What is painted is kept in the address of this page.", "error");
+    this.say("The connection to `matchprob serve` is lost; the page tries to connect again. What is painted is kept in the address of this page.", "error");
   }
 
   on_bye() {
@@ -675,7 +675,7 @@ class View {
       this.knowCells(violation ?? looked.violations?.[0] ?? null)));
     const blocks = looked.blocks ?? this.blocks[digest];
     const waiting = !looked.learnable ? "Nothing learns yet: there are no equations to solve."
-      : structure ? (structure.skipped[0] ?? "There is no one system of equations for all instances.")
+      : structure ? (structure.skipped[0] ?? "There is no common system of equations for all instances.")
       : unknown ?? "being written out …";
     this.once(this.blockCard, `${digest} ${blocks ? "" : waiting}`, () => {
       this.light = showBlocks(this.blockCard, blocks, waiting, (weights) => {

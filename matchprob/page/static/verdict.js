@@ -55,7 +55,7 @@ export function showVerdict(card, looked, certified, structure, unknown) {
       "core",
       core.equations
         ? `${plural(core.equations, "equation")} of degree ${core.degree}`
-        : "linear: nothing is left",
+        : "linear: solved by elimination",
     ]);
   }
   const words = word === "pending" ? "not minimal" : word;
@@ -71,7 +71,7 @@ export function showVerdict(card, looked, certified, structure, unknown) {
           h("span", { class: `mp-sure mp-sure-${sure}`, title: certainty(looked, certified, sure) },
             { proved: "proved", probable: "probable", undecided: "undecided", pending: "working" }[sure] ?? "")),
         h("span", { class: "mp-meaning" }, word === "pending"
-          ? rank ? "MP > 0; whether it is 1 is being decided" : "a verdict is looked for"
+          ? rank ? "MP > 0; whether it is 1 is being decided" : "the verdict is being computed"
           : MEANING[word]),
       ),
     ),
@@ -129,7 +129,7 @@ function certainty(looked, certified, sure) {
  */
 export function showTheorems(card, looked, verdict) {
   if (!looked?.theorems?.length) {
-    fill(card, h("p", { class: "mp-none" }, "The papers' theorems do not speak of this kind of network."));
+    fill(card, h("p", { class: "mp-none" }, "The papers' theorems do not apply to this kind of network."));
     return;
   }
   fill(card, h("ul", { class: "mp-theorems" }, looked.theorems.map((/** @type {any} */ theorem) => {
@@ -177,7 +177,7 @@ export function showBudgets(card, looked, point) {
     found === null
       ? (looked.unknown ?? []).map((/** @type {string} */ text) => h("p", { class: "mp-none" }, text))
       : found.length === 0
-        ? h("p", { class: "mp-none" }, "No row, column or cross holds more weights than equations. That alone proves nothing.")
+        ? h("p", { class: "mp-none" }, "No row, column or cross has more learnable weights than equations. This is necessary for MP > 0, not sufficient.")
         : h("ul", { class: "mp-violations" }, found.map((/** @type {any} */ violation) =>
             h("li", {
               tabindex: 0,

@@ -83,7 +83,7 @@ def test_impossible_demands():
         cheapest(checked_demand(network, budget=3))
     with pytest.raises(InputError, match="only 6 weights may learn, `budget` asks for 7"):
         cheapest(checked_demand(network, budget=7))
-    with pytest.raises(InputError, match="is no weight"):
+    with pytest.raises(InputError, match="is not a weight"):
         cheapest(checked_demand(network, must=[("W", 5, 5)]))
     one_row = [("W", 0, j) for j in range(3)] + [("W", 1, 0)]
     with pytest.raises(InputError, match="take part in only 3 of 4"):

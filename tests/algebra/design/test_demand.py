@@ -66,7 +66,7 @@ def test_contradictions_are_refused():
     with pytest.raises(InputError, match="of the 3 weights that `must` learn only 2"):
         checked_demand(net, must=row, budget=4)
     assert checked_demand(net, must=row).size == 5
-    with pytest.raises(InputError, match=r"`forbidden`: .* is no weight"):
+    with pytest.raises(InputError, match=r"`forbidden`: .* is not a weight"):
         checked_demand(net, forbidden=[("W", 9, 9)])
     with pytest.raises(InputError, match="must not be negative"):
         checked_demand(net, caps={"row": -1})

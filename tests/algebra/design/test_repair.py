@@ -78,7 +78,7 @@ def test_what_was_not_counted_is_not_claimed(monkeypatch):
     monkeypatch.undo()
     assert cut.bound < cut.moves
     assert "was not decided: not all nearer allocations were counted" in cut.reason
-    assert "not all there are" in cut.proof
+    assert "not all of them" in cut.proof
     done = repair(diagonal, checked_demand(net, allowed=cells), MAXIMAL)
     assert done.moves == done.bound == 1
     assert done.reason == "its own root count is not odd"

@@ -43,7 +43,7 @@ def test_brute_force(network, line):
 
 def test_its_own_line_takes_no_cap():
     """A cap on the line that is spread is a contradiction; unknown lines are refused."""
-    with pytest.raises(InputError, match="give none"):
+    with pytest.raises(InputError, match="do not give one"):
         most_spread(checked_demand(NETS[0], caps={"row": 2}))
     with pytest.raises(InputError, match="must be one of row, column, matrix"):
         most_spread(checked_demand(NETS[0]), "diagonal")

@@ -93,7 +93,7 @@ def test_dimension_of_a_module():
 def test_what_does_not_go_together():
     """The two forms have options of their own; a module of another form names the second."""
     net = nn.Sequential(nn.Linear(2, 3), nn.GELU(), nn.Linear(3, 1))
-    with pytest.raises(InputError, match=r"`T` .* does not go with `example_inputs`"):
+    with pytest.raises(InputError, match=r"`T` .* and `example_inputs` exclude each other"):
         mp.from_torch(net, torch.zeros(1, 2), T=3)
     with pytest.raises(InputError, match=r"contains GELU .*; with `example_inputs`"):
         mp.from_torch(net, m=3)
@@ -113,5 +113,5 @@ def test_problems_of_modules():
     assert mp.from_torch(net, x, m=3, masks=masks).allocation.size == 2
     with pytest.raises(InputError, match=r"masks\.0\.bias has the shape \(2,\)"):
         mp.from_torch(net, x, m=3, masks={"0.bias": [1, 0]})
-    with pytest.raises(InputError, match=r"say `m`, too"):
+    with pytest.raises(InputError, match=r"give `m` as well"):
         mp.from_torch(net, x, masks=masks)

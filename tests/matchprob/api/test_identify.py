@@ -65,5 +65,5 @@ def test_structural_zeros_do_not_count():
 
 def test_no_proof_file():
     """Dimensions on patterns are not written as proofs, and the message says of what they are."""
-    with pytest.raises(InputError, match="found from a program"):
+    with pytest.raises(InputError, match="computed from a program"):
         mp.dimension(ShallowReLU(q=2, n=2, d=1, m=1)).proof_file()

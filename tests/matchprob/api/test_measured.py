@@ -29,7 +29,7 @@ def test_verbs_about_generic_weights(verb):
     """Refused at exact numbers; with a jitter they answer as without values."""
     with pytest.raises(mp.InputError, match=f"{verb} is about generic weights") as refused:
         GENERIC[verb](EXACT)
-    assert "give a jitter" in str(refused.value)
+    assert "add a jitter" in str(refused.value)
     assert GENERIC[verb](JITTERED) is not None
 
 
@@ -48,7 +48,7 @@ def test_an_instance_of_ones_own_has_all_its_weights():
     own = {"weights": {"B": [[1], [2]], "D": [[1, 1]], "W": [[0, 1], [1, 0]]},
            "samples": {"X": [[1, 0], [0, 1]]}, "labels": {"Y": [[1, 2]]}}  # fmt: skip
     assert mp.count(mp.Problem(NET, DIAGONAL), instance=own).instances[0].status == "complete"
-    with pytest.raises(mp.InputError, match=r"leave \[values\] out"):
+    with pytest.raises(mp.InputError, match=r"remove \[values\]"):
         mp.count(EXACT, instance=own)
 
 

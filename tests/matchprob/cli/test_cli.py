@@ -110,7 +110,7 @@ def test_approximate_matches_are_kept(problem, tmp_path, capsys, monkeypatch):
     assert call(*words, "--epsilon", -1) == 2
     assert "epsilon" in capsys.readouterr().err
     assert call(*words, "--epsilon", 1, "--half-width", 0.1) == 2
-    assert "do not go together" in capsys.readouterr().err
+    assert "exclude each other" in capsys.readouterr().err
 
 
 def test_readable_output(problem, capsys):

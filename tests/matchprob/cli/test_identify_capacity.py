@@ -40,7 +40,7 @@ def test_the_cheapest_subset_is_named(tmp_path, capsys):
     [
         (("--learn", "nothing"), "no parameter is called 'nothing'"),
         (("--lora", "x"), "whole numbers by commas"),
-        (("--on", "l1*"), "no rank is given"),
+        (("--on", "l1*"), "is not given"),
         (("--size", "n"), "NAME=NUMBER"),
         (("--output", "y"), "there is no output `y`"),
     ],

@@ -46,7 +46,7 @@ def test_the_contract_of_the_json_keys(circuit, capsys):
     assert data["rank"] == data["learnable"] == 9
     assert data["locally_unique"] is True
     assert data["seed"] == 0
-    assert any("Nothing cheaper" in text for text in data["explanation"])
+    assert any("No cheaper recording" in text for text in data["explanation"])
 
 
 def test_a_proof_is_written_and_verified(circuit, capsys):

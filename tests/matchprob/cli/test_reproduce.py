@@ -115,7 +115,7 @@ def test_drawn_again(tmp_path, capsys):
     assert call(*again, "--width", "85mm", "--format", "svg") == 0
     assert 'width="240.9' in (second / "warmup.svg").read_text()
     assert call(*again, "--trials", 3) == 2
-    assert "no --trials" in capsys.readouterr().err
+    assert "does not go with --trials" in capsys.readouterr().err
     assert call("reproduce", "b11", "--from", first, "--out", second) == 2
     assert "b11.csv: No such file" in capsys.readouterr().err
     table = first / "warmup.csv"

@@ -162,7 +162,7 @@ def test_contents_of_a_store_are_counted(tmp_path):
     with Store(path, create=True) as store:
         store.add(store.study(TrialSeries.of(load_problem("examples/diagonal.toml"), 0)), [])
     text = missing_trials(760, 20_000, "trials", "estimate", path, "the disk is full")
-    assert "the result above is of these 760" in text
+    assert "the result above is about these 760" in text
     assert f"{path} holds 0 trials; the same command goes on" in text
     text = missing_trials(1, 2, "trials", "estimate", tmp_path / "none.sqlite")
     assert "what is kept is not known" in text

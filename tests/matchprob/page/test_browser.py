@@ -600,7 +600,7 @@ def test_a_network_with_an_activation(open_page):
     shows(page, "minimal")
     expect(page.locator(".mp-facts")).to_contain_text("2 of 3")
     expect(page.locator("[data-matrix=W] .mp-raises").first).to_be_visible()
-    expect(page.locator(".mp-card-theorems")).to_contain_text("do not speak")
+    expect(page.locator(".mp-card-theorems")).to_contain_text("do not apply")
     cell(page, "W", 8).click()
     expect(page.locator(".mp-facts")).to_contain_text("3 of 3")
     expect(page.locator(".mp-verdict")).not_to_have_attribute("data-verdict", "pending")

@@ -37,7 +37,7 @@ def test_text_says_what_is_proved():
     text = text_of(found)
     assert "2 weights at cost 2, at most 1 in a row" in text
     assert "reach all 2 independent equations, proved" in text
-    assert "Nothing is better" in text
+    assert "No allocation is better" in text
     assert "weights in the fullest row" in text_of(most_spread(checked_demand(NET)))
     open_bound = type(found)(**{**vars(found), "bound": found.value - 1})
     assert "values below 1 are excluded" in text_of(open_bound)

@@ -166,7 +166,7 @@ def test_designs_repairs_and_losses():
     """Optimal ones say why; MP = 1 is another question."""
     found = mp.design(NET and mp.Problem(NET, {"W": [[1, 1], [1, 1]]}))
     why = explained(found, "free.toml")
-    assert any("Nothing is better" in text for text in why.known)
+    assert any("No allocation is better" in text for text in why.known)
     assert "MP = 1" in why.open
     assert why.commands[0][0] == "matchprob certify best.toml"
     done = explained(mp.repair(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), goal="positive"))
@@ -349,7 +349,7 @@ def test_recordings():
     problem = mp.Problem(net, {"W": [[1, 0, 1], [0, 1, 1], [0, 1, 0]]})
     why = explained(mp.record(problem, "units"), "p.toml")
     assert "the match is locally unique" in why.known[0]
-    assert "Nothing cheaper does" in why.known[-1]
+    assert "No cheaper recording determines as much" in why.known[-1]
     few = explained(mp.record(problem), "p.toml")
     assert "5 weights stay free" in few.known[0]
     assert [command for command, _ in few.commands] == [

@@ -125,7 +125,7 @@ def test_a_type_that_no_line_has_is_refused():
     def strange(question: dict) -> None:
         """Do nothing."""
 
-    with pytest.raises(TypeError, match="say how it is read"):
+    with pytest.raises(TypeError, match="declare how it is read"):
         verb(strange)
     assert "strange" not in VERBS
 

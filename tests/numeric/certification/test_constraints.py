@@ -350,7 +350,7 @@ def test_engines_that_overlook_constraints_are_refused():
         raise AssertionError("never asked")
 
     try:
-        with pytest.raises(InputError, match=r"'blind' does not know \[constraints\]"):
+        with pytest.raises(InputError, match=r"'blind' does not support \[constraints\]"):
             estimate(problem, 3, engine="blind")
     finally:
         unregister("blind")

@@ -82,7 +82,7 @@ def test_networks_without_signs():
         signs = {name: np.ones((rows, columns), int)}
         with pytest.raises(InputError, match="not known for"):
             Problem(network, {}, distribution=Distribution(signs=signs))
-    with pytest.raises(InputError, match="leave one of them out"):
+    with pytest.raises(InputError, match="remove one of them"):
         Problem(NET, {"W": {"lora": 1}}, distribution=Distribution(signs=[1, 1]))
     estimator = LinearEstimator(q=2, d=1, m=1)
     law = Distribution(signs={"W": [[1, 1]]})

@@ -88,7 +88,7 @@ def test_values_go_with_zeros_and_signs():
     assert set(kept.values.numbers) == {("W", 0, 0), ("W", 1, 1)}
     with pytest.raises(InputError, match="its sign"):
         _problem({"W": [[1, 2], [1, 1]]}, distribution=Distribution(signs=[1, -1]))
-    with pytest.raises(InputError, match="leave one of them out"):
+    with pytest.raises(InputError, match="remove one of them"):
         Problem(NET, {"W": {"lora": 1}}, values={"D": [[1, 1]]})
 
 
