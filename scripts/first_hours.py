@@ -47,10 +47,10 @@ SESSIONS = {
             "matchprob certify circuit.toml",
         ),
         Step(
-            "The fewest moves that mend it, as a new file.",
+            "The fewest moves that repair it, as a new file.",
             "matchprob repair circuit.toml --write mended.toml",
         ),
-        Step("Is that one sure to match?", "matchprob certify mended.toml --timeout 60"),
+        Step("Is that one certain to match?", "matchprob certify mended.toml --timeout 60"),
         Step("How many plastic synapses may be lost?", "matchprob robust mended.toml --seconds 10"),
         Step("Which of them do the data determine?", "matchprob identify mended.toml"),
         Step(
@@ -58,7 +58,7 @@ SESSIONS = {
             "cat costs.csv && matchprob design free.toml --matrix W --costs W=costs.csv",
         ),
         Step(
-            "And if there is a cost of six to spend? The largest rank that it allows.",
+            "With a cost budget of six: the largest rank that it allows.",
             "matchprob design free.toml --matrix W --costs W=costs.csv --cost-budget 6",
         ),
         Step(
@@ -77,7 +77,7 @@ SESSIONS = {
             "matchprob design connectome.toml --write chosen.csv | tail -12; head -4 chosen.csv",
         ),
         Step(
-            "What is too large for this machine is refused before it is begun.",
+            "Computations that are too large for this machine are refused before they begin.",
             "sed 's/m = 20/m = 4000/' connectome.toml > long.toml; "
             "matchprob record long.toml --what units --seconds 30",
             3,
@@ -100,12 +100,12 @@ SESSIONS = {
             "matchprob count examples/diagonal.toml --instances 4 --engine exact --solutions",
         ),
         Step(
-            "How can six solutions be solved for? Their monodromy group, and how sure that is.",
+            "How can the six solutions be computed? Their monodromy group, with its evidence.",
             "matchprob count examples/mixed.toml --instances 1 --monodromy",
         ),
         Step("A given instance: small rationals.", "cat own.toml"),
         Step(
-            "Its core over Q, by which its two weights are not real.",
+            "Its core over Q, which shows that its two solutions are not real.",
             "matchprob inspect examples/diagonal.toml --instance own.toml --core | tail -12 && "
             "matchprob count examples/diagonal.toml --instance own.toml",
         ),
@@ -115,7 +115,7 @@ SESSIONS = {
             "> report.txt && cat own.sing",
         ),
         Step(
-            "Which labels do have a match? The sign of a discriminant in the labels.",
+            "Which labels have a match? The sign of a discriminant in the labels decides.",
             "python -c 'import matchprob as mp; "
             'd = mp.discriminant("examples/diagonal.toml", instance="own.toml"); '
             "print(d, d.sign(Y_0_0=1, Y_0_1=2), d.sign(Y_0_0=9, Y_0_1=2))'",
@@ -132,7 +132,7 @@ SESSIONS = {
         ),
         Step("Every allocation of a net, up to symmetry.", "matchprob atlas pair.toml --budget 2"),
         Step(
-            "A design with a proof that nothing is cheaper, and its check.",
+            "A design with a proof that no other costs less, and its check.",
             "matchprob design free.toml --matrix W --proof proof.json && "
             "matchprob verify proof.json",
         ),
@@ -150,7 +150,7 @@ SESSIONS = {
             "matchprob verify cert.json",
         ),
         Step(
-            "Trials are kept; the same command goes on where it stopped.",
+            "Trials are stored; the same command continues where it stopped.",
             "matchprob estimate examples/diagonal.toml --trials 200 --store study.sqlite",
         ),
         Step(
@@ -180,18 +180,18 @@ SESSIONS = {
         ),
         Step("A table for data frames.", "matchprob study export study.sqlite 1 | head -4"),
         Step(
-            "A file of a network alone is no question: refused in words.",
+            "A file without learnable weights is refused with a message.",
             "matchprob certify examples/net8.toml",
             2,
         ),
         Step(
-            "An interval as narrow as one likes, or status 3.",
+            "An interval of a given width, or status 3.",
             "matchprob estimate examples/diagonal.toml --trials 300 --half-width 0.02 "
             "--store study.sqlite",
             3,
         ),
         Step(
-            "A cluster that is not there.",
+            "A cluster that cannot be reached.",
             "matchprob estimate examples/diagonal.toml --scheduler cluster",
             2,
         ),
@@ -221,7 +221,7 @@ from torch import nn
 
 
 class Block(nn.Module):
-    """What `forward` says counts, not the order of the layers."""
+    """The method `forward` counts, not the order of the layers."""
 
     def __init__(self):
         super().__init__()

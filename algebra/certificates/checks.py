@@ -122,7 +122,9 @@ class Verification(Result):
                 + "; ".join(f"{check.place}: {check.text}" for check in wrong[:3])
                 + ("; …" if len(wrong) > 3 else ".")
             )
-            open_ = f"whether {self.verdict!r} is nevertheless true: a wrong proof shows neither"
+            open_ = (
+                f"whether {self.verdict!r} is true nevertheless: a failed proof does not decide it"
+            )
             decided_by = "a new proof, made from the problem"
             purpose = "another proof of the same problem"
             steps = (step("certify", purpose, subject="P.toml", out="cert.json"),)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from algebra.programs.onnx import Read
 
 LORA = (1, 2, 4, 8)
-# Layers beyond so many are not asked one by one.
+# Largest number of layers that are subsets of their own.
 _MOST_LAYERS = 12
 
 
@@ -51,7 +51,7 @@ def capacity(
     Parameters
     ----------
     model : str, Path or Read
-        Model (ONNX file).  Or what `matchprob.from_torch` reads of a module.
+        Model (ONNX file).  Or the program that `matchprob.from_torch` reads from a module.
     learn : sequence of str, optional
         A subset: names or patterns, by commas; repeatable.  By default, if there is no `lora`
         either: what requires a gradient in a module, all biases, all norms, the last layer, each
@@ -61,9 +61,10 @@ def capacity(
     on : sequence of str, optional
         Matrices that learn by these; all by default.  As in `learn`.
     m : int, optional
-        Samples at which ranks are found.  By default as many as make them no longer grow.
+        Samples at which ranks are found.  By default the number at which they no longer grow.
     needed : int, optional
-        Samples to be fitted: the cheapest subset that does.  See `Capacity.cheapest`.
+        Number of samples to fit: the smallest subset that fits them is named. See
+        `Capacity.cheapest`.
 
     Returns
     -------
@@ -117,12 +118,12 @@ def capacity(
 
 
 def matching(found: Read, patterns: str, among: Sequence[str] | None = None) -> list[str]:
-    """The parameters that names or patterns, separated by commas, are about.
+    """The parameters that match names or patterns, separated by commas.
 
     Raises
     ------
     InputError
-        Where one of them is about none.
+        If one of them matches no parameter.
     """
     names = list(found.parameters) if among is None else list(among)
     chosen: set[str] = set()
@@ -142,7 +143,7 @@ def _named(found: Read, patterns: str) -> Subset:
 
 
 def matrices(found: Read) -> list[str]:
-    """The parameters that multiply: those that low-rank updates are for."""
+    """The parameters that are matrices, to which low-rank updates apply."""
     return [name for name in found.parameters if "matrix" in found.roles[name]]
 
 
@@ -158,7 +159,7 @@ def _low_rank(found: Read, rank: int, patterns: str) -> Subset:
 
 
 def default_subsets(found: Read) -> list[Subset]:
-    """What requires a gradient, biases, norms, the last and each layer, low ranks, everything."""
+    """What requires a gradient; biases; norms; the last layer; each layer; low ranks; all."""
     from algebra.programs.capacity import Subset
 
     names = list(found.parameters)

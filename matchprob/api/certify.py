@@ -38,7 +38,7 @@ def _own_numbers(path: Path, arguments: Arguments) -> GivenNumbers:
     return as_instance(path, arguments["question"]).numbers
 
 
-# What learns in a model is said by other parameters.
+# For the file of a model other parameters say what learns.
 ModelQuestion = Annotated[
     "Problem | str | Path",
     LineArgument(
@@ -188,10 +188,10 @@ def certify(
     Parameters
     ----------
     timeout : float, optional
-        Seconds for the whole call; what is known by then is reported.  The verdict is "undecided"
-        where they are not enough.
+        Seconds for the whole call; what is known by then is reported. The verdict is "undecided" if
+        the time does not suffice.
     search : float, optional
-        Seconds to look for an instance without real solutions.
+        Seconds to search for an instance without real solutions.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def certify(
 
     whole = problem_or_model(question, learn, m, sizes, constants, output)
     seed, timeout = whole_number(seed, "seed", 0), positive_seconds(timeout, "timeout")
-    # A verdict is about any real weights; so is its evidence, which must not name constraints.
+    # A verdict and its evidence are about any real weights, without the constraints.
     problem = whole.without_constraints()
 
     # Compiled kernels are loaded only where counting and algebra leave something open.
@@ -232,7 +232,7 @@ def certify(
 
 
 def under_constraints(verdict: str) -> str:
-    """What a verdict about any real weights says of matches that obey constraints."""
+    """What follows from a verdict about any real weights for matches that satisfy constraints."""
     from algebra.certificates.certificate import INTERMEDIATE, MINIMAL
 
     if verdict == MINIMAL:
@@ -277,23 +277,24 @@ def decide(
     certify: Annotated[bool, LineOption(flag="--quick", help=_QUICK)] = True,
     timeout: common.Timeout = math.inf,
 ) -> ReluDecision:
-    """Decide one trial of a shallow ReLU net, with evidence that `verify` re-checks.
+    """Decide one trial of a shallow ReLU net, with evidence that `verify` checks.
 
     Parameters
     ----------
     index : int, optional
         Number of the trial.
     certify : bool, optional
-        Refute every leaf of "no match" over Q; otherwise only those that rounding leaves in doubt.
+        Refute every leaf of "no match" over Q; otherwise only those that are not clear in floating
+        point.
     timeout : float, optional
-        Seconds for the whole call; what is known by then is reported.  The trial is undetermined
-        then.
+        Seconds for the whole call; what is known by then is reported. The trial is undetermined at
+        that time.
 
     Returns
     -------
     ReluDecision
-        Its ``certificate()`` is the content of a file that `verify` checks.  Where the problem has
-        constraints, matches are those that obey them.
+        Its ``certificate()`` is the content of a file that `verify` checks. If the problem has
+        constraints, matches must satisfy them.
     """
     from matchprob.api.given import as_instance
     from numeric.instances import draw_instance
@@ -324,7 +325,7 @@ def verify(
     seed: Annotated[int, LineOption(least=0)] = 1,
     timeout: common.Timeout = 60.0,
 ) -> Verification:
-    """Check a proof from scratch; status 3 where it does not hold or a limit was met.
+    """Check a proof from its file alone; status 3 if it does not hold or a limit was reached.
 
     Parameters
     ----------
@@ -332,26 +333,26 @@ def verify(
         Certificate or other proof (JSON).  A ReLU decision, the proof of a design, …; or the
         object, or the content of a file.
     model : str or Path, optional
-        The ONNX file that a proof names and is too large to hold.  By default the file that it
-        names, beside it.
+        The ONNX file of a proof whose model is too large to be part of it. By default the file that
+        the proof names, in its folder.
     seed : int, optional
         New points and primes follow from it.
 
     Returns
     -------
     Verification
-        Where something could not be found again it does not hold, and
-        `Verification.is_unfinished` says that nothing is known of it.
+        If something could not be computed again, it does not hold and `Verification.is_unfinished`
+        is true: the proof is undecided.
 
     Raises
     ------
     InputError
-        Where there is no such file, or it is no proof of a known format.
+        If there is no such file, or it is not a proof of a known format.
 
     Notes
     -----
-    The check runs in a process of its own, which may take 1 GiB of memory beyond what it starts
-    with and is killed when `timeout` is over (`matchprob.api.proofs.checker`).
+    The check runs in a separate process, which may use 1 GiB of memory more than at its start and
+    is killed when `timeout` is over (`matchprob.api.proofs.checker`).
     """
     from algebra.certificates.certificate import Certificate
     from algebra.certificates.reading import as_text

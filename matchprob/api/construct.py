@@ -43,12 +43,12 @@ class DepthConstruction(Result):
     Attributes
     ----------
     layers : tuple of SkipConstruction or of TunedSkipBlock
-        One for each layer of the target; put ReLU where the target has them.
+        One for each layer of the target, without its ReLU.
     k : int
         Inputs fed to a layer.
     seed : int
     radius : float
-        Of the ball of inputs.
+        Radius of the ball of inputs.
     is_exact : bool
         Whether scales and shifts are rationals and the error is 0.
     """
@@ -99,7 +99,7 @@ class DepthConstruction(Result):
         return {"exact": self.is_exact, "skip": self.k, "seed": self.seed, "layers": rows}
 
     def document(self) -> Document:
-        """How large it is, and how near to the target."""
+        """Its size, and its distance from the target."""
         facts = {
             "layers": len(self),
             "k": self.k,
@@ -119,7 +119,7 @@ class DepthConstruction(Result):
         return Document(title, facts, (table,), self._why())
 
     def _why(self) -> Explanation:
-        """What a network tuned by depth is."""
+        """The explanation of a network tuned by depth."""
         frozen = sum(len(layer.scales) for layer in self.layers)
         size = (
             f"{plural(len(self), f'{len(self)} layer')} of the target became "
@@ -208,8 +208,8 @@ def construct(
         subclasses: `algebra.normalization.scales.Unreachable`, with a proof, for a target of one
         layer; `algebra.normalization.reconstruct.TooNarrow`, with a proof, where a block has fewer
         units than the target's Jacobian has rank;
-        `algebra.normalization.hidden_orders.NotRealized` for other deep targets, whose `status`
-        says what is known.
+        `algebra.normalization.hidden_orders.NotRealized` for other deep targets, with what is known
+        as its `status`.
 
     Examples
     --------
@@ -291,14 +291,14 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
     made : Construction
         From `construct` with the same frozen network.
     frozen : module or state dict
-        Linear layers, each with a batch normalization behind it.  A state dict does not say its
-        normalizations' ``eps``: torch's default, 1e-5, is then assumed.
+        Linear layers, each with a batch normalization behind it. A state dict does not contain
+        ``eps`` of its normalizations: torch's default, 1e-5, is then assumed.
 
     Returns
     -------
     dict of str to ndarray
         ``PREFIX.weight`` and ``PREFIX.bias`` of each normalization; running statistics
-        and biases of the linear layers are taken account of (Proposition 1), so the module
+        and biases of the linear layers are taken into account (Proposition 1), so the module
         must be in evaluation mode.
     """
     layers = read_network(frozen, "frozen").layers
@@ -313,7 +313,7 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
 
 
 def _hidden_relu(target: Any) -> list[Layer]:
-    """Layers of a target without a ReLU behind the last: whoever uses blocks puts one there."""
+    """Layers of a target without a ReLU after the last one."""
     return read_network(target, "target").layers
 
 

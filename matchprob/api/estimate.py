@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numeric.studies.study import Study
     from numeric.tracking.monodromy_group import MonodromyGroup
 
-# Of the time limit, at most so much goes to counts where losses are searched afterwards.
+# Largest part of the time limit for counts, if losses are searched afterwards.
 _COUNTING = 0.6
 
 
@@ -67,14 +67,14 @@ def count(
     instances : int, optional
         Number of random instances.
     instance : GivenNumbers, mapping, str or Path, optional
-        One's own instance (TOML): weights, samples, and a teacher or labels.  It is counted
-        exactly, over Q.  Where its labels are given and not a teacher's, the count is that of this
-        system and says nothing of the match probability.
+        A given instance (TOML): weights, samples, and a teacher or labels. It is counted exactly,
+        over Q. If labels are given instead of a teacher, the count of solutions is not about the
+        match probability.
 
     Returns
     -------
     CountResult
-        An interrupt (Ctrl-C) ends the work and keeps what is done.
+        An interrupt (Ctrl-C) ends the work; the finished instances are returned.
     """
     from matchprob.api.given import as_instance, count_given
     from matchprob.io.progress import watched
@@ -127,7 +127,7 @@ def count(
 
 
 def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
-    """Intervals for each learnable weight of each real solution, proved to hold it.
+    """Intervals for each learnable weight of each real solution, proved to contain it.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def minimal_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] |
 
 
 def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> MonodromyGroup:
-    """The monodromy group of the solutions that were counted: how they can be solved for.
+    """The monodromy group of the solutions that were counted.
 
     Parameters
     ----------
@@ -204,12 +204,12 @@ def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> Monodro
     Returns
     -------
     MonodromyGroup
-        Its order, its blocks and whether it is solvable, with what each rests on.
+        Its order, its blocks and whether it is solvable, each with its evidence.
 
     Raises
     ------
     InputError
-        Where the solutions are not finitely many, or N is not known.
+        If there are infinitely many solutions, or N is not known.
 
     Examples
     --------
@@ -269,18 +269,18 @@ def estimate(
     name: str | None = None,
     advance: common.CountProgress = None,
 ) -> Estimate:
-    """Estimate the match probability, with an honest interval.
+    """Estimate the match probability, with a confidence interval.
 
     Parameters
     ----------
     trials : int, optional
-        Number of random trials.  With `half_width`: at most so many.
+        Number of random trials; with `half_width` the largest number.
     half_width : float, optional
         Stop when a confidence sequence is this narrow.
     epsilon : float, optional
         Also the share of instances whose mean squared error gets below this.  That is, those with
         an exact match, and those for which a search reaches it (`approximate` of the result).
-        Where it does not, the instance is open: a lower bound.
+        If it does not, the instance is open, and the share is a lower bound.
     name : str, optional
         Name of the study in the store; the problem file's by default.
 
@@ -320,7 +320,7 @@ def estimate(
     ):
         if name:
             study.rename(name)
-        # Loading and connecting take their share.
+        # Loading and connecting take a part of the time.
         found = study.run(
             trials, half_width=half_width, timeout=limit_until(counting_ends), advance=on_count
         )
@@ -350,12 +350,12 @@ def _with_approximate(
 ) -> Estimate:
     """An estimate, with the share of its instances that get below a loss.
 
-    What the search found is kept in the study's store, for every loss that is asked for later.
+    The result of the search is kept in the study's store, for any later bound of the loss.
     """
     from numeric.instances import draw_instance
     from numeric.statistics.approximate import ApproximateShare
 
-    # Loaded where it is asked for: optimizers, which estimates do without.
+    # Loaded here: optimizers, which other estimates do not need.
     from numeric.training.approximate import STARTS, STEPS, VERSION, least_loss
 
     done = {"experiment": "least loss", "version": VERSION, "study": study.work.key}
@@ -398,7 +398,7 @@ def constrain(
     Parameters
     ----------
     found : Estimate
-        Whose trials keep their real solutions: counted completely, not settled by a verdict.
+        With the real solutions of its trials: counted completely, not settled by a verdict.
     constraints : Constraints
     timeout : float, optional
         Seconds for the whole call.
@@ -408,7 +408,7 @@ def constrain(
     Returns
     -------
     Estimate
-        Of the same trials.  Only those are computed that the solutions known do not decide.
+        Of the same trials. Only those that the known solutions do not decide are computed.
 
     Examples
     --------
@@ -472,8 +472,8 @@ def compare(
     Returns
     -------
     Comparison
-        The two take turns, so that an interrupt (Ctrl-C), which ends both, leaves them at
-        about the same trial.
+        The two are computed alternately, so that after an interrupt (Ctrl-C), which ends both, they
+        have about the same trials.
     """
     from matchprob.io.progress import watched
     from numeric.statistics.comparison import Comparison

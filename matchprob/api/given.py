@@ -1,4 +1,4 @@
-"""One's own instance: read, refused where a verb cannot use it, and counted over Q."""
+"""Given instances: read, refused if a verb cannot use them, and counted over Q."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Given = GivenNumbers | Mapping[str, Any] | str | Path
 
 
 def as_instance(given: Given, problem: Problem) -> GivenInstance:
-    """One's own instance of a problem.
+    """A given instance of a problem.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def as_instance(given: Given, problem: Problem) -> GivenInstance:
     Raises
     ------
     InputError
-        Where it does not fit the problem.
+        If it does not fit the problem.
     """
     if problem.is_random:
         raise InputError(
@@ -86,14 +86,14 @@ def count_given(
     ----------
     instance : GivenInstance
     engine : str, optional
-        One that works in rationals; the network's own by default.
+        One that works in rationals; by default the one for this kind of network.
     timeout : float, optional
         Seconds.
 
     Raises
     ------
     InputError
-        Where there is no such engine for the network.
+        If there is no such engine for the network.
     """
     positive_seconds(timeout, "timeout")
     problem = instance.problem
@@ -112,7 +112,7 @@ def count_given(
         )
     began = time.monotonic()
     resources = Resources()
-    # Nothing generic is assumed: no root count, no verdict.
+    # Neither a generic root count nor a verdict applies to it.
     plan = Plan(problem.allocation, 0, 0, None, "not computed for a given instance")
     try:
         check_engine(name, resources)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from algebra.programs.generic import Model
     from algebra.programs.onnx import Read
 
-# Activation patterns that a dimension is found on: of a kind, of a model that is read.
+# Numbers of activation patterns for a dimension: of a network, of a model.
 PATTERNS, MODEL_PATTERNS = 64, 4
 
 
@@ -31,15 +31,15 @@ PATTERNS, MODEL_PATTERNS = 64, 4
 def identify(
     question: common.Question, *, seed: common.Seed = 0, timeout: common.Timeout = 60.0
 ) -> Identification:
-    """Say which learnable weights the data determine.
+    """Compute which learnable weights the data determine.
 
     Locally and globally, for generic data; the allocation must be fixed.
 
     Returns
     -------
     Identification
-        `determined` and `free` cells, `groups` that make up for each other, and where matches
-        are isolated the number of values of each weight.
+        `determined` and `free` cells, `groups` that compensate each other, and, if matches are
+        isolated, the number of values of each weight.
 
     Examples
     --------
@@ -78,17 +78,17 @@ def dimension(
     seed: common.Seed = 0,
     timeout: common.Timeout = math.inf,
 ) -> Dimension:
-    """Say how many dimensions the set of a network's functions has.
+    """Compute the dimension of the set of a network's functions.
 
     Parameters
     ----------
     question : Network, Problem, Read, str or Path
-        Problem file (TOML; only the network counts, `m` may be missing) or ONNX file.  Or a
-        network, a `Problem`, or what `matchprob.from_torch` reads of a module.
+        Problem file (TOML; only the network counts, `m` may be missing) or ONNX file. Or a network,
+        a `Problem`, or the program that `matchprob.from_torch` reads from a module.
     filling : bool, optional
-        Look for the smallest filling hidden widths.  Their functions fill the ambient space.
+        Search the smallest filling hidden widths. Their functions fill the ambient space.
     most_width : int, optional
-        The largest width looked at.
+        The largest width that is tried.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def dimension(
 
 
 def _without_samples(question: common.Question | Network) -> Problem:
-    """The problem of a network whose file need not say how many samples there are."""
+    """The problem of a network whose file need not contain the number of samples."""
     if not isinstance(question, (str, Path)):
         return network_of(question)
     from algebra.problems.files import problem_from_dict, read_toml

@@ -1,12 +1,13 @@
-"""Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch.
+"""Layers of given networks: arrays, ``.npz`` files, scikit-learn, torch.
 
-Neither scikit-learn nor torch is needed or imported: their objects are known by what they have.
+Neither scikit-learn nor torch is needed or imported: their objects are recognized by their
+attributes.
 
-The theorems are about ReLU between the layers.  Where an object says what its activations are
-(the modules of a ``Sequential`` by their class and order, a perceptron's ``activation``), another
-network than theirs is refused.  Arrays and state dicts say nothing: ReLU between the layers and
-none behind the last is then an assumption, which is told.  What can be evaluated is, on random
-inputs, and refused where it is not the network that was read.
+The theorems are about ReLU between the layers. If an object has its activations (the modules of a
+``Sequential`` by their class and order, a perceptron's ``activation``), other activations are
+refused. Arrays and state dicts have none: ReLU between the layers and none after the last is then
+an assumption, which the result states. An object that can be evaluated is evaluated at random
+inputs, and refused if it is not the network that was read.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.normalization.dense import DenseNet
 
-# What torch adds to a running variance where nobody changed it.
+# The default of torch's ``eps``, which is added to a running variance.
 EPSILON = 1e-5
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A linear layer and the normalization behind it, if any.
+    """A linear layer and the normalization after it, if any.
 
     Attributes
     ----------
@@ -37,9 +38,9 @@ class Layer:
     norm : str or None
         Prefix of the normalization's entries in the state dict.
     mean, deviation : ndarray, n
-        Its statistics; 0 and 1 where there is none.
+        Its statistics; 0 and 1 if there is none.
     scale, shift : ndarray, n
-        Its own scales and shifts.
+        Its scales and shifts.
     """
 
     weight: np.ndarray
@@ -62,13 +63,13 @@ class Layer:
         return factor[:, None] * self.weight, factor * (self.bias - self.mean) + self.shift
 
     def entries(self, scale: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The normalization's own γ, β with which ``Γ W x + β`` has given scales and shifts."""
+        """The γ, β of the normalization for which ``Γ W x + β`` has given scales and shifts."""
         return scale * self.deviation, shift - scale * (self.bias - self.mean)
 
 
 @dataclass(frozen=True)
 class ReadNetwork:
-    """A network from elsewhere: its layers and what is known of the rest.
+    """A given network: its layers, and what is known about the rest.
 
     Attributes
     ----------
@@ -76,9 +77,9 @@ class ReadNetwork:
     ends_in_relu : bool
         Whether a ReLU follows the last layer too.
     assumed : str
-        What nobody told and is assumed; empty where the activations are known.
+        The assumption about the activations; empty if they are known.
     unit : float
-        Unit roundoff of the arithmetic in which the network itself computes.
+        Unit roundoff of the arithmetic of the network.
     forward : callable or None
         The network itself: outputs for inputs, one a column.
     """
@@ -107,7 +108,7 @@ class ReadNetwork:
         return X, size
 
     def check(self, name: str) -> None:
-        """Refuse a network that is not what was read, by its outputs for random inputs."""
+        """Refuse a network whose outputs for random inputs differ from those of what was read."""
         if self.forward is None:
             return
         columns = self.layers[0].weight.shape[1]
@@ -140,7 +141,7 @@ def read_network(network: Any, name: str = "network") -> ReadNetwork:
     Raises
     ------
     InputError
-        Where its activations are known not to be ReLU between the layers.
+        If its activations are known not to be ReLU between the layers.
     """
     if hasattr(network, "coefs_"):
         found = _perceptron(network, name)
@@ -180,7 +181,7 @@ PASSIVE = ("Identity", "Dropout", "AlphaDropout", "FeatureAlphaDropout", "Flatte
 def leaves(module: Any) -> Iterator[Any] | None:
     """Modules in the order in which a Sequential runs them; None where the order is not known."""
     is_sequence = type(module).__name__ == "Sequential"
-    # `children` leaves out a module's second appearance, a Sequential's own iterator does not.
+    # `children` omits a module's second appearance; the iterator of a Sequential does not.
     if is_sequence and hasattr(module, "__iter__"):
         children = list(module)
     else:
@@ -288,7 +289,7 @@ def read_layers(network: Any, name: str = "network") -> list[Layer]:
         dict of linear layers and batch normalizations; an ``.npz`` file; an object with
         ``state_dict()`` (torch) or ``coefs_`` and ``intercepts_`` (scikit-learn).
     name : str, optional
-        What it is called in messages.
+        Its name in messages.
     """
     if isinstance(network, (str, Path)):
         return read_layers(_load(Path(network)), str(network))

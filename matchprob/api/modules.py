@@ -1,7 +1,7 @@
-r"""Problems from torch modules, and what learns as masks for their gradients.
+r"""Problems from torch modules, and learnable weights as masks for their gradients.
 
-Torch is neither needed nor imported, but for programs: modules are known by the name of their class
-and by what they have (`children`, `named_parameters`).  Read are
+Torch is neither needed nor imported, except for programs: modules are recognized by the name of
+their class and by their attributes (`children`, `named_parameters`). Supported are
 
 * a ``Linear``, or a ``Sequential`` of them with ``Tanh``, ``Sigmoid``, ``Softplus`` or nothing
   between them: kinds ``linear``, ``lffn`` or ``ffn``;
@@ -10,16 +10,16 @@ and by what they have (`children`, `named_parameters`).  Read are
   state: kind ``rnn``.
 
 What a module of another class computes in its `forward` (`torch.tanh`, a residual, layers in
-another order than they were registered in) cannot be read off its parts.  With `example_inputs`
-torch follows it, and the module is read as a program (`algebra.programs.aten`).
+another order than they were registered in) does not follow from its parts. With `example_inputs`
+torch traces it, and the module is read as a program (`algebra.programs.aten`).
 
-**RNN.**  Torch's h_t = tanh(V x_t + W h_{t−1} + c) has the inputs behind the recurrent matrix, kind
-``rnn`` before it: h_t = tanh(W (h_{t−1} + B x_t) + c).  The first is the second with b more units:
-W' = (W V; 0 0), B' = (0; I), c' = (c; 0), D' = (D 0).  The added units are always tanh(0) = 0 and
-hand on x_t.  As structural zeros these are kept in student and teacher; where B' has a diagonal of
-any numbers β ≠ 0 instead of ones, V diag(β) stands for V, for the student as for the teacher.
-Verdicts and ranks, which hold for all laws with positive densities, are those of torch's network;
-the match probability between 0 and 1 is that of a slightly different law of V.
+**RNN.** Torch's h_t = tanh(V x_t + W h_{t−1} + c) adds the inputs after the product with the
+recurrent matrix, kind ``rnn`` before it: h_t = tanh(W (h_{t−1} + B x_t) + c). The first is the
+second with b more units: W' = (W V; 0 0), B' = (0; I), c' = (c; 0), D' = (D 0). The added units are
+always tanh(0) = 0 and pass on x_t. As structural zeros these are kept in student and teacher; where
+B' has a diagonal of any numbers β ≠ 0 instead of ones, V diag(β) stands for V, for the student as
+for the teacher. Verdicts and ranks, which hold for all laws with positive densities, are those of
+torch's network; the match probability between 0 and 1 is that of a slightly different law of V.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ ACTIVATIONS = {"Tanh": "tanh", "Sigmoid": "sigmoid", "Softplus": "softplus", "Re
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where a parameter of a module stands in a matrix of the network.
+    """The place of a parameter of a module in a matrix of the network.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def from_torch(
     axis: int = 0,
     output: int = 0,
 ) -> Problem | Read:
-    """The problem of a torch module: its sizes, and what learns; or its program.
+    """The problem of a torch module: its sizes and learnable weights; or its program.
 
     Parameters
     ----------
@@ -144,19 +144,19 @@ def from_torch(
         What the module's `forward` takes, for any number of samples: one tensor, arguments in their
         order, or by name.  Any module whose operators are known is then read, in evaluation mode.
     m : int, optional
-        Number of samples; without `example_inputs` it must be there.
+        Number of samples; required without `example_inputs`.
     masks : mapping of str to array or mapping, optional
         For some parameters, by their names in ``module.named_parameters()``, 0/1 arrays of their
-        shape, or updates such as ``{"lora": 2}`` (`algebra.problems.updates`).  Others learn wholly
-        where they require gradients, and not at all else.
+        shape, or updates such as ``{"lora": 2}`` (`algebra.problems.updates`). Others learn as a
+        whole if they require gradients, and not otherwise.
     support : mapping of str to array, optional
-        Structural zeros, named and shaped likewise (what pruning keeps).
+        Structural zeros, with the same names and shapes (the weights that pruning keeps).
     T : int, optional
         Time steps, for an RNN.
     axis : int, optional
         The axis of the samples in `example_inputs`.
     output : int, optional
-        With `example_inputs`: which of the module's outputs is the labels.
+        With `example_inputs`: the number of the output that gives the labels.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def from_torch(
     Raises
     ------
     InputError
-        For modules of another form, with what was found.
+        If the module has another form; the message names what was found.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def from_torch(
         mask = np.ones(place.shape, np.int8) if value is None else _mask(value, place, "masks")
         if place.matrix in exists and value is None:
             mask = mask * exists[place.matrix][rows, columns]
-        # The two biases of a recurrent layer are added: it learns where one of them does.
+        # The two biases of a recurrent layer are added: a sum learns if one of them does.
         whole[rows, columns] |= mask
     return Problem(network, learnable, exists)
 
@@ -313,7 +313,7 @@ def _own_forward(module: Any) -> InputError:
 
 
 def _check_forward(part: Any) -> None:
-    """Refuse a part that may compute something else than torch's class of its name."""
+    """Refuse a part that may compute something other than torch's class of its name."""
     kind = type(part)
     if kind.__module__.partition(".")[0] != "torch":
         raise _own_forward(part)
@@ -475,7 +475,7 @@ def _check_softplus(module: Any) -> None:
 
 
 def _checked(found: ModuleReading) -> ModuleReading:
-    """Refuse a parameter that stands at two places."""
+    """Refuse a parameter that is used at two places."""
     seen: dict[int, str] = {}
     for place in found.places:
         if id(place.parameter) in seen:
@@ -492,11 +492,11 @@ def _checked(found: ModuleReading) -> ModuleReading:
 
 @dataclass(frozen=True, eq=False)
 class GradientMask:
-    """What remains of a parameter's gradient.
+    """The projection of a parameter's gradient onto what learns.
 
-    Called with a gradient (and, for gains, the weights before learning) it gives the one that moves
-    what learns only: a step along it keeps fixed cells fixed, moves tied cells by the same amount,
-    and multiplies lines with gains by factors.
+    Called with a gradient (and, for gains, the weights before learning) it returns the projected
+    gradient: a step along it keeps fixed cells fixed, changes tied cells by the same amount, and
+    multiplies lines with gains by factors.
 
     Attributes
     ----------
@@ -511,7 +511,7 @@ class GradientMask:
     update: Update | None = None
 
     def __call__(self, gradient: Any, weight: Any = None) -> Any:
-        """The gradient projected onto what learns; of the type that it has."""
+        """The projected gradient, of the same type."""
         if isinstance(self.update, Tied):
             total = gradient * 0
             for places in self.update.groups.values():
@@ -537,25 +537,25 @@ class GradientMask:
 
 
 def _like(tensor: Any, array: np.ndarray) -> Any:
-    """An array as what the tensor is."""
+    """An array as a tensor of the same type."""
     return tensor.new_tensor(array.tolist()) if hasattr(tensor, "new_tensor") else array
 
 
 def to_torch(
     question: Question | Allocation, module: Any, *, attach: bool = False
 ) -> dict[str, GradientMask]:
-    """What learns, as masks for the gradients of a module's parameters.
+    """The learnable weights as masks for the gradients of a module's parameters.
 
     Parameters
     ----------
     question : Problem, Allocation, str or Path
-        Such as `from_torch` made of the module, or `design` of that.
+        Such as the result of `from_torch`, or of `design` for that problem.
     module : torch.nn.Module or (RNN, Linear)
     attach : bool, optional
-        Also give every parameter a hook that applies its mask in each backward pass, and let those
-        of which nothing learns require no gradient.  Weight decay moves weights without gradients:
-        switch it off.  Masks of cells go with every optimizer; ties and gains with plain gradient
-        descent, with or without momentum (Adam scales each cell by itself).
+        Also give every parameter a hook that applies its mask in each backward pass, and switch off
+        the gradients of parameters that do not learn. Weight decay changes weights without
+        gradients: switch it off. Masks of cells work with every optimizer; ties and gains with
+        plain gradient descent, with or without momentum (Adam scales each cell separately).
 
     Returns
     -------
@@ -565,8 +565,8 @@ def to_torch(
     Raises
     ------
     InputError
-        Where network and module differ, or a matrix learns by a low-rank update: its factors are
-        what is trained then.
+        If network and module differ, or a matrix learns by a low-rank update, whose factors are
+        trained instead.
     """
     problem = Problem.of(question) if isinstance(question, Allocation) else as_problem(question)
     network = problem.network

@@ -1,4 +1,4 @@
-"""The match probability against what a match may cost: the verb profile."""
+"""The match probability as a function of a bound on the match: the verb profile."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numeric.studies.study import Study
     from numeric.studies.trials import TrialSeries
 
-# Of the time limit, what counting may take where costs take long, too.
+# Largest part of the time limit for counting, if costs take long as well.
 _COUNTING = 0.6
 
 
@@ -71,21 +71,21 @@ def profile(
     workers: common.Workers = 1,
     advance: common.CountProgress = None,
 ) -> ProfileResult:
-    """Match probability as a function of what a match may cost.
+    """Compute the match probability as a function of a bound on the match.
 
     Parameters
     ----------
     *questions : Problem, str or Path
-        Problem files (TOML); several must be of one network.  Or each a `Problem`; several are
+        Problem files (TOML); several must have the same network.  Or each a `Problem`; several are
         counted on common instances.
     by : {"size", "change", "norm", "condition"}, optional
-        What is bounded: size (largest weight), change (largest change), norm (Euclidean length of
-        the change), condition (condition number).
+        The bounded quantity: size (largest weight), change (largest change), norm (Euclidean length
+        of the change), condition (condition number).
     bounds : sequence of float, optional
-        Where points are wanted, as in 0.5,1,2; the steps by default.
+        Bounds at which points are computed, as in 0.5,1,2; the steps by default.
     store : str, Path or Store, optional
-        Keep trials in this file; taken up again.  With their solutions: another profile of them
-        computes nothing again.
+        Keep trials in this file; taken up again. With their solutions, so that another profile of
+        them needs no new computation.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def profile(
     levels = given or COARSE
     with ExitStack() as stack:
         kept, crew = stack.enter_context(shared(store, workers))
-        # One study a problem; one for each bound where matches are not listed.
+        # One study for a problem, or one for each bound if matches are not listed.
         studies: list[list[Study]] = []
         for problem, question, has_list in zip(problems, questions, listed, strict=True):
             bounded_ones = [problem] if has_list else [bounded(problem, measure, b) for b in levels]
@@ -170,7 +170,7 @@ def _measured(
     counts: Iterable[InstanceCount],
     end: float,
 ) -> tuple[list[Threshold], str]:
-    """Thresholds of counted trials, and why some are missing where time was up."""
+    """Thresholds of counted trials, and the reason if some are missing for lack of time."""
     from numeric.profiles.thresholds import Thresholds
 
     of = Thresholds(problem, seed, measure).of
@@ -193,10 +193,10 @@ def _recounted(
     thresholds: Sequence[Threshold],
     timeout: float,
 ) -> list[Threshold]:
-    """Thresholds of trials whose matches are not all listed, asked again under each bound.
+    """Thresholds of trials whose matches are not all listed, counted again under each bound.
 
-    A ReLU cell may hold a continuum of matches, which no list has; under a bound the trial can be
-    decided all the same.
+    A ReLU cell may contain a continuum of matches, which cannot be listed; under a bound the trial
+    can nevertheless be decided.
     """
     from numeric.profiles.thresholds import bounded
     from numeric.studies.trials import compute, forget

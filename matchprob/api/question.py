@@ -1,4 +1,4 @@
-"""What a verb is asked about: a problem, or the file of one.
+"""The input of a verb: a problem, or the file of one.
 
 Modules with verbs import this one when a command starts: problems are loaded in its functions.
 """
@@ -24,7 +24,7 @@ def as_problem(question: Question) -> Problem:
     Raises
     ------
     InputError
-        Where it is neither, or the file is none.
+        If it is neither, or the file is not a problem file.
     """
     from algebra.networks.base import Network
     from algebra.problems.files import load_problem
@@ -52,7 +52,7 @@ def problem_or_model(
     constants: Sequence[str] = (),
     output: str = "",
 ) -> Problem:
-    """The same; of a model's file the problem in which some parameters learn wholly.
+    """The same; for the file of a model the problem in which some parameters learn as a whole.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def problem_or_model(
     Raises
     ------
     InputError
-        Also where these are given for anything else than an ONNX file.
+        Also if these are given for anything other than an ONNX file.
     """
     from algebra.networks.program import ProgramNetwork
     from algebra.problems.problem import ALL, Problem
@@ -91,7 +91,7 @@ def problem_or_model(
 
 
 def as_generic(question: Question, verb: str) -> Problem:
-    """The same, of a verb that is about generic weights (`Problem.need_generic`)."""
+    """The same, for verbs that are about generic weights (`Problem.need_generic`)."""
     problem = as_problem(question)
     problem.need_generic(verb)
     return problem
@@ -116,7 +116,7 @@ def check_common(problems: Sequence[Problem]) -> None:
     Raises
     ------
     InputError
-        Where networks, laws or structural zeros differ.
+        If networks, laws or structural zeros differ.
     """
     first = problems[0]
     for other in problems[1:]:
@@ -132,7 +132,7 @@ def check_common(problems: Sequence[Problem]) -> None:
 
 
 def stem_of(question: Question) -> str:
-    """What a study is called by default: as the problem file."""
+    """The default name of a study: that of the problem file."""
     return Path(question).stem if isinstance(question, (str, Path)) else ""
 
 
@@ -143,7 +143,7 @@ def program_problem(
     support: Mapping[str, Any] | None = None,
     name: str = "module",
 ) -> Problem:
-    """The problem of a program with m samples: what requires a gradient learns, or `masks` says.
+    """The problem of a program with m samples; `masks` learn, or all that require a gradient.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def program_problem(
     support : mapping of str to array, optional
         Structural zeros, likewise.
     name : str, optional
-        What it is called.
+        Its name.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def program_problem(
 
 
 def _entry(read: Read, name: str, value: Any, table: str) -> Any:
-    """A mask as that of the parameter's matrix; updates as they are."""
+    """A mask in the shape of the parameter's matrix; updates are not changed."""
     import numpy as np
 
     from algebra.programs.capacity import matrix_shape

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _tables(before: Arguments) -> tuple[Any, Any]:
-    """What may be recorded, and the names of units: what entries of tables are read with."""
+    """The elements that may be recorded, and the names of units, with which tables are read."""
     from algebra.record.elements import check_kinds, elements_of
 
     problem = before["question"]
@@ -53,7 +53,7 @@ def _unfinished(found: Recording, _: Arguments) -> str:
 
 
 def _print_first(found: FirstChoice) -> None:
-    """A greedy choice above its bound, on stderr."""
+    """Print a greedy choice on stderr if it is above its bound."""
     if found.bound < found.cost:
         print(f"matchprob: {found}; the search goes on", file=sys.stderr)
 
@@ -104,9 +104,10 @@ def record(
     first: Annotated[Callable[[FirstChoice], object] | None, Callback(passed=_print_first)] = None,
     seed: common.Seed = 0,
 ) -> Recording:
-    """Say what to record so that the data determine the weights.
+    """Choose what to record so that the data determine the weights.
 
-    Of all choices that determine the weights as far as recording everything does, the cheapest.
+    The result is the cheapest choice that determines the weights as far as recording everything
+    does.
 
     Parameters
     ----------
@@ -119,20 +120,20 @@ def record(
         "times" (the outputs of a recurrent network at a step), "units" (hidden units, at all steps
         for all samples).
     costs : mapping of str to number, optional
-        Costs, of one element or of all of a kind; 1 each.  By name ("output 0", "entry 0,3",
-        "sample 3", "step 1", "unit 5", "layer 2 unit 5"; names of units in place of indices, where
-        they have some).  Exact: a Fraction, int, float or text such as "5/2".
+        Costs of elements, or of all elements of a kind; 1 by default. By name ("output 0", "entry
+        0,3", "sample 3", "step 1", "unit 5", "layer 2 unit 5"; units with names by these). Exact: a
+        Fraction, int, float or text such as "5/2".
     must : sequence of str, optional
-        What is recorded in any case (0/1 CSV).  By name, as in `costs`.
+        Elements that must be recorded (0/1 CSV).  By name, as in `costs`.
     forbidden : sequence of str, optional
-        What must not be recorded (0/1 CSV).  By name, as in `costs`.
+        Elements that must not be recorded (0/1 CSV).  By name, as in `costs`.
     caps : mapping, optional
-        At most so many of each population ("matrix"); of entries also of each output ("row") and
-        of each sample ("column").
+        Largest number of elements of each population ("matrix"); of entries also of each output
+        ("row") and of each sample ("column").
     seconds : float, optional
-        Time for the search after a greedy choice; 0 for the choice.  The result says how far it
-        got.  Without a `timeout` the ranks, and then that choice, may take as long, and two minutes
-        in any case.
+        Seconds for the search after a greedy choice; 0 for the choice alone. The result contains
+        the bound that was reached. Without a `timeout` the ranks, and then that choice, may take as
+        long, and at least two minutes.
     first : callable, optional
         Called with the greedy choice before the search: its names `recorded`, their `cost`, and a
         `bound` of every cost.  Not called for single entries.
@@ -140,8 +141,8 @@ def record(
     Returns
     -------
     Recording
-        `recorded`, `cost` and `bound`; `is_optimal` where they meet, `is_unique` where the match
-        is locally unique.
+        `recorded`, `cost` and `bound`; `is_optimal` if these are equal, `is_unique` if the match is
+        locally unique.
 
     Examples
     --------

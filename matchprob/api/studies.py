@@ -1,4 +1,4 @@
-"""Kept trials as a person or another program wants them."""
+"""Stored trials as estimates and tables."""
 
 from __future__ import annotations
 

@@ -42,18 +42,18 @@ def audit(
     seed: common.Seed = 0,
     progress: common.WorkProgress = None,
 ) -> Audit:
-    """Hold the papers' theorems, as stated, against the exact verdict.
+    """Compare the papers' theorems, as stated, with the exact verdict.
 
     Parameters
     ----------
     matrices : sequence of str, optional
-        Where the weights learn; each matrix by default.  Audited one by one, if they are large
-        enough.
+        Matrices in which weights learn; each matrix by default. They are audited one by one, if
+        they are large enough.
     budget : int, optional
-        Learnable weights; dm by default.  As the theorems assume.
+        Number of learnable weights; dm by default, as the theorems assume.
     count : int, optional
-        Random allocations in all, shared out among the matrices; all by default.  A matrix that
-        has fewer leaves the rest to the others.
+        Total number of random allocations, divided among the matrices; all by default. If a matrix
+        has fewer, the rest is divided among the others.
     corrected : bool, optional
         Audit the corrected theorems too (slower).
 
@@ -104,7 +104,7 @@ def audit(
 def _shares(
     network: Network, problem: Problem, names: Sequence[str], size: int, count: int
 ) -> dict[str, int | None]:
-    """How many of `count` allocations each matrix gets: as even as their numbers allow."""
+    """The number of the `count` allocations for each matrix, as even as possible."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(f"`count` ({count!r}) must be a whole number, at least 1")
     for name in names:
@@ -115,12 +115,12 @@ def _shares(
     for k, name in enumerate(sorted(there, key=lambda name: there[name])):
         shares[name] = min(there[name], -(-left // (len(there) - k)))
         left -= shares[name]
-    # All of a matrix's allocations are gone through one by one, not drawn.
+    # All allocations of a matrix are enumerated, not drawn.
     return {name: None if shares[name] == there[name] else shares[name] for name in there}
 
 
 def _numbers(problem: Problem, names: Sequence[str], size: int) -> dict[str, int]:
-    """How many allocations of so many weights each matrix has."""
+    """The number of allocations of this number of weights in each matrix."""
     there = {}
     for name in names:
         rows, columns = problem.network.shapes[name]
@@ -161,13 +161,13 @@ def atlas(
     budget : int
         Number of learnable weights.
     matrices : sequence of str, optional
-        Where the weights may lie.  By default W of a recurrent net, all matrices of others.
+        Matrices of the learnable weights. By default W of a recurrent net, all matrices of others.
     store : Path, optional
-        Keep entries here; taken up again.
+        Keep entries in this file, and continue from those it contains.
     search : float, optional
-        Seconds an orbit to look for an instance without real roots.
+        Seconds for each orbit to search for an instance without real roots.
     transposition : bool, optional
-        Count an allocation and its transpose, where alike, as one.  Where that is a symmetry
+        Count an allocation and its transpose as one. Only if that is a symmetry
         (`algebra.problems.symmetry`).
 
     Returns

@@ -1,4 +1,4 @@
-"""Floating-point help that the exact verbs hand to `algebra`: loaded when it is first asked."""
+"""Numerical methods that the exact verbs pass to `algebra`, loaded when they are first used."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numeric.studies.study import Study
     from numeric.training.experiment import Experiment, Trained, TrainResult
 
-# Of the time limit, at most so much goes to the counts.
+# Largest part of the time limit for the counts.
 _COUNTING = 0.6
 
 
@@ -56,7 +56,7 @@ def train(
     advance: common.CountProgress = None,
     trained: Annotated[Callable[[Trained], None] | None, Callback(passed=None)] = None,
 ) -> TrainResult:
-    """Train on random instances: which of the matches that exist are found.
+    """Train on random instances, to see which of the existing matches are found.
 
     Parameters
     ----------
@@ -66,13 +66,14 @@ def train(
     optimizer : {"gd", "adam", "levenberg-marquardt"}, optional
         gd (gradient descent), adam or levenberg-marquardt; all see all samples.
     steps : int, optional
-        Most steps of a run; thousands by default.
+        Largest number of steps of a run; thousands by default.
     restarts : int, optional
-        Runs from weights drawn again, after the student's own.
+        Number of further runs, from other random weights than the student's.
     rate : float, optional
         Size of the steps; levenberg-marquardt has none.
     store : str, Path or Store, optional
-        Keep trials in this file; taken up again.  The counts, and what training came to.
+        Keep trials in this file; taken up again. It contains the counts and the results of
+        training.
     trained : callable, optional
         Called with each trial trained.
 
@@ -107,7 +108,7 @@ def train(
     positive_seconds(timeout, "timeout")
     experiment = Experiment(problem, seed, settings)
     began = time.monotonic()
-    # Whole lists of matches where they are polynomial systems' solutions; else a decision.
+    # Complete lists of matches if equations are polynomials; otherwise decisions.
     chosen = TrialSeries.of(problem, seed, engine).settings.engine
     with ExitStack() as stack:
         if advance is True:

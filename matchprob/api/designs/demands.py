@@ -1,4 +1,4 @@
-"""What may learn, what it costs, and what is asked of a design: for the verbs design and repair."""
+"""What may learn, its costs, and the demands of the verbs design and repair."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _cells(given: Any, name: str) -> list[Cell]:
 
 
 def allowed_cells(problem: Problem, among: str = LEARNABLE) -> list[Cell]:
-    """The weights that may learn: those of [learnable], all that exist where it is empty."""
+    """The weights that may learn: those of [learnable], or all that exist if it is empty."""
     if among not in (LEARNABLE, ALL):
         raise InputError(f"`among` ({among!r}) must be {LEARNABLE} or {ALL}")
     if problem.is_random:
@@ -35,7 +35,7 @@ def allowed_cells(problem: Problem, among: str = LEARNABLE) -> list[Cell]:
 
 
 def choosable(problem: Problem) -> list[Cell]:
-    """All that exists; of a matrix with an update its parameters in place of its cells."""
+    """All existing weights; for a matrix with an update its parameters in place of its cells."""
     network = problem.network
     updated = dict(network.updates) if isinstance(network, Parametrized) else {}
     return [cell for cell in all_cells(network, problem.support) if cell[0] not in updated]
@@ -43,7 +43,7 @@ def choosable(problem: Problem) -> list[Cell]:
 
 @dataclass(frozen=True)
 class DemandOptions:
-    """What is asked of a design, as the options of the verbs say it.
+    """The demands on a design, as options of the verbs.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class DemandOptions:
         Exact: see `algebra.design.demand.exact_price`.
     must, forbidden : sequence of cells
     matrices : sequence of str
-        Only these may learn; all where empty.  One that learns by an update stands for the
+        Only these may learn; all matrices if it is empty.  One that learns by an update means the
         parameters of the update.
     caps : mapping of str to int
     budget : int or None

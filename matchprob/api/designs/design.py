@@ -1,4 +1,4 @@
-"""The verb design: what may learn, what it costs, and the best allocation."""
+"""The verb design: the best allocation of the weights that may learn."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class DesignResult(Result):
-    """What the verb design found.
+    """The result of the verb design.
 
     Attributes
     ----------
     design : Design
-        The chosen allocation, how good it is and how far that is proved.
+        The chosen allocation, its value, and the proof or bound of it.
     problem : Problem
         The problem with this allocation.
     demand : Demand
@@ -48,7 +48,7 @@ class DesignResult(Result):
 
     @property
     def goal(self) -> str:
-        """What it is best at."""
+        """The goal of the design."""
         return self.design.goal
 
     @property
@@ -58,7 +58,7 @@ class DesignResult(Result):
 
     @property
     def cost(self) -> Fraction:
-        """Of all its weights."""
+        """The cost of all its weights."""
         return self.design.cost
 
     @property
@@ -68,12 +68,12 @@ class DesignResult(Result):
 
     @property
     def bound(self) -> Fraction:
-        """The value that nothing betters."""
+        """A bound of the value of every allocation."""
         return self.design.bound
 
     @property
     def is_optimal(self) -> bool:
-        """Whether value and bound meet."""
+        """Whether value and bound are equal."""
         return self.design.is_optimal
 
     @property
@@ -83,7 +83,7 @@ class DesignResult(Result):
 
     @property
     def names(self) -> Names:
-        """Of the units, and of the parameters of updates among the chosen weights."""
+        """Names of the units, and of the parameters of updates among the chosen weights."""
         from algebra.problems.names import Names
 
         return Names(self.allocation.network, self.problem.names.given)
@@ -94,7 +94,7 @@ class DesignResult(Result):
         Raises
         ------
         InputError
-            Where the goal has no proof, or the search did not find one.
+            If the goal has no proof, or the search did not find one.
         """
         from algebra.design.proof import proof_of
 
@@ -113,7 +113,7 @@ class DesignResult(Result):
         return edge_list(self.names, costs)
 
     def document(self) -> Document:
-        """What it is best at, how sure that is, and its masks."""
+        """Its goal, the proof of its value, and its masks."""
         from matchprob.api.designs.document import design_document
 
         return design_document(self)
@@ -195,24 +195,25 @@ def design(
     Parameters
     ----------
     question : Problem, Network, str or Path
-        Problem file (TOML); only the network counts.  And [learnable]: the weights to choose among,
-        all of them where it is empty.  Of matrices that learn by gains or ties it is their
-        parameters, the weights ``("g_W", i, 0)`` and ``("t_W", k, 0)``.
+        Problem file (TOML); only the network counts. And [learnable]: the weights to choose among,
+        or all of them if it is empty. For matrices that learn by gains or ties the choice is among
+        their parameters, the weights ``("g_W", i, 0)`` and ``("t_W", k, 0)``.
     among : {"learnable", "all"}, optional
         learnable: choose in [learnable]; all: every weight that exists.
     goal : str, optional
-        One of `matchprob.api.designs.goals.GOALS`, which says what each is; "cheapest" by default,
-        "rank" where there is a cost budget.
+        One of `matchprob.api.designs.goals.GOALS`, with their descriptions; "cheapest" by default,
+        "rank" if there is a cost budget.
     budget : int, optional
-        Weights that learn; as many as equations by default.
+        Number of weights that learn; that of the equations by default.
     cost_budget : number, optional
-        All weights cost this at most: the largest rank within it (goal rank).
+        Bound of the cost of all weights: the largest rank within it is chosen (goal rank).
     line : {"row", "column"}, optional
-        row or column: what a neuron is, what is spread.  Neurons receive (rows) or send (columns).
+        row or column: the lines of goal spread, or the neurons of goal neurons. Neurons receive
+        (rows) or send (columns).
     candidates : int, optional
-        Designs raced at most (probable).
+        Largest number of designs raced (probable).
     trials : int, optional
-        Trials of each at most (probable).
+        Largest number of trials of each (probable).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What chosen allocations and repairs say: how good they are, and how far that is proved."""
+"""Documents of chosen allocations and repairs: their values, and the proofs of these."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _not_minimal(found: DesignResult) -> str:
 
 
 def _why(found: DesignResult, what: str) -> Explanation:
-    """What a design promises."""
+    """The explanation of a design."""
     made, known = found.design, [_not_minimal(found)]
     steps: list[Step] = []
     open_, decided_by = [], ""

@@ -1,4 +1,4 @@
-"""The goals of the verb design: those of `algebra.design.goals`, and the one that takes trials."""
+"""The goals of the verb design: those of `algebra.design.goals`, and the one that needs trials."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 # The weights to choose among: those of [learnable], or all that exist.
 LEARNABLE, ALL = "learnable", "all"
-# Goals that rest on numbers of solutions, not on ranks alone.
+# Goals that depend on numbers of solutions, not on ranks alone.
 COUNTED = ("maximal", "probable")
 
 
 @dataclass(frozen=True)
 class RaceOptions(SearchOptions):
-    """What a search may use, trials included.
+    """Limits and tools of a search, including trials.
 
     Attributes
     ----------
     problem : Problem
         Its laws are those of the random instances.
     candidates, trials, workers : int
-        Designs raced, trials of each at most, processes.
+        Number of designs raced, largest number of trials of each, processes.
     """
 
     problem: Problem | None = None

@@ -39,11 +39,11 @@ class ProbableDesign(Design):
     Attributes
     ----------
     race : Race or None
-        None where the design is certified maximal.
+        None if the design is certified maximal.
     pool : int
         Allocations that were compared, up to renaming of units.
     exhaustive : bool
-        Whether these are all there are.
+        Whether these are all allocations.
     """
 
     race: Race | None = field(default=None, repr=False)
@@ -57,7 +57,7 @@ class ProbableDesign(Design):
 
     @property
     def is_optimal(self) -> bool:
-        """Whether nothing can match more often: certified, or shown against all there are."""
+        """Whether no allocation can match more often: certified, or shown for all others."""
         return self.race is None or (self.exhaustive and self.race.is_settled)
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,8 +96,8 @@ def most_probable(
     trials : int, optional
         Trials of each at most.
     seconds, timeout : float, optional
-        A part of `seconds` goes to the search of a design that is certified maximal, each root
-        count taking `timeout` at most.
+        A part of `seconds` is for the search of a design that is certified maximal; each root count
+        takes `timeout` at most.
     workers : optional
         As for `numeric.studies.racing.successive_halving`.
 
@@ -107,11 +107,11 @@ def most_probable(
 
     Notes
     -----
-    A certified maximal design has MP = 1 and nothing has more.  Where none is found, all
-    designs are raced if they are few (up to renaming of units); otherwise the cheapest ones,
-    the most spread, those on the fewest neurons, and cheapest ones for random costs.
+    A certified maximal design has MP = 1, the largest value. If none is found, all designs are
+    raced if they are few (up to renaming of units); otherwise the cheapest ones, the most spread,
+    those with the fewest neurons, and the cheapest ones for random costs.
     """
-    # A maximal design has matches that break constraints, too.
+    # A maximal design also has matches that violate constraints.
     best = None if problem.constraints else _certified(demand, seconds, timeout)
     if best is not None:
         proof = f"{best.certificate}; no match probability is above 1"
@@ -135,7 +135,7 @@ def most_probable(
 
 
 def _certified(demand: Demand, seconds: float, timeout: float) -> Design | None:
-    """The cheapest certified maximal design; None where none is found."""
+    """The cheapest certified maximal design; None if none is found."""
     try:
         return cheapest_maximal(
             demand, relaxation=relaxation, seconds=_SHARE * seconds, timeout=timeout,
@@ -159,7 +159,7 @@ def gather(
 ) -> tuple[list[Allocation], bool]:
     """Different designs, at most `count`; whether these are all.
 
-    Where the laws and constraints are `symmetric`, different up to renaming of units.
+    If the laws and constraints are `symmetric`, designs count as different up to renaming of units.
     """
     if count < 1:
         raise InputError(f"`candidates` ({count}) must be at least 1")

@@ -1,4 +1,4 @@
-"""The nearest allocation that meets a goal, and how much may be lost: repair and robust."""
+"""The nearest allocation with a goal, and the weights that may be lost: repair and robust."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RepairResult(Result):
     Attributes
     ----------
     repair : Repair or None
-        None where nothing is to be done.
+        None if no weight has to move.
     before, after : Certificate
     """
 
@@ -51,7 +51,7 @@ class RepairResult(Result):
 
     @property
     def names(self) -> Names:
-        """Of the units, and of the parameters of updates."""
+        """Names of the units, and of the parameters of updates."""
         return common.parameter_names(self.problem)
 
     def document(self) -> Document:
@@ -130,12 +130,12 @@ def repair(
 ) -> RepairResult:
     """Move the fewest weights so that MP > 0, or so that MP = 1.
 
-    Among as few moves the cheapest; both allocations are certified.
+    Among the repairs with the fewest moves it is the cheapest; both allocations are certified.
 
     Parameters
     ----------
     goal : {"positive", "maximal"}, optional
-        positive (MP > 0) or maximal; by default positive where MP = 0, else maximal.  Maximal is
+        positive (MP > 0) or maximal; by default positive if MP = 0, else maximal.  Maximal is
         certified.
     matrices : sequence of str, optional
         Only weights of this matrix learn; may be repeated.  The matrices that learn already by
@@ -205,7 +205,7 @@ def repair(
 
 
 def _demand(problem: Problem, options: DemandOptions, matrices: Sequence[str], seed: int) -> Demand:
-    """Where weights may move to, and how many there are afterwards."""
+    """The places that weights may move to, and their number afterwards."""
     from matchprob.api.designs.demands import choosable
 
     allocation, network = problem.allocation, problem.network
@@ -223,7 +223,7 @@ def robust(
     timeout: common.Timeout = math.inf,
     seed: common.Seed = 0,
 ) -> Robustness:
-    """Tell how many learnable weights may be lost before MP drops to 0.
+    """Compute how many learnable weights may be lost before MP drops to 0.
 
     Returns
     -------

@@ -38,10 +38,10 @@ class Export(Result):
         "core", or a form of the equations.
     text : str
     names : dict of str to str
-        Name of each unknown in the text, to what it is: "W[0,1]" a weight, "F[2,0]" an
+        Name of each unknown in the text, with its meaning: "W[0,1]" a weight, "F[2,0]" an
         auxiliary unknown.
     seed, index : int
-        The trial: the instance that `count` and `estimate` see under these numbers.
+        The trial: `count` and `estimate` have the same instance for these numbers.
     is_own : bool
         Whether it is a given instance; seed and index then have no meaning.
     system : CoreSystem or PolynomialSystem
@@ -69,7 +69,7 @@ class Export(Result):
         return {**what, **({"instance": "own"} if self.is_own else trial)}
 
     def document(self) -> Document:
-        """What was written, and the name of each unknown."""
+        """The written equations, and the name of each unknown."""
         equations, unknowns = len(self.system.equations), len(self.names)
         title = (
             f"{self.form} of {self.source} for {self.program}: "
@@ -81,7 +81,7 @@ class Export(Result):
 
     @property
     def source(self) -> str:
-        """Which instance was written, in words."""
+        """A description of the instance that was written."""
         if self.is_own:
             return "a given instance"
         return f"seed {self.seed}, trial {self.index}"
@@ -95,7 +95,7 @@ class Export(Result):
         return {**self._facts(), "names": dict(self.names), "text": self.text}
 
     def weights(self, solution: Sequence[complex]) -> np.ndarray:
-        """The learnable weights of a solution found elsewhere.
+        """The learnable weights of a solution found by another program.
 
         Parameters
         ----------
@@ -111,8 +111,8 @@ class Export(Result):
         Raises
         ------
         InputError
-            Where there are more or fewer values than unknowns, or they lead to no weights
-            (of a minimal allocation a core may have such roots).
+            If there are more or fewer values than unknowns, or they give no weights (the core of a
+            minimal allocation may have such roots).
         """
         if len(solution) != len(self.names):
             raise InputError(
@@ -146,13 +146,13 @@ def export(
         A linear network, one that is solved as a linear one (linear normalization nets), or one
         with a polynomial activation.
     form : str, optional
-        "core", what exact elimination leaves of the form with the smaller core; or a form as it
-        stands: "B", "D" (recurrent), "forward", "backward" (layers), "sums" (polynomial
-        activations), "direct".
+        "core", what exact elimination leaves of the form with the smaller core; or a whole form:
+        "B", "D" (recurrent), "forward", "backward" (layers), "sums" (polynomial activations),
+        "direct".
     to : {"msolve", "phcpack", "julia", "macaulay2", "singular", "magma", "sage", "sympy"}
     seed, index : int, optional
-        The trial.  Its instance is the one that `count` and `estimate` see: doubles are
-        rational numbers, and the labels are computed without rounding.
+        The trial. Its instance is that of `count` and `estimate`: doubles are rational numbers, and
+        the labels are computed without rounding.
 
     Returns
     -------
@@ -161,13 +161,13 @@ def export(
     Raises
     ------
     InputError
-        Where the language or form is unknown, the network's equations are not polynomials,
-        nothing is left to solve, or the instance does not fit the problem.
+        If the language or form is unknown, the network's equations are not polynomials, nothing
+        remains to be solved, or the instance does not fit the problem.
 
     Notes
     -----
-    Texts are exact but for PHCpack and HomotopyContinuation.jl, which compute with doubles: there
-    coefficients are rounded to those after each equation was scaled.
+    Texts are exact except for PHCpack and HomotopyContinuation.jl, which compute with doubles:
+    coefficients are rounded to doubles after each equation is scaled.
 
     Examples
     --------

@@ -22,7 +22,7 @@ from matchprob.api.given import Given, as_instance
 from matchprob.api.question import as_problem
 from matchprob.verbs.parameters import Question
 
-# Symbols up to which a core is shown with symbols: SymPy is quick, and lines can be read.
+# Largest number of symbols for which a core is shown with symbols.
 _FEW_SYMBOLS = 14
 
 
@@ -39,11 +39,12 @@ def symbolic_system(
     ----------
     question : Problem, str, Path or Allocation
     form : str, optional
-        A form as for `inspect`, but "core" (`eliminate`); by default the one with the smaller core.
+        A form as for `inspect`, except "core" (`eliminate`); by default the one with the smaller
+        core.
     support : mapping of str to mask, optional
         Structural zeros; by default the problem's.
     seed : int, optional
-        Of the activation pattern, where the network chooses by signs.
+        Determines the activation pattern, if the network has one.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def eliminate(
     question : Problem, str or Path
         With a fixed allocation, of a network whose equations are polynomials.
     instance : GivenNumbers, mapping, str or Path, optional
-        One's own instance; without one all data are symbols (64 at most).
+        A given instance; without one all data are symbols (64 at most).
     symbols : iterable of str, optional
         With an instance: matrices whose entries stay symbols, such as ``["Y"]``.
     form : str, optional
@@ -118,7 +119,9 @@ def discriminant(
     symbols: Iterable[str] | None = None,
     form: str | None = None,
 ) -> Discriminant:
-    """The polynomial in the data whose sign tells how many solutions are real, of a small core.
+    """The polynomial in the data whose sign determines the number of real solutions.
+
+    For a small core.
 
     Parameters
     ----------
@@ -132,7 +135,7 @@ def discriminant(
     Raises
     ------
     InputError
-        Where the core has no unknown, or more than two.
+        If the core has no unknown, or more than two.
 
     Examples
     --------
@@ -167,7 +170,7 @@ def shown_core(
 ) -> Elimination | None:
     """The core that an inspection prints: of a given instance, with symbols, or of an example.
 
-    None where the report has no form.
+    None if the report has no form.
     """
     if not found.forms:
         return None

@@ -1,6 +1,6 @@
 """Proof files checked.
 
 check      A proof file checked in this process: which format it has, and its check
-models     Models that are too large to be held in a proof, put into its text
+models     Models that are too large to be part of a proof, inserted into its text
 checker    The process in which proofs are checked: its memory and its time are limited
 """

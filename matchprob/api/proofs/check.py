@@ -1,6 +1,6 @@
 """A proof file checked in this process: which format it has, and its check.
 
-`matchprob.api.proofs.checker` does this in a process of its own, whose memory and time are limited.
+`matchprob.api.proofs.checker` does this in a separate process, whose memory and time are limited.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
     seed : int, optional
         New points and primes follow from it.
     timeout : float, optional
-        Seconds; obeyed where loops look at the clock.
+        Seconds; checked in loops.
 
     Returns
     -------
     Verification
-        Where a limit was met, its last check is "unfinished" and names the limit.
+        If a limit was reached, its last check is "unfinished" and names the limit.
 
     Raises
     ------
     InputError
-        Where the text is no proof of a format that is known.
+        If the text is not a proof of a known format.
     """
     verdict = ""
     try:

@@ -1,13 +1,13 @@
 """The process in which proofs are checked: its memory and its time are limited.
 
-A proof file may come from somebody who wants to keep its reader busy, and much of a check runs in
-compiled code (FLINT, msolve, SymPy) that looks at no clock.  So the check runs in a child process:
-it may take only so much more memory than it has when it starts (``RLIMIT_DATA``, where the system
-has it), and it is killed, with msolve if that runs, when its time is over.  A child is kept for
-the next proof, since it takes a second to start; one that met a limit is never used again.
+A proof file may be made to waste the time of its reader, and much of a check runs in compiled code
+(FLINT, msolve, SymPy) that does not check time limits. So the check runs in a child process: its
+memory is limited to a given amount above that at its start (``RLIMIT_DATA``, if the system has it),
+and it is killed, together with msolve, when its time is over. A child is kept for the next proof,
+since it takes a second to start; one that reached a limit is not used again.
 
-The limits hold whatever the file says.  Reading has its own, lower ones
-(`algebra.certificates.reading`), which are told at once.
+The limits do not depend on the file. Reading has lower limits of its own
+(`algebra.certificates.reading`), which are reported at once.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Checker:
         Raises
         ------
         InputError
-            Where the text is no proof of a format that is known.
+            If the text is not a proof of a known format.
         Unfinished
             Where no process can be started.
         """
@@ -110,7 +110,7 @@ class Checker:
         return child
 
     def _end(self) -> None:
-        """Kill the child with all that it started."""
+        """Kill the child and its children."""
         child, self._child = self._child, None
         if child is not None:
             child.close()
@@ -124,10 +124,10 @@ atexit.register(CHECKER.close)
 
 
 def serve(memory: int) -> None:
-    """Check proofs, a line of JSON each, until the parent goes away."""
+    """Check proofs, a line of JSON each, until the parent ends."""
     from matchprob.api.proofs.check import check_proof
 
-    # What a library prints must not be taken for an answer.
+    # Text that a library prints must not be read as an answer.
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -156,7 +156,7 @@ def serve(memory: int) -> None:
 
 
 def limit_memory(memory: int) -> None:
-    """So many MiB more than the process has now."""
+    """Limit the memory of the process to its present size and this number of MiB."""
     try:
         import resource
     except ImportError:

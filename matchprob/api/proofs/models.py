@@ -1,8 +1,7 @@
-"""Certificates about models that are too large to be held in them: the file is put in.
+"""Certificates about models that are too large to be part of them: the file is inserted.
 
-A proof is checked from its text alone.  That of a large model names the file by its digest; here
-the file that is at hand is put into the text, and the check, which computes the digest again, says
-whether it is the one.
+A proof is checked from its text alone. That of a large model contains only the digest of the file;
+here the given file is inserted into the text, and the check computes its digest again.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
     ----------
     text : str
     folder : Path or None
-        Where the proof stands: a model that it names is looked for there, and nowhere else.
+        The folder of the proof, the only one in which a model that it names is searched.
     model : str, Path or None
-        The model's file, where it is said.
+        The model's file, if it is given.
 
     Raises
     ------
     InputError
-        Where there is no such file, or the proof is about no model.
+        If there is no such file, or the proof is not about a model.
     """
     if '"digest"' not in text or len(text) > MOST_CHARACTERS:
         network = None
