@@ -6,8 +6,7 @@ their class and by their attributes (`children`, `named_parameters`). Supported 
 * a ``Linear``, or a ``Sequential`` of them with ``Tanh``, ``Sigmoid``, ``Softplus`` or nothing
   between them: kinds ``linear``, ``lffn`` or ``ffn``;
 * ``Linear``, ``ReLU``, ``Linear`` without biases: kind ``relu``;
-* a pair ``(rnn, readout)``: a tanh ``RNN`` of one layer and the ``Linear`` that reads its last
-  state: kind ``rnn``.
+* a pair of a one-layer tanh ``RNN`` and the ``Linear`` that reads its last state: kind ``rnn``.
 
 What a module of another class computes in its `forward` (`torch.tanh`, a residual, layers in
 another order than they were registered in) does not follow from its parts. With `example_inputs`

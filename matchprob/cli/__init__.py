@@ -5,13 +5,13 @@ messages on stderr.  Exit status: 0 done, 2 bad input, 3 the work could not be f
 (and says what is kept), 1 a bug.
 
 commands    Commands of verbs, made from their signatures and docstrings
-presenters  What is printed of results besides their text, and the options for it
+presenters  Printed parts of results besides their text, and the options for these
 construct   The verb that tunes normalization layers: construct
-options     What commands share: output, exit statuses
+options     Options shared by commands; output; exit statuses
 reproduce   The verb that makes the papers' figures again: reproduce
 serve       The verb that serves the page: serve
 study       Verbs of kept trials: study list, show, export, rename, merge
-help        Help that is made from registries, when it is asked for: loading them takes time
+help        Help that is made from registries when it is printed, since loading them takes time
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from matchprob.io.output import Output, silence
 from matchprob.io.watch import watch
 from matchprob.verbs.verb import VERBS, load_installed_verbs
 
-# A disk, a quota, a largest size or a device that is at its end: not our bug, not bad input.
+# A full disk, an exceeded quota or size limit: neither a bug nor bad input.
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _INTERRUPTED = "matchprob: interrupted; nothing was kept"
@@ -64,25 +64,25 @@ _TOO_LARGE = (
 _LONGER = (
     "; nothing was finished by then: use a longer --timeout, or fewer weights, samples or steps"
 )
-# What typer returns for a KeyboardInterrupt.
+# The status that typer returns for a KeyboardInterrupt.
 _TYPER_INTERRUPTED = 130
 
 
-# The reader's order; verbs from elsewhere come last.
+# The order in the help; verbs of other packages come last.
 _ORDER = (
     inspect, certify, verify, audit, atlas, identify, record, capacity, dimension, design, repair,
     robust, count, estimate, compare, profile, train, decide,
 )  # fmt: skip
-# Written by hand: results that are no object, or several functions in one command.
+# Not made from a verb: commands without a result object, or of several functions.
 _OTHERS = {f.__name__: plain_command(f) for f in (construct, reproduce, serve)}
 
 
 class _App(typer.Typer):
-    """Commands of all verbs that are registered by now, whose help is completed when asked for."""
+    """Commands of all registered verbs; their help is completed when it is printed."""
 
     @property
     def registered_commands(self) -> list[CommandInfo]:
-        """What typer makes commands of."""
+        """The commands for typer."""
         names = dict.fromkeys([*(function.__name__ for function in _ORDER), *VERBS])
         made = {name: command_of(VERBS[name]) for name in names}
         made |= _OTHERS
@@ -118,7 +118,7 @@ app.add_typer(studies, name="study")
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Say in one line of stderr what takes much memory; other warnings as Python has them."""
+    """Print warnings about memory in one line on stderr; other warnings as Python does."""
     with warnings.catch_warnings():
         others = warnings.showwarning
 
@@ -140,7 +140,7 @@ def _warnings_in_one_line() -> Iterator[None]:
 
 
 def run(command: Callable[[], Any]) -> int:
-    """Run a command line, with every error told in one line; the exit status."""
+    """Run a command line, and print every error in one line; returns the exit status."""
     try:
         with _warnings_in_one_line():
             result = command()
@@ -162,7 +162,7 @@ def run(command: Callable[[], Any]) -> int:
         say(_INTERRUPTED)
         return UNFINISHED
     except BrokenPipeError:
-        # The reader of our output went away; that is its business.
+        # The program that reads the output has ended: not an error.
         silence(sys.stderr)
         return 0
     except OSError as error:
@@ -172,7 +172,7 @@ def run(command: Callable[[], Any]) -> int:
             return UNFINISHED
         return _bug(error)
     except Exception as error:
-        # A usage error: typer keeps its class private, so it is known by what it can do.
+        # A usage error: its class is private to typer, so it is recognized by its methods.
         if hasattr(error, "show") and hasattr(error, "exit_code"):
             error.show()
             return int(error.exit_code)
@@ -184,7 +184,7 @@ def run(command: Callable[[], Any]) -> int:
 
 
 def _bug(error: Exception) -> int:
-    """The last resort: a bug, told in one line."""
+    """Report a bug in one line."""
     if os.environ.get("MATCHPROB_DEBUG"):
         traceback.print_exception(error)
     name = type(error).__name__
@@ -196,14 +196,14 @@ def _bug(error: Exception) -> int:
 
 
 def main() -> int:
-    """The command line in a process of its own, called by the entry point; its exit status."""
+    """The command line as a process, called by the entry point; returns the exit status."""
     if sys.argv[1:] == ["--version"]:
-        # Asked by scripts, and answered without the machinery of options.
+        # Used by scripts, and answered without reading options.
         from matchprob import __version__
 
         print(f"matchprob {__version__}")
         return 0
-    # Closed by the shell (``>&-``): nobody listens.
+    # Closed by the shell (``>&-``).
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
@@ -213,13 +213,13 @@ def main() -> int:
 
     def work() -> int | None:
         if not set(sys.argv[1:2]) & {*VERBS, *_OTHERS, "study"}:
-            # Help, completion, or a verb of another package: all are listed.
+            # Help, completion, or a verb of another package: all verbs are needed.
             load_installed_verbs()
         with watch(say):
             result = app(standalone_mode=False)
         return result if isinstance(result, int) else None
 
     status = run(work)
-    # What is written only now can fail, too.
+    # Flushing the output can fail, too.
     late = run(sys.stdout.flush)
     return status or late

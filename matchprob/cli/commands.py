@@ -45,18 +45,18 @@ Parameters = Sequence[VerbParameter]
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a command, and what its presenter needs.
+    """The result of a command, with the data that its presenter needs.
 
     Attributes
     ----------
     found : Result
     arguments : mapping
-        What the verb was called with.
+        The arguments of the verb.
     files : tuple of str
         The files of the command line, as the user wrote them.
     output : PrintOptions
     reading : tuple of str
-        The options that say how a file is read, those of a model.
+        The options that determine how a file is read, such as those of a model.
     """
 
     found: Any
@@ -72,7 +72,7 @@ class Answer:
 
     @property
     def names(self) -> Names | None:
-        """Names of units: the result's own, its problem's, or those of the question."""
+        """Names of units: those of the result, of its problem, or of the question."""
         from algebra.problems.names import Names
         from algebra.problems.problem import Problem
 
@@ -94,11 +94,11 @@ class Answer:
         Parameters
         ----------
         document : Document, optional
-            Instead of the result's own.
+            In place of that of the result.
         own : mapping, optional
             Options of the call by verb, which suggested commands repeat.
         show : callable, optional
-            Prints more, before what follows from the result.
+            Prints more, before the explanation.
         **more
             Added to its JSON object.
         """
@@ -119,10 +119,10 @@ _PRESENTERS: dict[str, tuple[Presenter, tuple[type[Exception], ...]]] = {}
 def presents(
     function: Callable[..., Any], *failures: type[Exception]
 ) -> Callable[[Presenter], Presenter]:
-    """Register what prints the results of a verb.
+    """Register a function that prints the results of a verb.
 
-    Its keyword parameters are further options of the command.  Of `failures`, which the verb
-    raises, it prints what is known then.
+    Its keyword parameters are further options of the command. It also receives the exceptions
+    `failures` that the verb raises, and prints what is known.
     """
 
     def register(presenter: Presenter) -> Presenter:
@@ -138,7 +138,7 @@ def _present(answer: Answer) -> None:
 
 @cache
 def command_of(verb: Verb) -> Callable[..., None]:
-    """The command of a verb, as typer takes it."""
+    """The command of a verb for typer."""
     presenter, failures = _PRESENTERS.get(verb.name, (_present, ()))
     shown = Shown if verb.is_drawn else PrintOptions
     own, printing = described(presenter, 1), described(shown)
@@ -188,7 +188,7 @@ def command_of(verb: Verb) -> Callable[..., None]:
 
 
 def plain_command(function: Callable[..., None]) -> Callable[..., None]:
-    """The command of a function that prints its results itself, described as a verb is."""
+    """The command of a function that prints its results; signature and docstring as for a verb."""
     parameters = described(function)
 
     def run(**line: Any) -> None:
@@ -214,7 +214,7 @@ def _option(name: str, default: Any, kind: Any, info: Any) -> Parameter:
 
 
 def _options(parameters: Parameters) -> Iterator[Parameter]:
-    """The options and arguments that parameters are given by, as typer takes them."""
+    """The options and arguments of parameters for typer."""
     for p in parameters:
         spec = p.spec
         if not isinstance(spec, LineOption):
@@ -258,7 +258,7 @@ def _given(parameters: Parameters, line: Line) -> Iterator[tuple[VerbParameter, 
 
 
 def _arguments(parameters: Parameters, line: Line) -> Line:
-    """What the verb's function is called with."""
+    """The arguments of the verb's function."""
     made: Line = {p.name: p.spec.passed for p in parameters if isinstance(p.spec, Callback)}
     used = {name for p in parameters for name in getattr(p.spec, "uses", ())}
 
@@ -291,7 +291,7 @@ def _files(
 
 
 def _reading(parameters: Parameters, line: Line) -> Iterator[str]:
-    """The options that say how a file is read, as they were given."""
+    """The options that determine how a file is read, as they were given."""
     given = list(_given(parameters, line))
     used = {name for _, spec, _ in given if isinstance(spec, LineArgument) for name in spec.uses}
     for p, _, value in given:
@@ -316,7 +316,7 @@ def _check_files(
 
 @contextmanager
 def _flags_in_messages(parameters: Parameters) -> Iterator[None]:
-    """Messages name an argument as Python does; a user of the command line knows its option."""
+    """Messages name an argument as Python does; the command names its option."""
     try:
         yield
     except (InputError, Unfinished) as error:

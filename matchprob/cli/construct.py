@@ -44,17 +44,17 @@ def construct(
     frozen : Path, optional
         Frozen network: .npz with W1, …, W2l; random by default.
     width : list of int, optional
-        Hidden width of a random network (one a layer).
+        Hidden width of a random network (one for each layer).
     density : float, optional
-        Share of nonzero weights of a random network.
+        Fraction of nonzero weights of a random network.
     exact : bool, optional
-        Rationals and error 0 instead of a proved bound.
+        Compute rationals with error 0 instead of doubles with a proved bound.
     second_scales : bool, optional
         Tune the even layers' scales too.
     skip : int, optional
-        Depth instead of width: feed K inputs a layer (Theorem 2).
+        Use depth instead of width: feed K inputs to each layer (Theorem 2).
     radius : float, optional
-        Of the ball of inputs.
+        Radius of the ball of inputs.
     out : Path, optional
         Write scales and shifts (.npz).
     """

@@ -1,4 +1,4 @@
-"""Help that is made from registries, when it is asked for: loading them takes time."""
+"""Help that is made from registries when it is printed, since loading them takes time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _engines() -> str:
     return help_text()
 
 
-# What stands in braces in an option's help, and what makes the text for it.
+# Placeholders in an option's help, and functions that make their texts.
 _TEXTS: dict[str, Callable[[], str]] = {"{engines}": _engines}
 
 

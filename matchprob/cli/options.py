@@ -1,4 +1,4 @@
-"""What commands share: options, output, exit statuses."""
+"""Options shared by commands; output; exit statuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Own = Mapping[str, Mapping[str, Any]] | None
 
 
 def _width(text: str, _: Arguments) -> str:
-    """Refused before any work is done."""
+    """Checked before any work is done."""
     inches(text)
     return text
 
@@ -88,12 +88,12 @@ class Shown(PrintOptions):
     no_title: NoTitle = False
 
     def print(self, found: Result, *arguments: Any, **more: Any) -> None:
-        """Print a result, and draw it where a picture is asked for."""
+        """Print a result, and draw it if a picture is requested."""
         super().print(found, *arguments, **more)
         self.draw(found)
 
     def draw(self, found: Result) -> None:
-        """Draw it, where a picture is asked for."""
+        """Draw it if a picture is requested."""
         if self.plot is None:
             given = (
                 ("--width", self.width is not None),
@@ -110,7 +110,7 @@ class Shown(PrintOptions):
 
 
 def write(path: Path, text: str, note: str = "") -> None:
-    """Write a file and say so."""
+    """Write a file, and report it on stderr."""
     from matchprob.io import files
 
     files.write_text(path, text)
@@ -118,7 +118,7 @@ def write(path: Path, text: str, note: str = "") -> None:
 
 
 def console(names: Names | None = None) -> Console:
-    """Where results are printed; with names of units these are put in for indices."""
+    """The console for results; names of units, if given, replace indices."""
     from matchprob.io.page import Page
 
     return Page(names)
@@ -137,10 +137,10 @@ def print_json(data: dict[str, Any]) -> None:
 def sentences(
     why: Explanation, file: str, names: Names | None = None, own: Own = None
 ) -> dict[str, Any]:
-    """An explanation as the field of ``--json``, and the names of units, where there are some.
+    """An explanation as the field of ``--json``, and the names of units, if there are any.
 
-    Sentences have the names in place of indices.  Everything else keeps its indices: rows and
-    columns of each matrix are the positions in ``names``.
+    Sentences have the names in place of indices. All other fields have indices: rows and columns of
+    each matrix are the positions in ``names``.
     """
     from matchprob.report.steps import lines
 
@@ -155,7 +155,7 @@ def sentences(
 
 
 def put(text: str) -> None:
-    """A text on stdout as it is."""
+    """Write a text to stdout without changes."""
     # typer's echo writes past a replaced stdout.
     sys.stdout.write(text)
     sys.stdout.flush()
@@ -172,14 +172,14 @@ def answer(
     is_whole: bool = True,
     show: Callable[[Console], None] | None = None,
 ) -> None:
-    """A document: one JSON object of these data, or as a person reads it.
+    """Print a document as text, or these data as one JSON object.
 
     Parameters
     ----------
     data : dict
     document : Document
     file : str
-        The file or files that were asked about, quoted for a shell.
+        The files on the command line, quoted for a shell.
     names : Names, optional
         Of units.
     own : mapping, optional
@@ -188,7 +188,7 @@ def answer(
     is_whole : bool, optional
         Whether a long report is not shortened.
     show : callable, optional
-        Prints more, between the document's parts and what follows from them.
+        Prints more, between the document's parts and its explanation.
     """
     if as_json:
         print_json({**data, **sentences(document.why, file, names, own)})

@@ -1,4 +1,4 @@
-"""What is printed of results besides their documents, and the options for it."""
+"""Printed parts of results besides their documents, and the options for these."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _count(
     Parameters
     ----------
     solutions : bool, optional
-        Show each real solution, enclosed, and what it costs.
+        Show each real solution with its enclosure and its cost.
     monodromy : bool, optional
         Show the monodromy group of the solutions: its order, its blocks, and whether formulas with
         radicals can give them.
@@ -123,7 +123,7 @@ def _inspect(
     Parameters
     ----------
     export : Path, optional
-        Write one instance's equations for another program; the suffix says which: .ms .phc .jl
+        Write one instance's equations for another program, chosen by the suffix: .ms .phc .jl
         .m2 .sing .magma .sage .py.
     index : int, optional
         With --export: the trial.

@@ -1,4 +1,4 @@
-"""The verb that makes the papers' figures again: reproduce."""
+"""The verb that computes the papers' figures: reproduce."""
 
 from __future__ import annotations
 
@@ -48,28 +48,28 @@ def reproduce(
     seed: common.Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Make a figure or table of the papers again, with intervals and certificates.
+    """Compute a figure or table of the papers, with intervals and certificates.
 
     Parameters
     ----------
     name : str, optional
-        Figure; without one they are listed.
+        Name of the figure; without it figures are listed.
     trials : int, optional
-        For each point; minutes by default.
+        Number of trials for each point; by default for a few minutes.
     points : int, optional
-        At most so many on each curve: a quick look; all by default.
+        Largest number of points on each curve; all by default.
     out : Path, optional
-        Where files go.
+        Folder for the files.
     store : Path, optional
-        Trials; DIR/NAME.sqlite by default.
+        Store of the trials; DIR/NAME.sqlite by default.
     baseline : int, optional
-        Trials a point given to the paper's own method too.
+        Number of trials for each point by the paper's own method.
     data : Path, optional
         MNIST's IDX files, for fig3c.
     kept : Path, optional
-        Draw the tables that a run wrote there; no trials.
+        Draw the tables that a run wrote to this folder; no trials.
     suffix : Suffix, optional
-        Of the picture.
+        Format of the picture.
     """
     from algebra.errors import InputError
     from matchprob.figures import Run, figures, find_figure

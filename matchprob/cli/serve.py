@@ -26,16 +26,16 @@ def serve(
     seed: common.Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Serve a page on which an allocation is painted and judged at once.
+    """Serve a page on which an allocation is painted and analysed at once.
 
     Parameters
     ----------
     problem : Path, optional
-        Problem file (TOML); the papers' example net without one.
+        Problem file (TOML); by default the papers' example net.
     store : Path, optional
-        Keep trials in this file; taken up again.
+        Keep trials in this file, and continue from those it contains.
     port : int, optional
-        0 takes a free one.
+        Port; 0 chooses a free one.
     no_open : bool, optional
         Print the address, open no browser.
     """
@@ -52,7 +52,7 @@ def serve(
 
     files.check_outputs([problem], store=store)
     if store is not None and store.exists():
-        # A file that is no store is refused now, not at the first trial.
+        # A file that is not a store is refused now, not at the first trial.
         from numeric.studies.store import Store
 
         Store(store, create=True).close()
@@ -66,7 +66,7 @@ def serve(
         say("matchprob: only this machine can open it; Ctrl-C closes it")
     if not no_open:
         _open(server.address)
-    # A server that waits is not slow.
+    # Status lines are not for a server.
     with contextlib.suppress(KeyboardInterrupt), hidden():
         check_time()
         server.run()
@@ -74,10 +74,10 @@ def serve(
 
 
 def _open(address: str) -> None:
-    """Open the address in a browser that has a window; without one say so."""
+    """Open the address in a browser that has a window; report it if there is none."""
     import webbrowser
 
-    # Without a display only browsers of the terminal are found, which would take it.
+    # Without a display only text browsers are found, which would occupy the terminal.
     has_windows = sys.platform != "linux" or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     )

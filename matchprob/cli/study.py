@@ -83,9 +83,9 @@ def export(
     Parameters
     ----------
     out : Path, optional
-        A .csv or .parquet file; CSV on stdout.
+        A .csv or .parquet file; by default CSV on stdout.
     as_json : bool, optional
-        The study and its trials as one JSON object on stdout.
+        Write the study and its trials as one JSON object to stdout.
     """
     from algebra.errors import InputError
     from matchprob.api.studies import columns_of, study_of, write_parquet
@@ -132,7 +132,7 @@ def rename(
     study : str
         Number, name, or beginning of the key.
     name : str
-        What it is to be called.
+        Its new name.
     """
     from numeric.studies.store import Store
 
@@ -150,12 +150,12 @@ def merge(
     others: Annotated[list[Path], LineArgument()],
     as_json: Json = False,
 ) -> None:
-    """Take the trials of other stores into the first.
+    """Add the trials of other stores to the first.
 
     Parameters
     ----------
     others : list of Path
-        Stores to take in.
+        Stores whose trials are added.
     """
     from algebra.networks.limits import plural
     from numeric.studies.store import Store

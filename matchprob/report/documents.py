@@ -29,7 +29,7 @@ def print_document(
     out : Console
     document : Document
     file : str
-        The file or files that were asked about, quoted for a shell.
+        The files on the command line, quoted for a shell.
     own : mapping, optional
         Options of the call, as for `matchprob.report.steps.commands`.
     """

@@ -19,7 +19,7 @@ def commands(
     ----------
     why : Explanation
     file : str
-        The file or files that were asked about, quoted for a shell.
+        The files on the command line, quoted for a shell.
     own : mapping of str to mapping, optional
         By verb, options of the call: they are repeated.  A step that only repeats them is left out.
 

@@ -1,6 +1,6 @@
-"""What makes a function a verb: one description for Python, the command line and the reference.
+"""Verbs: functions with one description for Python, the command line and the reference.
 
-verb        The decorator `verb`, the registry, and what a verb's signature and docstring say
+verb        The decorator `verb`, the registry, and descriptions from signature and docstring
 parameters  Parameters that several verbs share, each described once, and how they are read
 docstrings  Parameters in a numpydoc docstring: read, and completed
 unfinished  Messages of work that is not finished

@@ -67,7 +67,7 @@ def completed(doc: str | None, shared: Mapping[str, str], order: list[str]) -> s
     ----------
     doc : str or None
     shared : mapping of str to str
-        Entries by the name of the parameter; what the docstring describes itself stays.
+        Entries by the name of the parameter; entries of the docstring have precedence.
     order : list of str
         All parameters in the order of the signature.
     """

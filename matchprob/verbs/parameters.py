@@ -1,7 +1,7 @@
 """Parameters that several verbs share, each described once, and how a command reads them.
 
-The first sentence of a description is the help of the option.  What reads a file is loaded when a
-file is read.
+The first sentence of a description is the help of the option. Modules that read files are loaded
+when a file is read.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _sizes(entries: Sequence[str], _: Arguments) -> dict[str, int]:
 
 
 def parameter_names(problem: Problem) -> Names:
-    """Names of the units, and of the parameters of updates where updates learn."""
+    """Names of the units, and of the parameters of updates."""
     from algebra.ranks.parametrized import by_parameters
 
     return by_parameters(problem).names
@@ -96,7 +96,7 @@ NetworkQuestion = Annotated[
         kind="Problem, Network, str or Path", name="problem", word=Path, read=_network,
     ),
 ]  # fmt: skip
-# The name of a file is that of the study, too: the verb reads the file itself.
+# The verb reads the file itself, since the study has the name of the file.
 StudyQuestion = Annotated[
     "Problem | str | Path",
     LineArgument(

@@ -1,4 +1,4 @@
-"""Messages of work that is not finished: what is known by then, and what is kept."""
+"""Messages about unfinished work: what is known, and what is kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _contents(store: Path) -> str:
-    """What a store holds, counted in it: what was finished and what was kept may differ."""
+    """The content of a store, counted in it: finished and stored trials may differ."""
     from numeric.studies.store import Store
 
     try:
@@ -35,7 +35,7 @@ def missing_trials(
     *,
     has_store: bool = True,
 ) -> str:
-    """What is missing where an interrupt or `trouble` left trials undone; empty if nothing is.
+    """The message about trials that an interrupt or `trouble` left undone; empty if there are none.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def missing_trials(
     store : str, Path or Store, optional
         The file that keeps the trials.
     trouble : str, optional
-        The cause, if it was no interrupt.
+        The cause, if it was not an interrupt.
     has_store : bool, optional
         Whether the verb can keep its trials.
     """

@@ -1,15 +1,14 @@
-"""A verb: a function whose signature and docstring describe its command and its page, too.
+"""Verbs: functions whose signature and docstring also describe their command and their page.
 
 The decorator `verb` enters a function in `VERBS`.  From its signature follow the arguments and
 options of the command, their types and their defaults; from its docstring (numpydoc) the help: the
-first sentence of the description of each parameter.  What a type cannot say (a file that is read,
-another name on the command line, a word that several parameters are read from) stands in the
-annotation, as ``Annotated[type, LineOption(…)]``; parameters that several verbs share are such
-annotations (`matchprob.verbs.parameters`), with their description, which `verb` adds to the
-docstring.
+first sentence of the description of each parameter. What a type cannot express (a file that is
+read, another name on the command line) is part of the annotation, as ``Annotated[type,
+LineOption(…)]``; parameters that several verbs share are such annotations
+(`matchprob.verbs.parameters`), with their description, which `verb` adds to the docstring.
 
-A module with verbs is loaded for every command, so it imports what computes in its functions, and
-names of types for the type checker only.
+A module with verbs is loaded for every command, so it imports computing modules inside its
+functions, and types for the type checker only.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class LineOption:
-    """How a parameter is given on the command line, as far as its type does not say it.
+    """How a parameter is given on the command line, if that does not follow from its type.
 
     Attributes
     ----------
@@ -48,7 +47,7 @@ class LineOption:
     flag : str
         The name of the option; that of the parameter by default.
     metavar : str
-        What the help shows in place of a value.
+        The placeholder for a value in the help.
     word : type, optional
         The type of a value on the command line; follows from the annotation by default.
     is_repeated : bool
@@ -56,17 +55,17 @@ class LineOption:
     least, most : float, optional
         The range of a number.
     read : callable, optional
-        Makes the argument of what was given; gets the arguments before it, by name, too.
+        Computes the argument from what was given and from the arguments before it, by name.
     files : callable, optional
-        The files that what was given names, which are never overwritten.
+        The files that the value names, which are never overwritten.
     complete : callable, optional
         Possible values that begin with a text, for a shell.
     parts : mapping of str to str
-        Options by their names, with their help, that together are the mapping from these keys.
+        For a mapping: its keys, which are names of options, with their help.
     uses : tuple of str
-        Parameters that `read` needs, and that say nothing once the argument is read.
+        Parameters that `read` needs, and that the verb then does not receive.
     is_store : bool
-        Whether it is a file that trials are kept in.
+        Whether it is a store of trials.
     """
 
     text: str = ""
@@ -88,21 +87,21 @@ class LineOption:
 
 @dataclass(frozen=True)
 class LineArgument(LineOption):
-    """A parameter that is given without an option's name; `name` stands for it in the usage."""
+    """A parameter that is given without an option; `name` is its name in the usage."""
 
     name: str = ""
 
 
 @dataclass(frozen=True)
 class Callback:
-    """A parameter that is no option; a command passes True: the verb shows its progress.
+    """A parameter without an option; a command passes True, so that the verb shows its progress.
 
     Attributes
     ----------
     text, kind : str
-        As of `LineOption`.
+        As for `LineOption`.
     passed : object
-        What a command passes.
+        The value that a command passes.
     """
 
     text: str = ""
@@ -112,7 +111,7 @@ class Callback:
 
 @dataclass(frozen=True)
 class ResultFile:
-    """A file that a command can write of a result.
+    """A file that a command can write from a result.
 
     Attributes
     ----------
@@ -120,10 +119,10 @@ class ResultFile:
         The name of the option.
     help : str
     content : callable
-        Of the result, the file and the arguments: its content; or this and a text that the message
-        adds to the file's name.
+        A function of the result, the file and the arguments that returns the content, or the
+        content and a text that the message adds to the file's name.
     check : callable, optional
-        Of the file and the arguments: refuses it before any work is done.
+        A function of the file and the arguments that raises an error before any work is done.
     """
 
     flag: str
@@ -133,7 +132,7 @@ class ResultFile:
 
     @property
     def name(self) -> str:
-        """A name for it in Python."""
+        """Its name in Python."""
         return f"write_{self.flag.strip('-').replace('-', '_')}"
 
 
@@ -157,7 +156,7 @@ class VerbParameter:
 
     @property
     def is_negated(self) -> bool:
-        """Whether its option switches off what is on by default."""
+        """Whether its option switches off a default."""
         return self.default is True
 
     @property
@@ -166,7 +165,7 @@ class VerbParameter:
         complete = getattr(self.spec, "complete", None)
         if complete is None and not self.choices:
             return None
-        # A function with this one parameter, by which typer knows what it passes.
+        # A function with this one parameter, so that typer passes only that.
         return lambda incomplete: [
             value
             for value in (complete(incomplete) if complete else self.choices)
@@ -186,16 +185,16 @@ class VerbParameter:
 
 @dataclass(frozen=True, eq=False)
 class Verb:
-    """A function and what its command does with the result.
+    """A function, and how its command handles the result.
 
     Attributes
     ----------
     function : callable
     parameters : tuple of VerbParameter
     files : tuple of ResultFile
-        What a command can write.
+        The files that a command can write.
     unfinished : callable, optional
-        Of the result and the arguments: what is missing, in words (status 3); empty if nothing is.
+        A function of the result and the arguments: a message about missing work (status 3), or "".
     is_drawn : bool
         Whether the result has a picture.
     """
@@ -238,7 +237,7 @@ def verb(function: Any = None, **settings: Any) -> Any:
     function : callable
         Typed, with a numpydoc docstring; returns a `Result` with `to_dict`.
     **settings
-        As the attributes of `Verb`.
+        The attributes of `Verb`.
     """
     if function is None:
         return lambda function: verb(function, **settings)
@@ -251,15 +250,16 @@ def verb(function: Any = None, **settings: Any) -> Any:
 
 
 def described(function: Callable[..., Any], begin: int = 0) -> tuple[VerbParameter, ...]:
-    """What signature and docstring of a function, or of a dataclass, say of its parameters.
+    """The parameters of a function or a dataclass, from signature and docstring.
 
-    Shared parameters are added to the docstring, and annotations lose what is for a command.
+    Descriptions of shared parameters are added to the docstring, and data for the command are
+    removed from annotations.
 
     Parameters
     ----------
     function : callable
     begin : int, optional
-        The parameters before are left out.
+        Number of parameters that are omitted at the beginning.
     """
     names = vars(sys.modules[function.__module__]) | getattr(function, "__globals__", {})
     parameters, shared = [], {}
@@ -289,7 +289,7 @@ def load_installed_verbs() -> None:
 
 
 def _type_text(text: Any, annotation: Any) -> str:
-    """An annotation without its metadata, as it is written."""
+    """The text of an annotation without its metadata."""
     if isinstance(text, str):
         tree = ast.parse(text, mode="eval").body
         if isinstance(tree, ast.Subscript) and isinstance(tree.slice, ast.Tuple):
@@ -307,7 +307,7 @@ def _entry(one: inspect.Parameter, kind: str, text: str) -> str:
 
 
 class _KnownNames(dict[str, Any]):
-    """Names of a module; those that only a type checker imports stand for any type."""
+    """Names of a module; those that only a type checker imports mean any type."""
 
     def __missing__(self, name: str) -> Any:
         return vars(builtins).get(name, Any)
@@ -337,7 +337,7 @@ def _plain(annotation: Any) -> Any:
 
 
 def _is_word(kind: Any) -> bool:
-    """Whether a command line has values of a type."""
+    """Whether values of a type can be given on a command line."""
     return kind in (bool, int, float, str, Path) or (
         inspect.isclass(kind) and issubclass(kind, StrEnum)
     )

@@ -371,11 +371,11 @@ def test_frozen_net_that_ends_otherwise():
     first, last = Linear(weight=W, bias=np.zeros(6)), Linear(weight=V, bias=np.zeros(3))
     open_, closed = Sequential(first, relu(), last), Sequential(first, relu(), last, relu())
     assert mp.construct(target, open_).error < 1e-10
-    with pytest.raises(InputError, match="behind its last layer"):
+    with pytest.raises(InputError, match="after its last layer"):
         mp.construct(target, closed)
     with pytest.raises(InputError, match="assumed to have none"):
         mp.construct([(W1, b1)], closed)
-    with pytest.raises(InputError, match="behind its last layer"):
+    with pytest.raises(InputError, match="after its last layer"):
         mp.construct(Sequential(Linear(weight=W1, bias=b1), relu()), open_)
 
 

@@ -215,7 +215,7 @@ def test_what_a_verb_cannot_use_is_refused(files):
     with pytest.raises(InputError, match="`instance`"):
         mp.inspect(DIAGONAL, instance=3)
     random = mp.Problem(NET, {"W": mp.RandomCells(budget=2)})
-    with pytest.raises(InputError, match="fixed one"):
+    with pytest.raises(InputError, match="fixed allocation"):
         mp.count(random, instance="own.toml")
     bounded = mp.Problem(NET, {"W": [[1, 0], [0, 1]]}, constraints=mp.Constraints(max_abs=1.0))
     with pytest.raises(InputError, match="constraints"):

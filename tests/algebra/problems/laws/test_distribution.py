@@ -80,7 +80,7 @@ def test_networks_without_signs():
     for network, name in ((linear, "W1"), (norm, "W1")):
         rows, columns = network.shapes[name]
         signs = {name: np.ones((rows, columns), int)}
-        with pytest.raises(InputError, match="not known for"):
+        with pytest.raises(InputError, match="not implemented for"):
             Problem(network, {}, distribution=Distribution(signs=signs))
     with pytest.raises(InputError, match="remove one of them"):
         Problem(NET, {"W": {"lora": 1}}, distribution=Distribution(signs=[1, 1]))
