@@ -1,4 +1,4 @@
-"""The papers' figures and tables, computed again: ``matchprob reproduce NAME``.
+"""The papers' figures and tables, computed by ``matchprob reproduce NAME``.
 
 A figure has two parts.  A function computes its numbers, using a store: tables, and a text that
 compares them with the paper (`Numbers`).  Panels draw the tables alone:
@@ -11,8 +11,8 @@ tables       Tables: rows of numbers, read and written
 panels       Pictures made of panels
 points       Points of a figure: estimates of many problems through one store
 curves       Points of a figure, drawn
-experiments  Experiments that are no trials, kept in the run's store
-papers       The figures themselves, which stand among the examples
+experiments  Experiments other than trials, kept in the run's store
+papers       The figures themselves, in the folder of examples
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Run:
-    """How a figure is computed.
+    """The settings with which a figure is computed.
 
     Attributes
     ----------
@@ -41,16 +41,16 @@ class Run:
         For each point.
     seed : int
     store : Path
-        SQLite file of the trials; the same run goes on from there.
+        SQLite file of the trials; a repeated run continues from them.
     workers : int
     baseline : int
-        Trials for each point that the paper's own method is given too; 0 for none.
+        Number of trials for each point by the paper's own method; 0 for none.
     say : callable
         Called with one line of text for each step.
     data : Path or None
         Folder of the user's own data, for figures on structured data.
     points : int or None
-        At most so many on each curve, for a quick look; None for all.
+        Largest number of points on each curve; None for all.
     """
 
     trials: int
@@ -63,7 +63,7 @@ class Run:
     points: int | None = None
 
     def some(self, points: Sequence[Item]) -> list[Item]:
-        """Of the points of a curve those to compute: the first, the last, and evenly between.
+        """The points of a curve to compute: the first, the last, and others at even distances.
 
         Examples
         --------
@@ -88,7 +88,7 @@ class Numbers:
     rows : list of dict
         One row a point, all with the same keys.
     text : str
-        Markdown: what agrees with the paper, what does not, and why.
+        Markdown: the agreements with the paper, the differences, and their reasons.
     finished : bool
         Whether every point has its trials.
     more : mapping of str to list of dict
@@ -117,7 +117,7 @@ class Figure:
     compute : callable
         From a `Run` to `Numbers`.
     trials : int
-        Default for each point: minutes on two cores.
+        Default for each point: a few minutes on two cores.
     pictures : tuple of FigureLayout
         Each drawn from the tables; files are NAME, and NAME-MORE for those that have a name.
     tables : tuple of str
@@ -132,7 +132,7 @@ class Figure:
     tables: tuple[str, ...] = ()
 
     def file(self, folder: Path, part: str, suffix: str) -> Path:
-        """Where a picture or table of that name goes."""
+        """The file of a picture or table of that name."""
         return folder / f"{self.name}{'-' if part else ''}{part}.{suffix}"
 
     def read(self, folder: Path) -> Tables:
@@ -141,7 +141,7 @@ class Figure:
         Raises
         ------
         InputError
-            Where one is missing or damaged.
+            If one is missing or damaged.
         """
         return {part: read_table(self.file(folder, part, "csv")) for part in ("", *self.tables)}
 

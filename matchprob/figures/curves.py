@@ -1,4 +1,4 @@
-"""Points of a figure, drawn: curves with intervals, and what their marks mean.
+"""Points of a figure, drawn: curves with intervals, and the meaning of their marks.
 
 Rows are those of `matchprob.figures.points.Measured.row`.
 """
@@ -16,20 +16,21 @@ from matchprob.figures.tables import Row, Rows, number
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading
 
-# Marks of curves, points; of the paper's method, larger than what it may lie on.
+# Sizes of marks in points: of curves, and of the paper's method, which may overlap them.
 _MARK, _CROSS = 4.5, 5.0
 
 
 def share(row: Row) -> float:
-    """Matched trials of all; a lower bound where some are undetermined."""
+    """Fraction of matched trials; a lower bound if some are undetermined."""
     return number(row, "matched") / max(number(row, "trials"), 1)
 
 
 def draw_curve(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Axes:
-    """A curve with intervals: filled, without one, where certified; hollow where estimated.
+    """A curve with intervals: certified points are filled, estimated ones hollow.
 
-    Where trials are undetermined the matched share is a lower bound, drawn as a triangle, and lines
-    to it are dotted: they say nothing of how the curve runs.
+    Certified points have no interval.  If trials are undetermined the matched fraction is a lower
+    bound, drawn as a triangle, and lines to it are dotted: they do not show the course of the
+    curve.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def draw_curve(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Ax
 
 
 def draw_baseline(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Axes:
-    """What the paper's method reports on the first of the same instances."""
+    """The results of the paper's method on the first of the same instances."""
     tried = [row for row in rows if row["baseline_trials"]]
     if tried:
         xs = [number(row, "x") + shift for row in tried]
@@ -100,12 +101,12 @@ def draw_curves(
 
 
 def shifts(curves: int, width: float) -> list[float]:
-    """How far curves stand apart, of axes so wide, centred on where they belong."""
+    """Distances between curves on axes of this width, centred at their positions."""
     return [(k - (curves - 1) / 2) * 0.011 * width for k in range(curves)]
 
 
 def marks(rows: Iterable[Row]) -> list[Artist]:
-    """What the marks of curves mean, for a legend: those that are there."""
+    """The meaning of the marks that occur, for a legend."""
     known = list(rows)
     out: list[Artist] = []
     for mark, face, label, seen in (

@@ -31,11 +31,11 @@ def compute(
     tasks : sequence
         Hashable.
     key : callable
-        What a task is called in the store, and the number of its repeat.
+        The name of a task in the store, and the number of its repetition.
     work : callable
         From a task to plain data; found by name in other processes.
     on_result : callable, optional
-        Given each new result.
+        Called with each new result.
     """
     out: dict[Task, Result] = {}
     with Store(run.store, create=True) as store:

@@ -16,7 +16,7 @@ Panel = Callable[[Axes, Tables], Axes]
 
 @dataclass(frozen=True)
 class FigureLayout:
-    """A picture: its panels, row by row, and the inches it takes where the paper is wide.
+    """A picture: its panels, row by row, and its size in inches on wide paper.
 
     Attributes
     ----------
@@ -24,9 +24,9 @@ class FigureLayout:
         Each draws the figure's tables on axes, and returns these.
     width, height : float
     columns : int
-        Panels side by side; below one another where the paper is narrow.
+        Number of panels side by side; they are one below the other on narrow paper.
     ratios : sequence of float or None
-        Widths of the columns to each other; None where they are equal.
+        Ratios of the widths of the columns; None if they are equal.
     name : str
         Empty for the figure's own picture.
     has_one_legend : bool
@@ -42,7 +42,7 @@ class FigureLayout:
     has_one_legend: bool = False
 
     def draw(self, tables: Tables, *, has_titles: bool = True) -> Canvas:
-        """All panels on a new canvas, as wide as `report.drawing.style.on_paper` says."""
+        """Draw all panels on a new canvas, with the width of `report.drawing.style.on_paper`."""
         rows = -(-len(self.panels) // self.columns)
         canvas, grid = new_panels(rows, self.columns, self.width, self.height, self.ratios)
         for panel, axes in zip(self.panels, grid, strict=False):

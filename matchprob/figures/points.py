@@ -29,9 +29,9 @@ class CurvePoint:
     settings : mapping
         See `numeric.studies.trials.TrialSettings`.
     judged : bool
-        Whether the paper's method is tried here too, if a run requests it.
+        Whether the paper's method is also applied here, if a run requests it.
     share : float
-        Of a run's trials: some are slower.
+        Fraction of a run's trials, for slower points.
     """
 
     x: float
@@ -42,7 +42,7 @@ class CurvePoint:
     share: float = 1.0
 
     def trials(self, run: Run) -> int:
-        """How many this point is to have."""
+        """The number of trials for this point."""
         return max(1, round(self.share * run.trials))
 
 
@@ -63,14 +63,14 @@ class Measured:
 
     @property
     def kinds(self) -> Counter[str]:
-        """Trials by how they were decided."""
+        """Trials by the way they were decided."""
         return Counter(_kind(c) for c in self.estimate.counts)
 
     @property
     def is_certified(self) -> bool:
-        """Whether a verdict on the one allocation gives the value: exact, not an estimate.
+        """Whether a verdict on a fixed allocation gives the value: exact, not an estimate.
 
-        A mixture of certified draws of a random allocation is a share in a sample.
+        For a random allocation, certified draws are a fraction of a sample: an estimate.
         """
         return self.estimate.certified is not None
 
@@ -83,7 +83,7 @@ class Measured:
         return sum(a.outcome == "matched" and b.outcome != "matched" for a, b in pairs)
 
     def row(self, curve: str) -> dict[str, object]:
-        """The point as a line of a table; `matchprob.figures.curves` draws it."""
+        """The point as a row of a table; `matchprob.figures.curves` draws it."""
         interval = self.estimate.interval()
         kinds = self.kinds
         out: dict[str, object] = {
@@ -115,7 +115,7 @@ def _kind(count: InstanceCount) -> str:
 
 
 def measure(run: Run, curves: Mapping[str, Sequence[CurvePoint]]) -> dict[str, list[Measured]]:
-    """Estimates of all points; an interrupt leaves what is done so far.
+    """Estimates of all points; after an interrupt those that are done.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _estimate(
 
 
 def increases(measured: Sequence[Measured]) -> str:
-    """What the intervals say of a curve that the paper calls increasing."""
+    """Whether the intervals agree with a curve that the paper calls increasing."""
     below = [
         (a.point.x, b.point.x)
         for a in measured
@@ -180,6 +180,6 @@ def increases(measured: Sequence[Measured]) -> str:
 
 
 def is_finished(run: Run, curves: Mapping[str, Sequence[Measured]], wanted: int) -> bool:
-    """Whether all points are there with all their trials."""
+    """Whether all points have all their trials."""
     done = [m for measured in curves.values() for m in measured]
     return len(done) == wanted and all(m.estimate.trials == m.point.trials(run) for m in done)

@@ -31,7 +31,7 @@ class _Row(dict[str, Any]):
 
 
 def write_table(path: Path, rows: Rows) -> None:
-    """Write rows as CSV with a header, whole or not at all; no rows make an empty file.
+    """Write rows as CSV with a header, atomically; without rows the file is empty.
 
     Raises
     ------
@@ -46,12 +46,12 @@ def write_table(path: Path, rows: Rows) -> None:
 
 
 def read_table(path: Path) -> Rows:
-    """The rows of a CSV file; what reads as a number is one.
+    """The rows of a CSV file; texts of numbers become numbers.
 
     Raises
     ------
     InputError
-        Where the file is missing, or no table.
+        If the file is missing, or is not a table.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -103,7 +103,7 @@ def rounded(value: float) -> float:
 
 
 def groups(rows: Rows, key: str) -> dict[str, list[Row]]:
-    """Rows by the text of a column, in the order of their first ones."""
+    """Rows grouped by the text of a column, in the order of first occurrence."""
     out: dict[str, list[Row]] = {}
     for row in rows:
         out.setdefault(str(row[key]), []).append(row)

@@ -289,7 +289,7 @@ def state_of(problem: Problem, name: str = "") -> PageState:
     read_network(problem.network.to_dict())
     problem.need_generic("the page")
     if problem.is_random or problem.updates:
-        # This raises if matrices learn by updates: the page shows cells.
+        # An error if matrices learn by updates, since the page shows cells.
         problem = problem.with_allocation(problem.draw(random.Random("page/0")))
     return PageState(problem, {}, {}, _file_name(name))
 
@@ -310,7 +310,7 @@ def resized(state: PageState, network: Network) -> PageState:
     problem = state.problem
     support = fit(problem.support, 1)
     learnable = fit(problem.learnable, 0)
-    # Signs are of units that there may not be any more.
+    # Signs may be about units that no longer exist.
     laws = replace(problem.distribution, signs=None)
     fitted = Problem(network, learnable, support, laws)
     return PageState(fitted, fit(state.must, 0), fit(state.never, 0), state.name)
@@ -324,7 +324,7 @@ def kinds() -> list[dict[str, Any]]:
     """
     out = []
     for kind, network in KINDS.items():
-        # What is read from a file has no sizes to choose, and no instances to draw.
+        # Networks read from a file have no sizes to choose and no random instances.
         if not network.has_instances:
             continue
         sizes = []

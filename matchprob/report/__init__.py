@@ -1,8 +1,8 @@
-r"""Results for readers: documents in a terminal, pictures.
+r"""Renderings of results: documents in a terminal, pictures.
 
 documents    Documents (`algebra.documents`) in a terminal
 steps        The steps of an explanation as command lines
-impossible   Why normalization layers do not realize a target, and what to try
+impossible   Explanations of targets that normalization layers do not realize
 tables       Parts shared by reports: tables, and the styles of tones
 inspection   The equations of an inspection, and the core, as text
 enclosures   The real solutions of counted instances: interval ends and costs

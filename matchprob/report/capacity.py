@@ -13,7 +13,7 @@ from matchprob.report.drawing.style import SMALL, heading, tidy
 
 
 def frontier(found: Capacity) -> list[SubsetCapacity]:
-    """The subsets that no other dominates: with fewer parameters, or more samples."""
+    """The subsets for which no other has fewer parameters and as many samples."""
     out: list[SubsetCapacity] = []
     for subset in sorted(found.subsets, key=lambda s: (s.learnable, -s.capacity)):
         if not out or subset.capacity > out[-1].capacity:
@@ -37,7 +37,7 @@ def draw_capacity(axes: Axes, found: Capacity) -> None:
     axes.plot([s.learnable for s in others], [s.capacity for s in others], "o", color=SKY, ms=4)
     axes.plot([s.learnable for s in best], [s.capacity for s in best], "o-", color=BLUE, ms=5)
     for k, subset in enumerate(best):
-        # Above the line and below it in turn, so that neighbours do not meet.
+        # Alternately above and below the line, so that neighbours do not overlap.
         above = k % 2 == 1
         axes.annotate(
             subset.name, (subset.learnable, subset.capacity), textcoords="offset points",

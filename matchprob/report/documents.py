@@ -1,4 +1,4 @@
-"""Documents in a terminal: title, facts, parts, and what follows."""
+"""Documents in a terminal: title, facts, parts, explanation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def print_document(
 
 
 def print_findings(out: Console, document: Document) -> None:
-    """Print a document without what follows."""
+    """Print a document without its explanation."""
     out.print(Text(document.title, style=STYLES.get(document.tone, "")))
     facts = document.shown_facts()
     if facts:

@@ -1,4 +1,4 @@
-"""The real solutions of counted instances: each weight between its ends, and what it costs."""
+"""The real solutions of counted instances: bounds of each weight, and the costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Targets that normalization layers do not realize: why, and what to try."""
+"""Explanations of targets that normalization layers do not realize."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from algebra.normalization.scales import Obstruction
 
 
 def explain_unreachable(proof: Obstruction) -> Explanation:
-    """Why no scales realize a target.
+    """The explanation of a proof that no scales realize a target.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def explain_unreachable(proof: Obstruction) -> Explanation:
 
 
 def explain_narrow(proof: NarrowLayer) -> Explanation:
-    """Why no scales and shifts realize a target.
+    """The explanation of a proof that no scales and shifts realize a target.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def explain_narrow(proof: NarrowLayer) -> Explanation:
 
 
 def explain_not_realized(failure: NotRealized) -> Explanation:
-    """What is known of a deep target that was not realized layer by layer.
+    """The explanation of a deep target that was not realized layer by layer.
 
     Parameters
     ----------

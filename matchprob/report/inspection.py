@@ -25,7 +25,7 @@ _SET_IN = 6
 def print_equations(out: Console, written: SymbolicSystem) -> None:
     """The equations, with the learnable weights in brackets, and the conditions."""
     pairs = list(zip(written.labels, written.equations, strict=True))
-    # Of many only those are written out that can be printed.
+    # Only equations that can be printed are written out.
     most = getattr(out, "most", None) or max(len(pairs), len(written.conditions))
     left = len(pairs) - most
     of = f" ({len(pairs)} equations)" if left > 0 else ""

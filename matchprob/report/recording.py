@@ -1,6 +1,6 @@
 """What to record, as a picture: units (or outputs) down, steps or samples across.
 
-Of many units only those that are recorded are drawn, ranked by what they add.
+For many units only the recorded ones are drawn, ranked by their increase of the rank.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | Non
                 for owner, reading in zip(owners, readings, strict=True)
                 if reading.axis == axis
             ]
-            # An output is recorded at all steps of the labels alike.
+            # An output is recorded at all steps of the labels.
             whole = blocks[0] if kind == "outputs" else np.concatenate(blocks, axis=1)
             name = axis if kind in ("outputs", "units") else kind
             out[name] = (whole, unit_names(axis, found.problem.names))
     return out
 
 
-# Units up to which all are drawn.
+# Largest number of units of which all are drawn.
 _ALL = 64
 
 
@@ -80,7 +80,7 @@ def _is_ranked(found: Recording) -> bool:
 
 
 def draw_ranking(axes: Axes, found: Recording) -> None:
-    """What each recorded unit adds, and the rank that is reached."""
+    """The increase of the rank by each recorded unit, and the rank that is reached."""
     gains = [gain for _, gain in found.order]
     at = np.arange(1, len(gains) + 1)
     axes.bar(at, gains, color=SKY, width=0.8)
@@ -119,7 +119,7 @@ def draw_recording(axes: Axes, found: Recording) -> None:
         [Group(label, colour, cells[k]) for k, (label, colour) in enumerate(STATES)],
         title=of + ("" if found.is_optimal else f", at least {found.bound}"),
         rows={name: names for name, (_, names) in parts.items()},
-        # An output is recorded at all steps alike.
+        # An output is recorded at all steps.
         columns={"outputs": ("all",)} if "outputs" in found.question.kinds else {},
         across="samples" if {"entries", "samples"} & set(found.question.kinds) else "steps",
         down="units" if "units" in found.question.kinds else "outputs",

@@ -21,7 +21,7 @@ def commands(
     file : str
         The files on the command line, quoted for a shell.
     own : mapping of str to mapping, optional
-        By verb, options of the call: they are repeated.  A step that only repeats them is left out.
+        Options of the call by verb, which steps repeat. A step that only repeats them is omitted.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def _resolved(one: Step) -> dict[str, Any] | None:
 
 
 def _complete_engine(network: Network, used: str) -> str:
-    """Another engine that can account for every solution; "" if there is none."""
+    """Another engine that counts completely; "" if there is none."""
     from numeric.engines.base import engine_info, engines_for
 
     known = [name for name in engines_for(network) if engine_info(name).complete]

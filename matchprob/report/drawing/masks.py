@@ -183,7 +183,7 @@ def draw_grids(
                         fontsize=SMALL, color=_ink(colours[picture[i, j]]),
                     )  # fmt: skip
         left += wide_here + gaps[name]
-    # A few cells do not fill the width: they are no larger than elsewhere.
+    # A few cells do not fill the width: cells have a largest size.
     axes.set_xlim(0, max(left - _GAP, available_width(axes) / _CELL))
     axes.set_ylim(tallest, 0)
     axes.set_anchor("NW")
@@ -193,7 +193,7 @@ def draw_grids(
         [x for x, _ in xticks], [text for _, text in xticks], rotation=90 if upright else 0
     )
     down_ticks = _ticks(tallest, cell)
-    # The tallest of the grids that share the ticks names the rows; indices where none may.
+    # The tallest of the grids with common ticks names the rows; others have indices.
     sharing = [labels[name] for name in pictures if name not in beside]
     shared = max(sharing, key=len)
     if any(text != shared[i] for own in sharing for i, text in enumerate(own)):

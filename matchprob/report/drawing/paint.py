@@ -76,14 +76,14 @@ Size = tuple[float, float]
 
 @dataclass(frozen=True)
 class Drawing:
-    """How results of one kind are drawn.
+    """The drawing of results of one class.
 
     Attributes
     ----------
     draw : callable
         Takes axes and the result.
     size : callable or (float, float)
-        Of a figure for it alone, in inches; a callable takes the result.
+        Size of a separate figure, in inches; a callable takes the result.
     is_cropped : bool
         Whether its height follows from its width: squares stay squares.
     """
@@ -97,7 +97,7 @@ class Drawing:
         own, height = self.size(found) if callable(self.size) else self.size
         if width is None or self.is_cropped:
             return width or own, height
-        # The size of type is constant, so that a narrow picture needs more height.
+        # The size of letters is constant, so a narrow picture needs more height.
         return width, height * min(1.6, max(0.8, width / own))
 
 
@@ -124,13 +124,13 @@ def paint(found: Result, ax: Axes | None = None) -> Axes:
 
 
 def figure_of(found: Result, width: float | None = None, *, has_title: bool = True) -> Figure:
-    """A figure of its own, unknown to pyplot: for files.
+    """A figure for a file, not registered in pyplot.
 
     Parameters
     ----------
     found : Result
     width : float, optional
-        In inches; by default as wide as the drawing needs.
+        In inches; by default from the drawing.
     has_title : bool, optional
         False leaves the title to a caption.
     """
@@ -182,7 +182,7 @@ def _picture(found: Result) -> Drawing:
 
 @dataclass(frozen=True)
 class _Masks:
-    """What a picture of masks shows: cells by group, on the matrices that have such cells."""
+    """The content of a picture of masks: cells by group, on the matrices with such cells."""
 
     allocation: Allocation
     groups: Sequence[Group]
@@ -274,7 +274,7 @@ def _comparison(axes: Axes, found: Comparison) -> None:
         axes.plot([interval.low, interval.high], [k, k], color=BLUE, lw=3, solid_capstyle="butt")
         value = one.estimate if one.estimate is not None else one.at_least
         if value is not None:
-            # A lower bound points to where the value may be.
+            # A lower bound is drawn as an arrow towards the possible values.
             mark, label = (">", "lower bound") if one.is_lower_bound else ("o", "estimate")
             (drawn,) = axes.plot([value], [k], mark, color=INK, ms=6, label=label)
             if label not in {str(h.get_label()) for h in handles}:
@@ -340,7 +340,7 @@ def _witness(axes: Axes, found: ReluDecision) -> None:
     axes.axhline(0, color=INK, lw=0.8)
     largest = max(map(abs, values), default=0.0)
     if largest > 100:
-        # Few ticks: those that matplotlib chooses meet around zero.
+        # Few ticks: those that matplotlib chooses overlap around zero.
         top = math.ceil(math.log10(largest))
         powers = [10.0**top, 10.0 ** (top // 2)]
         signs = [s for s in (-1, 1) if any(s * v > 1 for v in values)]
@@ -388,7 +388,7 @@ def _training(axes: Axes, found: TrainResult) -> None:
     )
     if not found.trained:
         raise InputError("no trial was trained: there is nothing to draw")
-    # Errors as they are drawn: diverged runs at the right edge, 0 at the left one.
+    # Positions of errors: diverged runs at the right edge, 0 at the left one.
     least, most = 1e-24, 1e4
     for label, colour, trials in groups:
         if trials:
@@ -425,7 +425,7 @@ def _masks(of: Callable[[Any], _Masks]) -> Drawing:
     return Drawing(draw, size, is_cropped=True)
 
 
-# How results of a class are drawn.
+# The drawings by class of result.
 PICTURES: dict[type[Result], Drawing] = {
     Inspection: Drawing(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
     Certificate: _masks(_certificate),

@@ -219,13 +219,13 @@ def draw_atlas(axes: Axes, found: Atlas) -> None:
 
 
 def real_solution_groups(counts: Iterable[InstanceCount]) -> dict[tuple[str, str], int]:
-    """Trials by what is known of their real solutions: every trial is in one group.
+    """Trials by the known number of real solutions: every trial is in one group.
 
     Returns
     -------
     dict of (str, str) to int
-        Keys are the outcome and what is known: a complete count, "≥ k" where k were found and
-        there may be more, "?" where nothing is known.
+        Keys are the outcome and the number: a complete count, "≥ k" if k were found and there may
+        be more, "?" if nothing is known.
     """
     tally: Counter[tuple[int, str, str]] = Counter()
     for count in counts:
@@ -244,8 +244,7 @@ def real_solution_groups(counts: Iterable[InstanceCount]) -> dict[tuple[str, str
 def real_solutions(axes: Axes, counts: Sequence[InstanceCount], title: str) -> None:
     """All trials by the number of real solutions, as far as it is known.
 
-    Shares are of all trials, so that those of the bars of one colour add up to what the
-    estimate says.
+    Fractions are of all trials, so that the bars of one colour add up to the estimate.
     """
     if not counts:
         raise InputError("no trial was finished: there is nothing to draw")
@@ -255,7 +254,7 @@ def real_solutions(axes: Axes, counts: Sequence[InstanceCount], title: str) -> N
         places: list[float] = list(range(len(groups)))
         name_ticks(axes, places, [text for _, text in groups])
     else:
-        # Complete counts where they are, then what is known less exactly.
+        # Complete counts first, then lower bounds and unknown numbers.
         numbers = [int(text.removeprefix("≥ ")) for _, text in groups if text != "?"]
         places = [*numbers, *([max(numbers) + 3] if len(numbers) < len(groups) else [])]
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

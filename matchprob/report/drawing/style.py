@@ -2,8 +2,8 @@
 
 Sizes are points on paper: a picture is drawn for the width at which it is printed
 (``--width 85mm``), not scaled afterwards.  Titles and legends are placed above the axes, from its
-left edge, and are broken to the available width, so that they cover nothing and nothing leaves the
-canvas; a test measures that for every picture.
+left edge, and are broken to the available width, so that nothing is covered or outside the canvas;
+a test measures that for every picture.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from matchprob.report.drawing.palette import INK
 # Sizes of type in points: titles, names of axes, everything else; below the last nothing is read.
 TITLE, TEXT, SMALL, LEAST = 9.0, 8.0, 7.0, 5.0
 _TALLEST = 11.0
-# Of a figure's width, what matplotlib gives to its axes before names and numbers are known.
+# Part of a figure's width for its axes, before names and numbers are known.
 _AXES = 0.775
 # Inches of a panel, at least.
 _PANEL = 2.3
-# The width of the paper for which figures are made; None where each has its own.
+# The width of the paper for which figures are made; None if each has its own width.
 _PAPER: ContextVar[float | None] = ContextVar("paper", default=None)
-# Of a figure's height, what its axes have at least.
+# Least part of a figure's height for its axes.
 _LEAST_HIGH = 0.55
 # Around a picture, inches; between heading and axes, points.
 _MARGIN, _GAP = 0.06, 4.0
@@ -64,7 +64,7 @@ _UNDATED: Mapping[str, dict[str, Any]] = {
 
 @contextmanager
 def on_paper(width: float | None) -> Iterator[None]:
-    """Figures made inside are so many inches wide; None leaves each its own width."""
+    """Figures made inside have this width in inches; with None each has its own."""
     token = _PAPER.set(width)
     try:
         yield
@@ -73,7 +73,7 @@ def on_paper(width: float | None) -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of so many inches, or as wide as the paper (`on_paper`), unknown to pyplot."""
+    """A figure of this size in inches, or as wide as the paper (`on_paper`), not in pyplot."""
     paper = _PAPER.get()
     if paper is not None:
         width, height = paper, height * min(1.6, max(0.8, paper / width))
@@ -85,7 +85,7 @@ def new_figure(width: float, height: float) -> Figure:
 def new_panels(
     rows: int, columns: int, width: float, height: float, ratios: Sequence[float] | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of panels, row by row; below one another where the paper is narrow.
+    """A figure of panels, row by row; one below the other if the paper is narrow.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def set_margins(figure: Figure) -> None:
 
 
 def crop(figure: Figure) -> None:
-    """Make a figure as high as what it shows, where its width decides the rest."""
+    """Set the height of a figure to that of its content, which follows from the width."""
     set_margins(figure)
-    # The second time for what only then is known: where the first layout put everything.
+    # A second time, since positions are known only after the first layout.
     for _ in range(2):
         figure.draw_without_rendering()
         height = figure.get_tightbbox().height + 2 * _MARGIN
@@ -125,10 +125,10 @@ def crop(figure: Figure) -> None:
 
 
 def grow(figure: Figure) -> None:
-    """Make a figure higher where its headings leave the axes too little."""
+    """Increase the height of a figure if its headings leave too little for the axes."""
     least = [(axes, _high(axes)) for axes in figure.axes]
     rows = max(axes.get_subplotspec().get_gridspec().nrows for axes in figure.axes)  # type: ignore[union-attr]
-    # Where nothing is left for the axes matplotlib lays out nothing: first all must be inside.
+    # Without space for the axes matplotlib lays out nothing: first all must be inside.
     for _ in range(3):
         figure.draw_without_rendering()
         outside = figure.get_tightbbox().height + 2 * _MARGIN - figure.get_figheight()
@@ -147,7 +147,7 @@ def _high(axes: Axes) -> float:
 
 
 def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
-    """Write a figure whole or not at all; the suffix says the format.
+    """Write a figure atomically; the suffix determines the format.
 
     Parameters
     ----------
@@ -173,10 +173,10 @@ def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
 
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float, family: str | None = None) -> float:
-    """How wide a line is at most, in points: hinting widens small type on few dots."""
+    """Largest width of a line in points: hinting widens small letters at low resolution."""
     if not text.strip():
         return 0.0
-    # Numbers of a logarithmic axis: what they show, an exponent as large as the rest.
+    # Numbers of a logarithmic axis, with exponents in the same size.
     shown = re.sub(r"\\[a-z]+|[${}^]", "", text) if text.startswith("$") else text
     path = TextPath((0, 0), shown.replace("$", r"\$"), size=size, prop=FontProperties(family))
     return float(path.get_extents().width) * 1.08
@@ -199,9 +199,9 @@ def available_width(axes: Axes) -> float:
 
 
 def wrapped(text: str, width: float, size: float) -> list[str]:
-    """Lines no wider than so many points, broken between words (within, where one is too long)."""
+    """Lines up to a width in points, broken between words (within a word that is too long)."""
     out = []
-    # An equation stays on its line.
+    # An equation is not broken.
     for line in text.replace(" = ", _TIED).split("\n"):
         now = ""
         for word in line.split(" "):
@@ -230,7 +230,7 @@ def heading(axes: Axes, title: str, handles: Sequence[Artist] = (), *, above: fl
     handles : sequence of artists
         With labels; without any there is no legend.
     above : float, optional
-        Points between them and the axes that something else needs.
+        Points between them and the axes that are reserved.
     """
     width = available_width(axes)
     if handles:
@@ -240,7 +240,7 @@ def heading(axes: Axes, title: str, handles: Sequence[Artist] = (), *, above: fl
 
 
 def _legend(axes: Axes, handles: Sequence[Artist], width: float, above: float) -> float:
-    """Draw it so many points above the axes; points above the axes at which it ends."""
+    """Draw it at this distance in points above the axes; returns the distance at which it ends."""
     figure: Any = axes.get_figure()
     columns = legend_columns([str(h.get_label()) for h in handles], width)
     shift = ScaledTranslation(0, above / 72, figure.dpi_scale_trans)
@@ -272,7 +272,7 @@ def share_legend(figure: Figure) -> None:
 
 
 def remove_titles(figure: Figure) -> None:
-    """Leave titles to a caption; of several panels each keeps a letter."""
+    """Remove titles, for use with a caption; each of several panels keeps a letter."""
     several = len(figure.axes) > 1
     for axes, letter in zip(figure.axes, ascii_lowercase, strict=False):
         axes.title.set_text(letter if several else "")
@@ -301,7 +301,7 @@ LEGEND: dict[str, Any] = {
 
 
 def tidy(axes: Axes, xlabel: str = "", ylabel: str = "") -> Axes:
-    """Names of the axes, small ticks, no frame on the sides that say nothing.
+    """Names of the axes, small ticks, no frame at the top and on the right.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def tidy(axes: Axes, xlabel: str = "", ylabel: str = "") -> Axes:
 
 
 def name_ticks(axes: Axes, places: Sequence[float], names: Sequence[str]) -> None:
-    """Name places on the horizontal axis: rotated, or partly left out, if they do not fit."""
+    """Names on the horizontal axis: rotated, or partly omitted, if they do not fit."""
     width = available_width(axes) / max(len(names), 1)
     if all(text_width(name, SMALL) + 4 <= width for name in names):
         axes.set_xticks(places, names, fontsize=SMALL)
