@@ -6,7 +6,6 @@ front end, `found` the result object for the session.
 
 from __future__ import annotations
 
-import shlex
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,7 @@ from typing import Any
 
 from algebra import families
 from algebra.certificates.certificate import UNDECIDED, Certificate, certainty
-from algebra.documents import Explanation
+from algebra.documents import Paragraph
 from algebra.errors import InputError
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
@@ -25,7 +24,6 @@ from algebra.results import named
 from matchprob.api import certify as exact
 from matchprob.page import immediate
 from matchprob.page.state import Misplaced, pack
-from matchprob.report.steps import commands
 
 # Seconds between two progress events.
 _PULSE = 0.4
@@ -61,37 +59,22 @@ def watched(report: Report) -> Iterator[Report]:
         thread.join(1.0)
 
 
-def why_data(why: Explanation, file: str) -> dict[str, Any]:
-    """An explanation of a result in the page's format."""
-    return {
-        "known": list(why.known),
-        "open": why.open,
-        "decided_by": why.decided_by,
-        "commands": [list(pair) for pair in commands(why, file)],
-    }
-
-
-def verdict_data(found: Certificate, name: str = "P.toml") -> dict[str, Any]:
-    """A verdict in the page's format."""
+def verdict_data(found: Certificate) -> dict[str, Any]:
+    """A verdict in the page's format: what its document says, and numbers that the page marks."""
     count = found.root_count_certainty
     is_proved = not found.error_bound and (count is None or count.kind == PROVED)
     sure = "undecided" if found.verdict == UNDECIDED else "proved" if is_proved else "probable"
+    document = found.document()
+    texts = [part.text.strip() for part in document.parts if isinstance(part, Paragraph)]
     return {
         "digest": found.problem.digest,
-        "verdict": found.verdict,
-        "rule": found.rule,
+        **named(found, "verdict", "rule", "rank", "equations", "learnable"),
         "sure": sure,
         "certainty": certainty(found),
-        **named(found, "rank", "equations", "learnable"),
         "roots": found.generic_root_count,
-        "roots_certainty": None if count is None else count.to_dict(),
         "roots_at_least": found.root_count_at_least,
         "error": immediate.float_of(found.error_bound),
-        "reasons": list(found.reasons),
-        "notes": list(found.notes),
-        "tried": list(found.tried),
-        "why": why_data(found.explain(), shlex.quote(name)),
-        "seconds": found.seconds,
+        "paragraphs": [*document.why.sentences(), *texts],
     }
 
 
@@ -100,8 +83,7 @@ def verdict(ask: Ask, report: Report) -> None:
     problem = problem_from_dict(ask["problem"])
     limits = {"timeout": ask["timeout"], "search": ask["search"]}
     found = exact.certify(problem, seed=ask["seed"], **limits)
-    data = verdict_data(found, ask.get("name", "P.toml"))
-    report({"event": "verdict", **data, "limits": limits}, found)
+    report({"event": "verdict", **verdict_data(found), "limits": limits}, found)
 
 
 def structure(ask: Ask, report: Report) -> None:
@@ -151,9 +133,8 @@ def design(ask: Ask, report: Report) -> None:
         seconds=ask["seconds"],
         seed=ask["seed"],
     )
-    text = f"{found.goal}: {found.allocation.size} weights, value {found.value}"
-    text += ", nothing is better" if found.is_optimal else f", nothing is below {found.bound}"
-    report({"event": "result", "learnable": _masks(found.allocation), "text": text}, found)
+    learnable = _masks(found.allocation)
+    report({"event": "result", "learnable": learnable, "text": found.document().title}, found)
 
 
 def repair(ask: Ask, report: Report) -> None:
@@ -168,11 +149,7 @@ def repair(ask: Ask, report: Report) -> None:
         seconds=ask["seconds"],
         seed=ask["seed"],
     )
-    moves = found.repair.moves if found.repair else 0
-    text = "nothing has to move" if not moves else f"{moves} moved"
-    if found.repair and moves:
-        text += f": {found.repair.reason}"
-    text += f" ({found.before.verdict} → {found.after.verdict})"
+    text = f"{found.document().title} ({found.before.verdict} → {found.after.verdict})"
     report({"event": "result", "learnable": _masks(found.problem.allocation), "text": text}, found)
 
 

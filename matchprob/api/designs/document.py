@@ -190,7 +190,7 @@ def repair_document(found: RepairResult) -> Document:
     if done is None or not (done.moves or done.removed):
         known = (f"No weight has to move: the allocation is {before.verdict} ({before.rule}).",)
         why = Explanation(known, steps=(step("certify", "its verdict"),))
-        return Document("nothing has to move", facts, (), why, tone="strong")
+        return Document("no weight has to move", facts, (), why, tone="strong")
     facts["out"] = cells_text(done.removed)
     facts["in"] = cells_text(done.added)
     problem = by_parameters(found.problem)

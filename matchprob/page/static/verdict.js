@@ -85,15 +85,7 @@ export function showVerdict(card, looked, certified, structure, unknown) {
 
 /** @param {any} looked @param {any} certified @param {any} unknown */
 function reasons(looked, certified, unknown) {
-  if (certified) {
-    const { known, open, decided_by } = certified.why;
-    return [
-      ...known,
-      open ? `Open: ${open}.` : "",
-      decided_by ? `Decided by: ${decided_by}.` : "",
-      ...(certified.verdict === "undecided" ? certified.tried.map((/** @type {string} */ t) => `Tried: ${t}.`) : []),
-    ].filter(Boolean);
-  }
+  if (certified) return certified.paragraphs;
   const rank = looked?.rank;
   if (rank?.minimal) {
     const missing = rank.equations - rank.rank;

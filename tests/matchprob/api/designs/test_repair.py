@@ -49,7 +49,7 @@ def test_nothing_to_do_and_definite_refusals(net, tmp_path, capsys):
     small = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
     path.write_text(small + "W = [[1, 1], [0, 0]]\n")
     assert call("repair", path) == 0
-    assert "nothing has to move" in capsys.readouterr().out
+    assert "no weight has to move" in capsys.readouterr().out
     assert call("repair", net, "--column-cap", 1) == 2
     assert (
         "the caps permit 4 of the 16 allowed weights, and 8 are needed" in capsys.readouterr().err
