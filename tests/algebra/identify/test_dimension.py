@@ -82,7 +82,7 @@ def test_other_kinds():
     """A linear recurrent network is the linear map of its impulse response; ReLU has no answer."""
     found = dimension_of(LinearRNN(n=1, T=3, b=1, d=1, m=1))
     assert (found.dimension, found.ambient) == (2, 3)
-    with pytest.raises(InputError, match="does not know shallow ReLU"):
+    with pytest.raises(InputError, match="does not support shallow ReLU"):
         dimension_of(ShallowReLU(q=2, n=2, d=1, m=1))
 
 

@@ -73,7 +73,7 @@ def test_verbs_that_do_not_know_them(path, capsys):
     """Audit, atlas and design say so."""
     for words in (["audit", path], ["atlas", path, "--budget", 3], ["design", path]):
         assert call(*words) == 2
-        assert f"{words[0]} does not know normalization-layer" in capsys.readouterr().err
+        assert f"{words[0]} does not support normalization-layer" in capsys.readouterr().err
     net = mp.NormNet.square(2, 1, 3, 3)
     linear = mp.LinearEstimator(2, 2, 3)
     with pytest.raises(InputError, match="lowered"):

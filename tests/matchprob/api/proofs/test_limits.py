@@ -105,4 +105,4 @@ def test_status_is_three(name, tmp_path, capsys):
     assert run(lambda: app(["verify", str(path), "--json"], standalone_mode=False)) == 3
     out, err = capsys.readouterr()
     assert json.loads(out)["holds"] is False
-    assert "nothing is known" in err
+    assert "so it is undecided" in err
