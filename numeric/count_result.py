@@ -24,7 +24,7 @@ from numeric.instances import GivenInstance, Instance, draw_instance
 _MOST_ROWS = 40
 # Characters of the longest bar of a histogram.
 _BAR = 40
-# Why a count says nothing of an instance, as a clause about the engine.
+# Reasons why a count does not decide an instance, as clauses about the engine.
 _WHY = {
     Reason.SEARCHED: "a search found no real solution, which does not show that there is none",
     Reason.FAILED: "fewer solutions were found than exist, or the method did not finish",

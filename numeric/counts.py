@@ -167,7 +167,7 @@ class InstanceCount:
 
     @property
     def is_transient(self) -> bool:
-        """Whether the count says nothing because of a failure that may not recur; not stored."""
+        """Whether the count is unknown because of a failure that may not recur; not stored."""
         return self.reason is Reason.LOST
 
     @property

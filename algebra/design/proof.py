@@ -18,8 +18,8 @@ maximal   the design has an odd root count, so that its MP = 1; none that costs 
 Each claim is about the allocations of `size` weights of `problem` that contain `must` and keep
 `caps`.
 
-Version 1 had only the goals "cheapest" and "spread", and no evidence that nothing is more spread,
-for which verification searches anew.  It can still be read.
+Version 1 had only the goals "cheapest" and "spread", and no evidence for the optimal spread, for
+which verification searches again.  It can still be read.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class DesignProof:
     cost_budget : Fraction or None
         For goal "rank".
     searched_anew : bool
-        For version 1: that nothing is more spread must be proved without evidence.
+        For version 1: the optimal spread must be proved without evidence.
     """
 
     problem: Problem

@@ -37,7 +37,7 @@ _MOST_NAMES = 20
 
 @dataclass(frozen=True)
 class Problem:
-    """A network and its learnable weights, of which the match probability is asked.
+    """A network and its learnable weights, whose match probability is the question.
 
     Parameters
     ----------

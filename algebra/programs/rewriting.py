@@ -11,7 +11,7 @@ formed from either end, and lifting the partial products gives two different sys
 
 - `gathered`: from the samples' end.  The matrices by which some values enter another one,
   :math:`W(W(W B))`;
-- `transposed`: from the labels' end, :math:`((D W) W) W`; each node hands the matrix by which it
+- `transposed`: from the labels' end, :math:`((D W) W) W`; each node passes the matrix by which it
   enters the labels to its inputs, as in reverse differentiation.
 
 In both, equal products are made once (`Builder`), so that W B at one step is W B at the next.

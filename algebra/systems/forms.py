@@ -54,7 +54,7 @@ from algebra.problems.allocation import Allocation
 from algebra.programs import Arithmetic, Program, evaluate
 from algebra.programs.rewriting import gathered, lifted, transposed
 
-# What elimination leaves of a form, where a form is asked for by name.
+# The name of what elimination leaves of a form.
 CORE = "core"
 
 Equations = list[tuple[str, Any]]
@@ -371,11 +371,11 @@ def checked_form(network: Network, name: str) -> LiftedForm:
 
 
 class TooLong(InputError):
-    """A form with more terms than anybody reads."""
+    """A form with too many terms to be printed."""
 
 
 def unknown_form(name: Any, known: Sequence[str], network: Network) -> InputError:
-    """What is said of a name that is no form of a network."""
+    """The message about a name that is not a form of a network."""
     return InputError(
         f"`form` ({shown(name)}) is none of a {network.title} network; choose from "
         + ", ".join((CORE, *known))

@@ -196,9 +196,9 @@ class Inspection(Result):
     names : Names or None
         Of the units, for texts.
     written : SymbolicSystem or None
-        The equations, if they are asked for.
+        The equations, if they are requested.
     core : Elimination or None
-        What elimination leaves of them, if that is asked for.
+        What elimination leaves of them, if that is requested.
     """
 
     allocation: Allocation

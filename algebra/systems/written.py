@@ -285,7 +285,7 @@ def _pattern(problem: Problem, numbers: GivenNumbers | None, seed: int) -> list[
 def _check_size(
     form: LiftedForm, network: Network, weights: Mapping[str, np.ndarray], X: Any, Y: Any
 ) -> None:
-    """Refuse what nobody reads, before it is made."""
+    """Refuse equations that are too long to be printed, before they are made."""
 
     def present(array: np.ndarray) -> np.ndarray:
         return _mapped(lambda entry: int(entry != 0), array)

@@ -127,7 +127,7 @@ def _of_one(profile: Profile, head: str) -> list[str]:
         half, most = (float(np.quantile(costs, q, method="inverted_cdf")) for q in (0.5, 0.9))
         what = MEASURES[profile.by].title.removesuffix(" allowed")
         out.append(
-            f"{head}Of those that match half have a match with {what} at most {half:.3g}, nine "
+            f"{head}Of the trials with a match, half have one with {what} at most {half:.3g}, nine "
             f"tenths one with at most {most:.3g}."
         )
     return out
