@@ -212,7 +212,7 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
     evidence = claim["evidence"]
     name = rng.choice(
         ("stuck_output", "everything_learns", "teacher_reached", "sub_allocation", "labels_vanish",
-         "regular_minor", "part", "lowered")
+         "regular_minor", "dual_bases", "part", "lowered")
     )  # fmt: skip
     learnable = claim["problem"].get("learnable", {})
     cells = [
@@ -229,6 +229,7 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
         "everything_learns": True,
         "labels_vanish": True,
         "teacher_reached": {"blocks": [[[0], [1]], [[0, 1]], [[0]]][rng.randrange(3) :]},
+        "dual_bases": [[side, 0, k] for k in range(rng.randrange(4)) for side in (0, 1)],
         "sub_allocation": some,
         "regular_minor": {"number": rng.randrange(9), "rows": [*range(len(some))], "columns": some},
         "part": copy.deepcopy({k: v for k, v in other.items() if k != "part"}),

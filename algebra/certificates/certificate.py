@@ -404,12 +404,13 @@ def _maximal(found: Certificate, evidence: Mapping[str, Any], is_plain: bool) ->
     if "everything_learns" in evidence:
         return Explanation(("MP = 1: every weight learns, so the teacher itself is a student.",))
     known = [_reaches(found)]
-    if not evidence.keys() & {"root_count", "teacher_reached", "whole_column", "at_infinity"}:
+    reached = {"teacher_reached", "dual_bases"}
+    if not evidence.keys() & {"root_count", "whole_column", "at_infinity", *reached}:
         known.append(
             "MP = 1: the labels are linear in the weights of the read-out that learn, and these "
             "linear equations have a solution, whichever other weights learn."
         )
-    elif "teacher_reached" in evidence:
+    elif evidence.keys() & reached:
         known.append(
             "MP = 1: after a change of basis of the hidden units, which changes no label, the "
             "teacher differs from the student in learnable weights only."

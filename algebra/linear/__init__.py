@@ -4,6 +4,7 @@ certify           Verdicts on linear networks, with evidence that can be checked
 columns           A whole column of W: maximal by the real degree, with the theorem and its proof
 derivatives       Forward-mode derivatives over GF(p): matrices of dual numbers value + ε·tangent,
                   ε² = 0
+dual_bases        Whether the teacher is a student in dual bases, found vector by vector
 enclosed          All solutions of an instance in disjoint balls, none of which is real
 evidence          Evidence for a verdict: written as plain data, read with exact types
 infinity          More weights than equations: maximal if some may go to infinity

@@ -6,9 +6,9 @@
   particular 1: non-real solutions occur in conjugate pairs, so every generic instance has a real
   one.  Or a sub-allocation is maximal: further learnable weights cannot lower MP.  Or groups of
   weights that move together are (`algebra.linear.tied`), or an odd number of solutions lies at
-  infinity (`algebra.linear.infinity`).  Or the teacher itself is a student, in
-  another basis (`algebra.linear.reachable`).  Or a whole column of W reaches all labels by its real
-  degree (`algebra.linear.columns`).
+  infinity (`algebra.linear.infinity`).  Or the teacher itself is a student in
+  another basis (`algebra.linear.reachable`, `algebra.linear.dual_bases`).  Or a whole column of W
+  reaches all labels by its real degree (`algebra.linear.columns`).
 * **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct simple
   complex solutions, none of them real.  They move continuously and a generic instance has no
   others, so the instances in a neighbourhood have no real solution either, and the neighbourhood
@@ -49,6 +49,7 @@ from algebra.certificates.certificate import (
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.columns import whole_column
+from algebra.linear.dual_bases import dual_order
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.evidence import (
     OnRanks,
@@ -164,10 +165,16 @@ class _Case(OnRanks):
 
     def if_reached(self, **more: Any) -> Certificate | None:
         """Maximal, if the teacher itself is a student."""
-        blocks = reachable_blocks(self.problem, self.effort.seed) if self.peers else None
-        if blocks is None:
+        if not self.peers:
             return None
-        self.evidence["teacher_reached"] = reached_evidence(blocks)
+        blocks = reachable_blocks(self.problem, self.effort.seed)
+        if blocks is not None:
+            self.evidence["teacher_reached"] = reached_evidence(blocks)
+        else:
+            order = dual_order(self.problem, self.effort.seed)
+            if order is None:
+                return None
+            self.evidence["dual_bases"] = [list(vector) for vector in order]
         rule = "the teacher itself is reachable: a change of basis makes it a student"
         return self.conclude(MAXIMAL, rule, **more)
 

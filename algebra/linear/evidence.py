@@ -26,6 +26,7 @@ from algebra.certificates.fields import (
     whole_text,
 )
 from algebra.errors import InputError, one_line
+from algebra.linear.dual_bases import COLUMN, ROW, Vector
 from algebra.linear.infinity import LARGEST_GROWTH, AtInfinity
 from algebra.networks.base import Cell, Network, Point, Support
 from algebra.polynomials.parametrization import Parametrization
@@ -270,6 +271,7 @@ class LinearEvidence:
     no_real_root: Witness | None
     enclosed_solutions: Enclosed | None
     teacher_reached: Reached | None
+    dual_bases: tuple[Vector, ...] | None
     whole_column: int | None
     at_infinity: AtInfinity | None
 
@@ -302,6 +304,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
         no_real_root=optional("no_real_root", read_witness),
         enclosed_solutions=optional("enclosed_solutions", read_enclosed),
         teacher_reached=optional("teacher_reached", _read_reached),
+        dual_bases=optional("dual_bases", _read_dual_bases),
         whole_column=optional("whole_column", lambda value, place, _: whole(value, place, 0)),
         at_infinity=optional("at_infinity", _read_infinity),
     )
@@ -477,6 +480,18 @@ def _read_reached(data: Any, place: str, problem: Problem) -> Reached:
     )
     fields.finish()
     return Reached(layers)
+
+
+def _read_dual_bases(data: Any, place: str, problem: Problem) -> tuple[Vector, ...]:
+    found = []
+    for k, given in enumerate(items(data, place)):
+        at = f"{place}[{k}]"
+        numbers = [whole(v, f"{at}[{c}]", 0) for c, v in enumerate(items(given, at))]
+        if len(numbers) != 3 or numbers[0] not in (ROW, COLUMN):
+            text = f"{one_line(given)} is no side (0: row of P, 1: column of Q), layer and unit"
+            raise CheckFailed(at, text)
+        found.append((numbers[0], numbers[1], numbers[2]))
+    return tuple(found)
 
 
 def _read_infinity(data: Any, place: str, problem: Problem) -> AtInfinity:

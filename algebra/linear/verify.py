@@ -9,7 +9,7 @@
 * A witness without real solutions is recomputed from its rationals
   (`algebra.linear.verification.witness`, with the theorem).
 * The claim that the teacher itself is a student is verified at a new point
-  (`algebra.linear.verification.reachable`).
+  (`algebra.linear.verification.reachable`, `algebra.linear.verification.dual_bases`).
 
 The premises of each verdict, J_A and J the Jacobians of the theorem in `algebra.ranks.jacobian`:
 
@@ -65,6 +65,7 @@ from algebra.linear.evidence import (
 from algebra.linear.infinity import check_infinity
 from algebra.linear.recount import prime_not_in, recount_again
 from algebra.linear.tied import check_tied
+from algebra.linear.verification.dual_bases import check_dual_bases
 from algebra.linear.verification.enclosed import check_enclosed
 from algebra.linear.verification.reachable import check_reached
 from algebra.linear.verification.witness import check_no_real_root
@@ -177,14 +178,17 @@ class ClaimChecker:
         allowed = () if evidence.labels_vanish else self._allowed()
         for name in (
             "root_count", "sub_allocation", "tied", "no_real_root", "enclosed_solutions",
-            "teacher_reached", "whole_column", "at_infinity",
+            "teacher_reached", "dual_bases", "whole_column", "at_infinity",
         ):  # fmt: skip
             if getattr(evidence, name) is not None and name not in allowed:
                 text = f"has no place in the certificate of a {claim.verdict} allocation"
                 raise CheckFailed(f"evidence.{name}", text)
         parts = [
             name
-            for name in ("teacher_reached", "whole_column", "at_infinity", "sub_allocation", "tied")
+            for name in (
+                "teacher_reached", "dual_bases", "whole_column", "at_infinity", "sub_allocation",
+                "tied",
+            )
             if getattr(evidence, name) is not None
         ]  # fmt: skip
         if len(parts) > 1:
@@ -211,8 +215,8 @@ class ClaimChecker:
         return {
             MINIMAL: (),
             MAXIMAL: (
-                "root_count", "sub_allocation", "tied", "teacher_reached", "whole_column",
-                "at_infinity",
+                "root_count", "sub_allocation", "tied", "teacher_reached", "dual_bases",
+                "whole_column", "at_infinity",
             ),
             INTERMEDIATE: ("root_count", "no_real_root", "enclosed_solutions"),
             UNDECIDED: ("root_count",),
@@ -352,16 +356,21 @@ class ClaimChecker:
     def _maximal(self, known: str) -> str:
         """MP = 1 by one of the arguments in the module's docstring."""
         evidence = self.evidence
-        if evidence.teacher_reached is not None:
+        reached, order = evidence.teacher_reached, evidence.dual_bases
+        if reached is not None or order is not None:
             if not self.peers:
                 text = "the teacher is not a network of this kind, so this proves nothing"
-                raise CheckFailed("evidence.teacher_reached", text)
-            check_reached(self.problem, evidence.teacher_reached, self.seed, self.say)
+                name = "teacher_reached" if reached is not None else "dual_bases"
+                raise CheckFailed(f"evidence.{name}", text)
+            if reached is not None:
+                check_reached(self.problem, reached, self.seed, self.say)
+            elif order is not None:
+                check_dual_bases(self.problem, order, self.seed, self.say)
             self.say("verdict", PROVED, "the teacher itself is a student: MP = 1")
         elif evidence.whole_column is not None:
             check_column(self.problem, evidence.whole_column, self.seed, self.say)
             self.say("verdict", PROVED, "a proper map of degree ≠ 0 is onto: MP = 1")
-        if evidence.teacher_reached is not None or evidence.whole_column is not None:
+        if not (reached is None and order is None and evidence.whole_column is None):
             if evidence.root_count is not None:
                 self._root_count(self.problem.allocation, evidence.root_count)
             return PROVED

@@ -71,16 +71,23 @@ def genuine():
                 support={"W": [[1, 0], [0, 1]]},
             )
         ),
+        "rebased": data_of(
+            Problem(
+                LinearRNN(n=2, T=3, b=2, d=2, m=3),
+                {"D": [[1, 0], [1, 0]], "W": [[1, 1], [1, 1]], "B": [[1, 1], [1, 1]]},
+            )
+        ),
     }
 
 
 def test_the_genuine_ones_hold(genuine):
     """Each file is the one that its name describes."""
     assert [d["verdict"] for d in genuine.values()] == [
-        "minimal", "minimal", "maximal", "maximal", "intermediate", "maximal",
+        "minimal", "minimal", "maximal", "maximal", "intermediate", "maximal", "maximal",
     ]  # fmt: skip
     assert "sub_allocation" in genuine["part"]["evidence"]
     assert "teacher_reached" in genuine["reached"]["evidence"]
+    assert "dual_bases" in genuine["rebased"]["evidence"]
     for data in genuine.values():
         assert verify(data).holds, str(verify(data))
 
@@ -292,6 +299,16 @@ def test_a_false_rank_below_the_equations(genuine):
          "evidence.teacher_reached"),
         ("reached", ("evidence", "teacher_reached", "blocks"), [], "evidence.teacher_reached"),
         ("reached", ("problem", "learnable", "D"), [[1, 1], [1, 0]], ""),
+        # The columns of Q first: its second one is determined by D, the rows of P then by duality.
+        ("rebased", ("evidence", "dual_bases"), [], "evidence.dual_bases"),
+        ("rebased", ("evidence", "dual_bases", 0), [1, 0], "evidence.dual_bases"),
+        ("rebased", ("evidence", "dual_bases", 0), [2, 0, 1], "evidence.dual_bases"),
+        ("rebased", ("evidence", "dual_bases", 0), [1, 0, 0], "evidence.dual_bases"),
+        ("rebased", ("evidence", "dual_bases", 0), [1, 1, 1], "evidence.dual_bases"),
+        ("rebased", ("evidence", "dual_bases"), [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]],
+         "evidence.dual_bases"),
+        ("rebased", ("problem", "learnable", "W"), [[1, 1], [1, 0]], ""),
+        ("rebased", ("problem", "learnable", "B"), [[1, 1], [0, 0]], ""),
     ],
 )  # fmt: skip
 def test_false_or_unreadable_claims(genuine, name, path, value, place):
