@@ -17,7 +17,7 @@ from algebra.phases import add_spent, phases
 
 # Seconds between lines: at first, and at most.
 _FIRST, _MOST = 5.0, 15.0
-_COMPILING = "compiling (once; it is kept for the next call)"
+_COMPILING = "compiling {} (once; it is kept for the next call)"
 
 # Text besides the phase of the work, and whether a bar is shown.
 _report: Callable[[], str] | None = None
@@ -25,11 +25,18 @@ _is_hidden = False
 
 
 class _Compiler:
-    """Whether numba is compiling, by its events."""
+    """What numba is compiling, by its events.
+
+    Attributes
+    ----------
+    began : list of (float, str)
+        When each compilation began that is not finished, and the name of its function; the
+        function that the work called comes first.
+    """
 
     def __init__(self) -> None:
         self.is_known = False
-        self.began: list[float] = []
+        self.began: list[tuple[float, str]] = []
 
     def look(self) -> None:
         """Register for events, once numba is loaded."""
@@ -40,11 +47,12 @@ class _Compiler:
 
         class Listener(events.Listener):  # type: ignore[name-defined,misc]
             def on_start(self, event: Any) -> None:
-                began.append(time.monotonic())
+                function = event.data["dispatcher"].py_func
+                began.append((time.monotonic(), f"{function.__module__}.{function.__name__}"))
 
             def on_end(self, event: Any) -> None:
                 if began:
-                    seconds = time.monotonic() - began.pop()
+                    seconds = time.monotonic() - began.pop()[0]
                     if not began:
                         add_spent("compiling", seconds)
 
@@ -89,7 +97,8 @@ def _text(compiler: _Compiler, start: float, now: float) -> str:
     going_on = phases()
     name, began = going_on[-1] if going_on else ("at work", start)
     if compiler.began:
-        name, began = _COMPILING, compiler.began[0]
+        began, function = compiler.began[0]
+        name = _COMPILING.format(function)
     text = f"{name} … {now - began:.0f} s"
     if now - start > now - began + 1:
         text += f" ({now - start:.0f} s in all)"

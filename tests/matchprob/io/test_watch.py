@@ -1,6 +1,9 @@
 """Signs of life."""
 
 import time
+from types import SimpleNamespace
+
+import pytest
 
 from algebra.phases import phase, phases
 from matchprob.io import watch as watching
@@ -28,6 +31,21 @@ def test_silent_where_a_bar_is_shown(monkeypatch):
     with watching.watch(said.append), watching.hidden():
         time.sleep(1.5)
     assert said == []
+
+
+def test_what_is_compiled_is_named():
+    """The function that the work called, not those that it calls."""
+    events = pytest.importorskip("numba.core.event")
+    compiler = watching._Compiler()
+    compiler.look()
+    outer, inner = (
+        {"dispatcher": SimpleNamespace(py_func=function)} for function in (_duration, phases)
+    )
+    with events.trigger_event("numba:compile", outer):
+        with events.trigger_event("numba:compile", inner):
+            text = watching._text(compiler, 0.0, 1.0)
+        assert text.startswith("compiling matchprob.io.progress._duration (once")
+    assert compiler.began == []
 
 
 def test_time_left_agrees_with_the_rate(monkeypatch):
