@@ -127,7 +127,7 @@ def carry(
     arrived = track(curve, points, before, after)
     lost = ~np.isin(np.arange(len(points)), distinct(arrived))
     if lost.any():
-        arrived[lost] = track(curve, points[lost], before, after, precise=True)
+        arrived[lost] = track(curve, points[lost], before, after, careful=True)
         lost = ~np.isin(np.arange(len(points)), distinct(arrived))
     for _ in range(_DETOURS):
         if not lost.any():

@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from math import isinf
+from typing import Protocol
 
 import numpy as np
 
@@ -131,14 +132,29 @@ def follow(
     ends = lines.vectors
     x = lines.enter(first_of, starts)
     if via is None:
-        done = _legs(lines, *ends, first_of, second_of, x, settings)
+        done = follow_lines(lines, *ends, first_of, second_of, x, settings)
     else:
         done = _detours(lines, *ends, first_of, second_of, x, settings, via)
     return replace(done, roots=lines.leave(second_of, done.roots))
 
 
-def _legs(
-    lines: InputsLines | ChainLines,
+class SystemLines(Protocol):
+    """Straight lines of the parameters of one system."""
+
+    def lifts(self, settings: TrackerSettings) -> int:
+        """Number of further unknowns returned with an endpoint."""
+        ...
+
+    def run(
+        self, settings: TrackerSettings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
+        outcome: PathOutcomes,
+    ) -> None:  # fmt: skip
+        """Call the kernel, which fills roots, lifts and outcome."""
+        ...
+
+
+def follow_lines(
+    lines: SystemLines,
     first: np.ndarray,
     second: np.ndarray,
     first_of: np.ndarray,
@@ -193,7 +209,7 @@ def _detours(
     legs = len(corners) - 1
     for before, after in itertools.pairwise(corners):
         go = np.flatnonzero(done.status == DONE)
-        leg = _legs(
+        leg = follow_lines(
             lines, before[go], after[go], np.arange(len(go)), np.arange(len(go)),
             done.roots[go], settings,
         )  # fmt: skip

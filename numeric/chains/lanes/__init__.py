@@ -1,6 +1,7 @@
 r"""Systems of equations as tapes, and the compiled arithmetic that runs them in vector lanes.
 
 condensed  Tapes of chains: states, residuals, the condensed Jacobian, Taylor coefficients
+curve      The tapes of a curve of labels and a moving section
 inputs     The tapes of a system in the free inputs (`numeric.chains.inputs` has the equations)
 lifted     The tapes of the lifted system without condensing, for paths on which weights become
            large

@@ -1,9 +1,10 @@
 """A system of equations as a tape: a table of block operations that one compiled kernel runs.
 
 A tape is a list of instructions, rows of integers: an operation, the slots that it reads and
-writes, their strides and counts.  The equations of a network are *data* for the kernel: a new
-network, or another form of its equations, compiles nothing.  Each instruction is a block (a row of
-dot products, a factorization), large enough that reading its integers costs little.
+writes, their strides and counts; none reads slots that it writes, except to add to them.  The
+equations of a network are *data* for the kernel: a new network, or another form of its equations,
+compiles nothing.  Each instruction is a block (a row of dot products, a factorization), large
+enough that reading its integers costs little.
 
 The same tape runs in several arithmetics.  `run` computes in vector lanes, in doubles and in pairs
 of doubles; `numeric.chains.discs.run` encloses in discs the instructions `CLEAR`, `COPY`, `ADD` and
@@ -92,7 +93,7 @@ class Tape:
         self, c: int, c_step: int, a: int, a_stride: int, b: int, b_step: int, b_stride: int,
         count: int, dots: int,
     ) -> None:  # fmt: skip
-        """Dot products, for t < dots summed over q < count.
+        """Dot products, for t < dots summed over q < count, into slots that differ.
 
         ``c + t c_step += Σ_q (a + q a_stride) (b + t b_step + q b_stride)``
         """
