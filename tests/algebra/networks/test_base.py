@@ -17,6 +17,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
+from tests.algebra.residues import power
 from tests.samples import NET
 
 SIZE = st.integers(1, 4)
@@ -34,14 +35,6 @@ def integers(network, seed):
         return out
 
     return {k: draw(s) for k, s in network.shapes.items()}, draw(network.input_shape)
-
-
-def power(matrix, exponent):
-    """Matrix power by repeated multiplication, over any ring."""
-    result = np.array(np.eye(len(matrix), dtype=int), dtype=object)
-    for _ in range(exponent):
-        result = result @ matrix
-    return result
 
 
 def equation_3_3(network, weights, X):

@@ -6,27 +6,40 @@ P = 2147483629
 
 
 class Dual:
-    """A matrix over GF(p)[ε]/ε², for `Network.forward`."""
+    """Matrices a + b·ε with ε² = 0, over the integers."""
 
     def __init__(self, value, slope):
-        self.value, self.slope = value % P, slope % P
+        self.value, self.slope = value, slope
 
     def __matmul__(self, other):
         slope = self.value @ other.slope + self.slope @ other.value
-        return Dual(self.value @ other.value, slope)
+        return type(self)(self.value @ other.value, slope)
 
     def __add__(self, other):
-        return Dual(self.value + other.value, self.slope + other.slope)
+        return type(self)(self.value + other.value, self.slope + other.slope)
 
-    def __getitem__(self, key):
-        return Dual(self.value[key], self.slope[key])
+    def __mul__(self, mask):
+        return type(self)(self.value * mask, self.slope * mask)
+
+    def __gt__(self, bound):
+        return (self.value > bound).astype(int).astype(object)
+
+    def __getitem__(self, index):
+        return type(self)(self.value[index], self.slope[index])
+
+
+class DualResidues(Dual):
+    """The same over GF(p), for `Network.forward`."""
+
+    def __init__(self, value, slope):
+        super().__init__(value % P, slope % P)
 
 
 def derivative(network, point, cell):
     """Derivative of vec(Y) with respect to one cell, by dual numbers (Python integers)."""
 
     def constant(array):
-        return Dual(array.astype(object), np.zeros(array.shape, dtype=object))
+        return DualResidues(array.astype(object), np.zeros(array.shape, dtype=object))
 
     weights = {k: constant(v) for k, v in point.weights.items()}
     weights[cell[0]].slope[cell[1:]] = 1

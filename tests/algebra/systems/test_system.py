@@ -17,7 +17,7 @@ from algebra.problems.allocation import Allocation
 from algebra.systems.forms import forms, unknown_count
 from algebra.systems.system import build_system
 from algebra.systems.written import symbolic_system
-from tests.algebra.residues import residue_matrix
+from tests.algebra.residues import power, residue_matrix
 from tests.samples import NET
 
 P = 2147483629
@@ -29,14 +29,6 @@ def instance(network, seed, field=None):
     student = {k: residue_matrix(field, s, rng) for k, s in network.shapes.items()}
     teacher = {k: residue_matrix(field, s, rng) for k, s in network.shapes.items()}
     return student, teacher, residue_matrix(field, network.input_shape, rng)
-
-
-def power(matrix, exponent):
-    """Matrix power by repeated multiplication."""
-    result = np.array(np.eye(len(matrix), dtype=int), dtype=object)
-    for _ in range(exponent):
-        result = result @ matrix
-    return result
 
 
 def lifted_values(network, form, w, X):

@@ -14,31 +14,9 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, rank_bound, rank_cover
 from algebra.ranks.budgets.lines import budgets
+from tests.algebra.ranks.cases import Dual
 
 PRIME = 2**61 - 1
-
-
-class Dual:
-    """Matrices a + b·ε with ε² = 0, over the integers."""
-
-    def __init__(self, value, slope):
-        self.value, self.slope = value, slope
-
-    def __matmul__(self, other):
-        slope = self.value @ other.slope + self.slope @ other.value
-        return Dual(self.value @ other.value, slope)
-
-    def __add__(self, other):
-        return Dual(self.value + other.value, self.slope + other.slope)
-
-    def __mul__(self, mask):
-        return Dual(self.value * mask, self.slope * mask)
-
-    def __gt__(self, bound):
-        return (self.value > bound).astype(int).astype(object)
-
-    def __getitem__(self, index):
-        return Dual(self.value[index], self.slope[index])
 
 
 def labels(network, weights, X):
