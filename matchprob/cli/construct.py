@@ -60,19 +60,13 @@ def construct(
     """
     import numpy as np
 
-    from algebra.documents import Document
     from algebra.errors import InputError
     from algebra.normalization.hidden_orders import NotRealized
-    from algebra.normalization.hidden_scales import IRRATIONAL
     from algebra.normalization.reconstruct import TooNarrow
     from algebra.normalization.scales import Unreachable
     from matchprob.api import construct as constructing
     from matchprob.io import files
-    from matchprob.report.impossible import (
-        explain_narrow,
-        explain_not_realized,
-        explain_unreachable,
-    )
+    from matchprob.report.impossible import unrealized
 
     file = shlex.quote(str(target))
     limit = positive_seconds(timeout, "timeout")
@@ -103,50 +97,15 @@ def construct(
                 seed=seed, density=density, exact=exact, second_scales=second_scales,
                 radius=radius,
             )  # fmt: skip
-    except Unreachable as failure:
-        proof = failure.obstruction
-        why = explain_unreachable(proof)
-        proved = {
-            "exact": False,
-            "reachable": False,
-            "layer": proof.layer,
-            "seed": seed,
-            "output": proof.output,
-            "proof": [str(entry) for entry in proof.vector],
-        }
-        text = f"impossible, with proof: {failure}"
-        answer(proved, Document(text, why=why), file, as_json=as_json)
-        which = "scales" if second_scales else "scales of the odd layers"
+    except (Unreachable, TooNarrow, NotRealized) as failure:
+        document, data = unrealized(failure)
+        answer({**data, "seed": seed}, document, file, as_json=as_json)
+        which = "scales and shifts"
+        if isinstance(failure, Unreachable):
+            which = "scales" if second_scales else "scales of the odd layers"
+        elif isinstance(failure, NotRealized):
+            which = "rational scales were found that"
         say(f"matchprob: no {which} realize this target with this frozen network")
-        raise typer.Exit(UNFINISHED) from None
-    except TooNarrow as failure:
-        narrow = failure.obstruction
-        why = explain_narrow(narrow)
-        proved = {
-            "exact": False,
-            "reachable": False,
-            "layer": narrow.layer,
-            "seed": seed,
-            "point": [str(entry) for entry in narrow.point],
-            "rank": narrow.rank,
-        }
-        text = f"impossible, with proof: {failure}"
-        answer(proved, Document(text, why=why), file, as_json=as_json)
-        say("matchprob: no scales and shifts realize this target with this frozen network")
-        raise typer.Exit(UNFINISHED) from None
-    except NotRealized as open_case:
-        why = explain_not_realized(open_case)
-        known = {
-            "exact": False,
-            "reachable": True if open_case.status == IRRATIONAL else None,
-            "status": open_case.status,
-            "layer": open_case.layer,
-            "note": str(open_case),
-            "seed": seed,
-        }
-        text = f"not realized ({open_case.status}): {open_case}"
-        answer(known, Document(text, why=why), file, as_json=as_json)
-        say("matchprob: this target was not realized in rationals with this frozen network")
         raise typer.Exit(UNFINISHED) from None
     answer({**made.to_dict(), "seed": seed}, made.document(), file, as_json=as_json)
     if out:

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from algebra.documents import Explanation, step
+from typing import Any
+
+from algebra.documents import Document, Explanation, step
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.hidden_scales import IRRATIONAL, NOT_FOUND
-from algebra.normalization.reconstruct import NarrowLayer
-from algebra.normalization.scales import Obstruction
+from algebra.normalization.reconstruct import NarrowLayer, TooNarrow
+from algebra.normalization.scales import Obstruction, Unreachable
+
+
+def unrealized(failure: Unreachable | TooNarrow | NotRealized) -> tuple[Document, dict[str, Any]]:
+    """The document of a target that is not realized, and its JSON object."""
+    text = f"impossible, with proof: {failure}"
+    data: dict[str, Any] = {"exact": False, "reachable": False}
+    if isinstance(failure, NotRealized):
+        text = f"not realized ({failure.status}): {failure}"
+        why = explain_not_realized(failure)
+        data["reachable"] = True if failure.status == IRRATIONAL else None
+        data |= {"status": failure.status, "layer": failure.layer, "note": str(failure)}
+    elif isinstance(failure, TooNarrow):
+        narrow = failure.obstruction
+        why = explain_narrow(narrow)
+        point = [str(entry) for entry in narrow.point]
+        data |= {"layer": narrow.layer, "point": point, "rank": narrow.rank}
+    else:
+        proof = failure.obstruction
+        why = explain_unreachable(proof)
+        vector = [str(entry) for entry in proof.vector]
+        data |= {"layer": proof.layer, "output": proof.output, "proof": vector}
+    return Document(text, why=why), data
 
 
 def explain_unreachable(proof: Obstruction) -> Explanation:
@@ -25,7 +49,7 @@ def explain_unreachable(proof: Obstruction) -> Explanation:
     return Explanation(
         known,
         steps=(
-            step("construct", "a random frozen network, as wide as is needed"),
+            step("construct", "a random frozen network of sufficient width"),
             step("construct", "the even layers' scales too", second_scales=True),
         ),
     )
@@ -42,7 +66,7 @@ def explain_narrow(proof: NarrowLayer) -> Explanation:
         "No scales and shifts make this frozen network the target: at a point of the ball the "
         f"target's Jacobian has rank {proof.rank}, and block {proof.layer} has fewer hidden units.",
     )
-    wide = step("construct", "a random frozen network, as wide as is needed")
+    wide = step("construct", "a random frozen network of sufficient width")
     return Explanation(known, steps=(wide,))
 
 
@@ -57,10 +81,10 @@ def explain_not_realized(failure: NotRealized) -> Explanation:
     if failure.status == IRRATIONAL:
         known = (
             "Scales that realize the target exist: real solutions of polynomial equations, in "
-            "intervals that are proved to hold them. They are not rational.",
+            "intervals that are proved to contain them. They are not rational.",
         )
         return Explanation(known, steps=(doubles,))
-    wide = step("construct", "a random frozen network, as wide as is needed")
+    wide = step("construct", "a random frozen network of sufficient width")
     if failure.status == NOT_FOUND:
         known = ("No scales were found; that none exist is not proved.",)
         decided = "even layers' scales tuned too, a wider network, or a proof that none exist"
