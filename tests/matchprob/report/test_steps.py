@@ -120,7 +120,7 @@ def test_certified_estimates_give_the_verdict():
 
 
 def test_counts_say_what_n_says():
-    """N even: all may be complex; open instances and their reason."""
+    """N even: all may be non-real; open instances and their reason."""
     found = CountResult(
         "exact", 0, 2, (counted(0), counted(1, 0), open_count(2, Reason.LOST)), requested=4,
         problem=DIAGONAL,
