@@ -250,7 +250,7 @@ def _why(found: CountResult) -> Explanation:
     if roots == 0:
         known.append("The allocation is minimal: a generic instance has no solution (MP = 0).")
     elif roots is not None:
-        parity = "odd, so at least one of them is real" if roots % 2 else "even: all may be non-real"
+        parity = "odd, so at least one is real" if roots % 2 else "even: all may be non-real"
         known.append(
             f"Almost every instance has N = {roots} complex "
             f"{'solution' if roots == 1 else 'solutions'}; N is {parity}."
