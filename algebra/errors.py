@@ -17,6 +17,34 @@ class InputError(ValueError):
     """
 
 
+class ErrorsAt:
+    """A context in which the messages of `InputError` begin with a place.
+
+    Parameters
+    ----------
+    place : str
+        A file, a key, an argument.
+
+    Examples
+    --------
+    >>> with ErrorsAt("learnable.W[2][0]"):
+    ...     raise InputError("is no number")
+    Traceback (most recent call last):
+    ...
+    algebra.errors.InputError: learnable.W[2][0]: is no number
+    """
+
+    def __init__(self, place: object) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, InputError):
+            raise InputError(f"{self.place}: {error}") from None
+
+
 class Unfinished(RuntimeError):
     """Work that could not be finished; the unfinished part implies nothing about the answer.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from algebra.certificates.certificate import DISCRETE, FORMAT, INTERMEDIATE, VERDICTS, VERSION
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
-from algebra.certificates.fields import Fields, whole
+from algebra.certificates.fields import Fields, RefusedAt, whole
 from algebra.certificates.reach_of_laws import is_beyond, why_refused
 from algebra.certificates.sparse import entries, is_sparse
 from algebra.errors import InputError, one_line, shown
@@ -234,10 +234,8 @@ def read_network(data: object, place: str) -> Network:
         elif not (isinstance(value, str) or name in own):
             value = whole(value, fields.at(name), 1)
         sizes[name] = value
-    try:
+    with RefusedAt(place):
         return network_from_dict(sizes)
-    except InputError as error:
-        raise CheckFailed(place, one_line(error)) from None
 
 
 def _laws(fields: Fields, network: Network) -> dict[str, Any]:
@@ -324,7 +322,5 @@ def _update(fields: Fields, shape: tuple[int, int]) -> Update:
                 else list(fields.wholes(GROUPS, 0))
             )
     fields.finish()
-    try:
+    with RefusedAt(place):
         return read_update({key: value, **grouping}, place)
-    except InputError as error:
-        raise CheckFailed(place, one_line(error)) from None

@@ -6,30 +6,20 @@ read are well formed, but not yet verified.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from typing import Any, Self
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import Fields, items, whole
-from algebra.errors import InputError, shown
+from algebra.errors import shown
 from algebra.matroids.branch_and_bound import Tree
-from algebra.matroids.capped import Dual, DualError
+from algebra.matroids.capped import Dual
 from algebra.matroids.groups import GroupLeaf
 from algebra.matroids.intersection import Shortage, Splitting
 from algebra.matroids.lagrangian import LagrangianLeaf
 from algebra.problems.allocation import Cell
-
-
-@contextmanager
-def refused_at(place: str) -> Iterator[None]:
-    """Refusals inside this context get this place."""
-    try:
-        yield
-    except (InputError, DualError) as error:
-        raise CheckFailed(place, str(error)) from None
 
 
 def over_points(

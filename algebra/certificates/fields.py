@@ -14,7 +14,8 @@ from typing import Any
 from flint import fmpq, fmpz
 
 from algebra.certificates.checks import CheckFailed
-from algebra.errors import one_line, shown
+from algebra.errors import InputError, one_line, shown
+from algebra.matroids.capped import DualError
 from algebra.networks.base import Cell
 
 # Primes of the points at which ranks are computed.
@@ -22,6 +23,25 @@ PRIMES = 2**20, 2**31
 LONG_PRIMES = 2**60, 2**61
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
+
+
+class RefusedAt:
+    """A context in which bad input is refused at a place of the file.
+
+    Parameters
+    ----------
+    place : str
+    """
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, (InputError, DualError)):
+            raise CheckFailed(self.place, str(error)) from None
 
 
 class Fields:

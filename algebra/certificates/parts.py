@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import read_problem
-from algebra.certificates.fields import Fields
+from algebra.certificates.fields import Fields, RefusedAt
 from algebra.errors import InputError, shown
 from algebra.linalg.rational import exact_number
 from algebra.networks.limits import plural
@@ -76,7 +76,5 @@ def read_price(value: object, place: str) -> Fraction:
     """An exact number as text."""
     if not isinstance(value, str):
         raise CheckFailed(place, f"must be an exact number as text, not {shown(value)}")
-    try:
+    with RefusedAt(place):
         return exact_number(value, "price")
-    except InputError as error:
-        raise CheckFailed(place, str(error)) from None

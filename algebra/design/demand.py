@@ -26,7 +26,7 @@ from math import lcm
 
 import numpy as np
 
-from algebra.errors import InputError, Unfinished
+from algebra.errors import ErrorsAt, InputError, Unfinished
 from algebra.linalg.modular import random_points, random_residues
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, Dual, System
@@ -294,10 +294,8 @@ def checked_demand(
 
 
 def _cost_budget(value: object) -> Fraction:
-    try:
+    with ErrorsAt("`cost_budget`"):
         budget = exact_price(value)
-    except InputError as error:
-        raise InputError(f"`cost_budget`: {error}") from None
     if budget < 0:
         raise InputError(f"`cost_budget` ({value}) must not be negative")
     return budget

@@ -30,7 +30,7 @@ from typing import Any
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.duals import Evidence, dual_from_dict
-from algebra.certificates.fields import cells
+from algebra.certificates.fields import RefusedAt, cells
 from algebra.certificates.parts import (
     fixed_problem,
     proof_fields,
@@ -44,7 +44,7 @@ from algebra.design.demand import LINES, Demand, checked_demand
 from algebra.design.evidence import CostEvidence, SpreadEvidence
 from algebra.design.goals import GOALS
 from algebra.design.result import Design
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.parametrized import by_parameters, by_updates, parameter_allocation
@@ -174,10 +174,8 @@ def read_proof(data: object) -> DesignProof:
     version = read_version(data, FORMAT, (1, VERSION), "the proof of a design")
     fields = proof_fields(data)
     problem = fixed_problem(fields.raw("problem"))
-    try:
+    with RefusedAt("problem.learnable"):
         choice = by_parameters(problem, singly="a design").allocation
-    except InputError as error:
-        raise CheckFailed("problem.learnable", one_line(error)) from None
     must = cells(fields.raw("must"), "must")
     if outside := set(must) - set(choice.cells):
         raise CheckFailed("must", f"{min(outside)} may not learn")

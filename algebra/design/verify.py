@@ -49,7 +49,8 @@ from algebra.certificates.checks import (
     Verification,
     weakest,
 )
-from algebra.certificates.duals import over_points, refused_at
+from algebra.certificates.duals import over_points
+from algebra.certificates.fields import RefusedAt
 from algebra.design.cheapest import of_rank
 from algebra.design.demand import Demand, SearchUnfinished
 from algebra.design.evidence import (
@@ -139,7 +140,7 @@ class _DesignChecker:
         """All checks of the goal, in order."""
         proof = self.proof
         self.need_ranks(partial(bool, True))
-        with refused_at("demand"):
+        with RefusedAt("demand"):
             demand = proof.demand(self.seed)
         if proof.cost_budget is not None:
             demand = self.within_budget(demand)
@@ -204,7 +205,7 @@ class _DesignChecker:
             raise CheckFailed("evidence", f"does not exclude a rank of {more.equations}")
 
         def check(p: int, number: int) -> Fraction:
-            with refused_at("evidence"):
+            with RefusedAt("evidence"):
                 bound = refutation.bound(more.problem(p, number))
             if bound is not None and bound <= units:
                 text = f"does not show that a rank of {more.equations} costs more than {budget}"
@@ -281,7 +282,7 @@ class _DesignChecker:
         units = self.units(demand)
 
         def check(p: int, number: int) -> Fraction:
-            with refused_at("evidence"):
+            with RefusedAt("evidence"):
                 bound = dual.bound(demand.problem(p, number))
             if bound is None or bound < units:
                 raise CheckFailed(
@@ -317,7 +318,7 @@ class _DesignChecker:
                     )
                 none = found.is_infeasible
             else:
-                with refused_at("spread"):
+                with RefusedAt("spread"):
                     none = refutation.bound(problem) is None
             if not none:
                 raise CheckFailed(
@@ -340,7 +341,7 @@ class _DesignChecker:
         value, units = int(self.proof.value), self.units(demand)
 
         def check(p: int, number: int) -> Fraction:
-            with refused_at("evidence"):
+            with RefusedAt("evidence"):
                 rating, miss = neuron_bound(demand, self.proof.line, p, number, evidence.leaves)
             if rating is None or rating[0] < value:
                 raise CheckFailed("evidence", f"the leaves do not exclude fewer than {value}")
@@ -376,7 +377,7 @@ class _DesignChecker:
         met: set[int] = set()
 
         def check(p: int, number: int) -> Fraction:
-            with refused_at(place):
+            with RefusedAt(place):
                 for units, elements in ranked_bases(demand, demand.columns(p, number), p):
                     if units >= self.units(demand):
                         break
@@ -425,7 +426,7 @@ class _DesignChecker:
 
     def canonical(self, demand: Demand, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
         """A representative of an allocation's orbit."""
-        with refused_at("evidence"):
+        with RefusedAt("evidence"):
             allocation = Allocation.from_cells(demand.network, cells)
         if not hasattr(self, "group"):
             self.group = renamings(demand)
@@ -441,7 +442,7 @@ class _DesignChecker:
         for cells, value in roots.parts:
             if not set(cells) <= set(roots.cells):
                 raise CheckFailed(place, "has a part that is not a subset of its weights")
-            with refused_at(place):
+            with RefusedAt(place):
                 part = Allocation.from_cells(demand.network, cells)
             rank = allocation_rank(part, demand.support, demand.equations, self.seed)
             if not part.size == rank.rank == demand.equations:

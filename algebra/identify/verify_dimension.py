@@ -24,10 +24,10 @@ from algebra.certificates.checks import (
     Verification,
 )
 from algebra.certificates.claim import read_network
-from algebra.certificates.fields import whole
+from algebra.certificates.fields import RefusedAt, whole
 from algebra.certificates.parts import proof_fields, read_version
 from algebra.certificates.sparse import entries
-from algebra.errors import InputError, one_line
+from algebra.errors import one_line
 from algebra.identify.dimension import FORMAT, VERSION, expected_dimension
 from algebra.linalg.modular import random_prime, random_residues, rank
 from algebra.linear.derivatives import dual_derivative
@@ -79,10 +79,8 @@ def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
             support[name] = entries(masks.raw(name), place, network.shapes[name], _bit)
     fields.finish()
     cells = all_cells(network, support)
-    try:
+    with RefusedAt("network"):
         counted = expected_dimension(network, len(cells))
-    except InputError as error:
-        raise CheckFailed("network", str(error)) from None
     if (expected, ambient) != counted:
         raise CheckFailed("expected", f"and ambient dimension are {counted[0]} and {counted[1]}")
     checklist.say("expected", PROVED, "expected and ambient dimension, by counting")

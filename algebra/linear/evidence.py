@@ -17,6 +17,7 @@ from algebra.certificates.family import Effort
 from algebra.certificates.fields import (
     PRIMES,
     Fields,
+    RefusedAt,
     cells,
     items,
     matrix,
@@ -25,7 +26,7 @@ from algebra.certificates.fields import (
     whole,
     whole_text,
 )
-from algebra.errors import InputError, one_line
+from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW, Vector
 from algebra.linear.infinity import LARGEST_GROWTH, AtInfinity
 from algebra.networks.base import Cell, Network, Point, Support
@@ -317,10 +318,8 @@ def _read_rank(data: Any, place: str, problem: Problem, student: bool = False) -
     support = problem.student() if student else problem.support
     network = problem.network
     p, number = prime_and_point(fields)
-    try:
+    with RefusedAt(f"{place}.witness"):
         numbers = {cell: residue(p)(_rational(value)) for cell, value in pins(support).items()}
-    except InputError as error:
-        raise CheckFailed(f"{place}.witness", one_line(error)) from None
     points = fields.items("points")
     for k, tried in enumerate(points):
         for value in items(tried, f"{place}.points[{k}]"):
@@ -385,10 +384,8 @@ def _read_part(data: Any, place: str, problem: Problem) -> Allocation:
     outside = set(chosen) - set(problem.allocation.cells)
     if outside or len(set(chosen)) != len(chosen):
         raise CheckFailed(place, "is not a set of cells of the allocation")
-    try:
+    with RefusedAt(place):
         return Allocation.from_cells(problem.network, chosen)
-    except InputError as error:
-        raise CheckFailed(place, one_line(error)) from None
 
 
 def _read_tied(data: Any, place: str, problem: Problem) -> Problem:
@@ -402,12 +399,10 @@ def _read_tied(data: Any, place: str, problem: Problem) -> Problem:
         updates[name] = Tied([[whole(v, own.at("tied"), 0) for v in row] for row in rows])
         own.finish()
     fields.finish()
-    try:
-        if pins(problem.student()):
-            raise InputError("problems of ties know no exact numbers ([values])")
+    if pins(problem.student()):
+        raise CheckFailed(place, "problems of ties know no exact numbers ([values])")
+    with RefusedAt(place):
         return Problem(problem.network, updates, problem.support)
-    except InputError as error:
-        raise CheckFailed(place, one_line(error)) from None
 
 
 def read_witness(data: Any, place: str, problem: Problem) -> Witness:

@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse
@@ -153,10 +153,8 @@ def _units_signs(value: Any, name: str, units: str, names: Names, folder: Path |
     if isinstance(rows, Rows) and rows.row_names and axis is not None:
         matrix, side = axis.places[0]
         given = names.rows(matrix) if side == 0 else names.columns(matrix)
-        try:
+        with ErrorsAt(f"`{name}`"):
             rows = Rows(rows, rows.row_names).in_order(given, units)
-        except InputError as error:
-            raise InputError(f"`{name}`: {error}") from None
     if isinstance(rows, Edges) or any(len(row) != 1 for row in rows):
         raise InputError(
             f"`{name}`: {value} must have a sign, or a name and a sign, a line; for signs of "
@@ -211,7 +209,7 @@ def _numbers_file(
         if isinstance(value, str)
         else _edges(value, name, folder)
     )
-    try:
+    with ErrorsAt(f"`{name}`"):
         if isinstance(found, Edges):
             if found.column != column:
                 raise InputError(
@@ -228,8 +226,6 @@ def _numbers_file(
         if isinstance(found, Rows):
             found = found.arranged(names, matrix)
             return [[_sign_word(c) if column == "sign" else c for c in row] for row in found]
-    except InputError as error:
-        raise InputError(f"`{name}`: {error}") from None
     return found.toarray() if is_sparse(found) else found
 
 
@@ -293,10 +289,8 @@ def _with_leaks(table: Any, folder: Path | None) -> Any:
         raise InputError(f"`network.leak`: {given} is an edge list; leaks are a column of numbers")
     entries = [(k, entry) for k, row in enumerate(np.atleast_2d(rows).tolist()) for entry in row]
     for k, entry in entries:
-        try:
+        with ErrorsAt(f"`network.leak`: {given}, row {k}"):
             read_leak(entry, 1)
-        except InputError as error:
-            raise InputError(f"`network.leak`: {given}, row {k}: {one_line(error)}") from None
     return {**table, "leak": [entry for _, entry in entries]}
 
 
@@ -338,14 +332,11 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
     if not isinstance(path, (str, Path)):
         raise InputError(f"`path` ({shown(path)}) must be the name of a problem file")
     path = Path(path)
-    where = path_text(path)
     data = read_toml(path)
-    try:
+    with ErrorsAt(path_text(path)):
         problem = problem_from_dict(data, path.parent)
         if need_learnable and "learnable" not in data:
             raise InputError("there is no [learnable] table: say which weights may learn")
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
     return problem
 
 
@@ -429,10 +420,8 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
         _no_unknown(spec, known, f"`{name}`.random", "key")
         if "budget" not in spec:  # type: ignore[operator]
             raise InputError(f"`{name}`.random lacks `budget`")
-        try:
+        with ErrorsAt(name):
             return RandomCells(**spec)  # type: ignore[arg-type]
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from None
     if isinstance(value, str) and value != ALL:
         return _matrix_file(value, name, folder, "rows of 0 and 1", _entry)
     return value
@@ -470,7 +459,7 @@ def _mask(value: Any, names: Names, name: str, table: str) -> Any:
     if not isinstance(value, (Edges, Rows)) and not is_sparse(value):
         return value
     names.network.shape_of(name, f"{table}.{one_line(name)}: ")
-    try:
+    with ErrorsAt(f"{table}.{name}"):
         if not isinstance(value, Rows):
             return given_mask(value, name, names)
         if not any(number(cell) is not None for row in value for cell in row):
@@ -479,8 +468,6 @@ def _mask(value: Any, names: Names, name: str, table: str) -> Any:
                 "`post`, and there are no numbers: begin an edge list with pre,post"
             )
         return [[_entry(cell) for cell in row] for row in value.arranged(names, name)]
-    except InputError as error:
-        raise InputError(f"{table}.{name}: {error}") from None
 
 
 def _rule(value: Any, key: str, folder: Path | None, names: Names, learning: Sequence[str]) -> Any:
@@ -521,13 +508,11 @@ def _matrix_file(
     text: str, name: str, folder: Path | None, what: str, entry: Callable[[str], Any]
 ) -> Any:
     path = _file(text, name, folder, what)
-    try:
+    with ErrorsAt(f"`{name}`"):
         found = read_table(path)
         if isinstance(found, Rows) and entry is not _entry:
             return [[entry(cell) for cell in row] for row in found]
         return found
-    except InputError as error:
-        raise InputError(f"`{name}`: {error}") from None
 
 
 def _file(text: Any, name: str, folder: Path | None, what: str) -> Path:
@@ -550,10 +535,8 @@ def _edges(value: Mapping[str, Any], name: str, folder: Path | None) -> Edges:
     """A table ``{ edges = FILE, … }``."""
     _no_unknown(value, {"edges", *EDGE_KEYS}, f"`{name}`", "key")
     path = _file(value["edges"], f"{name}.edges", folder, "an edge list")
-    try:
+    with ErrorsAt(f"`{name}`"):
         return read_edges(path, **{key: value[key] for key in EDGE_KEYS if key in value})
-    except InputError as error:
-        raise InputError(f"`{name}`: {error}") from None
 
 
 def _entry(cell: str) -> Any:

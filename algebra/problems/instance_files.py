@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.rational import Rationals, exact_number
 from algebra.problems.files import read_toml
 from algebra.problems.problem import Problem
@@ -145,13 +145,10 @@ def load_instance(path: str | Path, problem: Problem) -> GivenNumbers:
         name.
     """
     path = Path(path)
-    where = path_text(path)
     # Decimals stay texts: conversion to double would change them.
     data = read_toml(path, most=_MOST_CHARACTERS, decimal=str)
-    try:
+    with ErrorsAt(path_text(path)):
         return given_numbers(data, problem)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
 
 
 def _matrices(
@@ -206,9 +203,7 @@ def _matrix(value: Any, name: str, shape: tuple[int, int]) -> Rationals:
         raise InputError(f"`{name}` is {size}; it must be {shape[0]}×{shape[1]}")
     out = np.empty(shape, dtype=object)
     for (i, j), _ in np.ndenumerate(out):
-        try:
+        with ErrorsAt(f"{name}[{i}, {j}]"):
             number = exact_number(value[i][j])
-        except InputError as error:
-            raise InputError(f"{name}[{i}, {j}]: {error}") from None
         out[i, j] = fmpq(number.numerator, number.denominator)
     return out

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.networks.base import Network, NotKnown, Support
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation, as_mask
@@ -104,10 +104,8 @@ class Problem:
         learnable: dict[str, Any] = {}
         for name, value in self._named("learnable").items():
             if isinstance(value, RandomCells):
-                try:
+                with ErrorsAt(f"learnable.{name}"):
                     value.draw(shapes[name], random.Random(0), support.get(name))
-                except InputError as error:
-                    raise InputError(f"learnable.{name}: {error}") from None
                 learnable[name] = value
                 continue
             if isinstance(value, Mapping):

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.problems.allocation import Cell
 from algebra.problems.edges import (
     REFUSE,
@@ -198,7 +198,7 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
     if path.suffix not in FORMATS:
         raise InputError(f"{path_text(path)}: its ending must be one of " + ", ".join(FORMATS))
     found = read_table(path)
-    try:
+    with ErrorsAt(path_text(path)):
         if not isinstance(found, Edges):
             sides = (found.row_names, found.column_names) if isinstance(found, Rows) else ()
             found = edges_of_matrix(found, rows, *sides)
@@ -208,8 +208,6 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
                 "leave `rows` out"
             )
         return replace(found, type=type, unknown=unknown)
-    except InputError as error:
-        raise InputError(f"{path_text(path)}: {error}") from None
 
 
 def path_text(path: Path) -> str:

@@ -47,7 +47,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from algebra.errors import InputError, one_line, shown, whole_number
+from algebra.errors import ErrorsAt, InputError, shown, whole_number
 from algebra.networks.limits import plural
 
 # A place of a motion: a column of `left`, a row of `right`.
@@ -550,9 +550,7 @@ def read_update(data: Mapping[str, Any], name: str) -> Update:
     [key] = keys
     if GROUPS in data and key != Gain.keyword:
         raise InputError(f"{name}: `{GROUPS}` belongs to `{Gain.keyword}`, not to `{key}`")
-    try:
+    with ErrorsAt(name):
         if key == Gain.keyword:
             return Gain(data[key], data.get(GROUPS))
         return UPDATES[key](data[key])  # type: ignore[call-arg]
-    except InputError as error:
-        raise InputError(f"{name}: {one_line(error)}") from None

@@ -38,7 +38,7 @@ from math import lcm
 
 import numpy as np
 
-from algebra.errors import InputError, given_list, given_mapping, shown, whole_number
+from algebra.errors import ErrorsAt, InputError, given_list, given_mapping, shown, whole_number
 from algebra.linalg.modular import Residues, random_points, rank
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, System
@@ -344,10 +344,8 @@ def recording_question(
     prices = [Fraction(1)] * len(elements)
     for name, value in costs.items():
         k = number_of(name, "costs")
-        try:
+        with ErrorsAt(f"`costs` ({name})"):
             prices[k] = exact_number(value, "price")
-        except InputError as error:
-            raise InputError(f"`costs` ({name}): {error}") from None
         if prices[k] < 0:
             raise InputError(f"`costs` ({name}: {value}) must not be negative")
     limits = _caps(caps, kinds)

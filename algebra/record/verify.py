@@ -37,7 +37,8 @@ from algebra.certificates.checks import (
     Checklist,
     Verification,
 )
-from algebra.certificates.duals import over_points, refused_at
+from algebra.certificates.duals import over_points
+from algebra.certificates.fields import RefusedAt
 from algebra.linalg.modular import Residues, matmul, random_residues
 from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound
@@ -85,7 +86,7 @@ def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
 
 
 def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
-    with refused_at("question"):
+    with RefusedAt("question"):
         question = proof.question(seed)
     _meets(proof, question)
     point = question.point(*next(question.points()))
@@ -167,7 +168,7 @@ def _bound(proof: RecordingProof, question: RecordingQuestion, checklist: Checkl
 
     def check(p: int, number: int) -> Fraction:
         check_time()
-        with refused_at("evidence"):
+        with RefusedAt("evidence"):
             bound = _bound_at(proof, question, p, number)
         if bound is None or bound < proof.bound:
             raise CheckFailed("evidence", f"does not bound the cost by {proof.bound}")

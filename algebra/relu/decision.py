@@ -37,10 +37,18 @@ from algebra.certificates.checks import (
     CheckFailed,
     Verification,
 )
-from algebra.certificates.fields import Fields, cells, items, matrix, rational_text, whole
+from algebra.certificates.fields import (
+    Fields,
+    RefusedAt,
+    cells,
+    items,
+    matrix,
+    rational_text,
+    whole,
+)
 from algebra.certificates.parts import read_version
 from algebra.certificates.reading import MOST_DIGITS, TooLarge
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import one_line, shown
 from algebra.linalg.rational import texts
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
@@ -175,10 +183,8 @@ def read_decision(data: object, place: str = "") -> Decision:
     network = ShallowReLU(*(sizes.whole(name, 1, _LARGEST) for name in ("q", "n", "d", "m")))
     sizes.finish()
     order = cells(fields.raw("cells"), fields.at("cells"))
-    try:
+    with RefusedAt(fields.at("cells")):
         allocation = Allocation.from_cells(network, order)
-    except InputError as error:
-        raise CheckFailed(fields.at("cells"), one_line(error)) from None
     weights = _matrices(network, fields.table("weights"))
     teacher = _matrices(network, fields.table("teacher")) if fields.has("teacher") else None
     X = _rationals(fields.raw("X"), fields.at("X"), network.input_shape)
@@ -187,10 +193,8 @@ def read_decision(data: object, place: str = "") -> Decision:
     if version > 1:
         intervals = _box(fields.items("box"), fields.at("box"), len(order))
         box = dict(zip(order, intervals, strict=True))
-    try:
+    with RefusedAt(fields.at("cells")):
         system = relu_system(allocation, weights, X, Y, box)
-    except InputError as error:
-        raise CheckFailed(fields.at("cells"), one_line(error)) from None
     witness, leaves = None, []
     if verdict == MATCH:
         values, at = fields.items("witness"), fields.at("witness")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from algebra.errors import InputError, whole_number
+from algebra.errors import ErrorsAt, whole_number
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import as_generic, network_of
 from matchprob.verbs import parameters as common
@@ -144,10 +144,8 @@ def _without_samples(question: common.Question | Network) -> Problem:
     tables = {"network": {"m": 1, **network}}
     if "support" in data:
         tables["support"] = data["support"]
-    try:
+    with ErrorsAt(path):
         return problem_from_dict(tables, path.parent)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
 
 
 def _of_model(read: Read, name: str, seed: int) -> Dimension:

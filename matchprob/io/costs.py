@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from algebra.design.demand import exact_price
-from algebra.errors import InputError
+from algebra.errors import ErrorsAt, InputError
 from algebra.problems.allocation import Cell
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
@@ -68,10 +68,8 @@ def read_costs(entries: Sequence[str], names: Names) -> dict[Cell, Fraction]:
     for cell, text, place, is_edge in _entries(entries, "--costs", names):
         if is_edge and not text:
             raise InputError(f"{place}: an edge list of costs needs a column `cost`")
-        try:
+        with ErrorsAt(place):
             costs[cell] = exact_price(text)
-        except InputError as error:
-            raise InputError(f"{place}: {error}") from None
     return costs
 
 

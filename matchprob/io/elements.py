@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from algebra.errors import InputError, shown
+from algebra.errors import ErrorsAt, InputError, shown
 from algebra.linalg.rational import exact_number
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
@@ -97,10 +97,8 @@ def read_prices(
         else:
             raise InputError(_unknown("--costs", name, elements, kinds))
         for element, text, place in found:
-            try:
+            with ErrorsAt(place):
                 costs[element.name] = exact_number(text, "price")
-            except InputError as error:
-                raise InputError(f"{place}: {error}") from None
     return costs
 
 

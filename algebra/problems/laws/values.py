@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.rational import exact_number
 from algebra.networks.base import Cell, Network, Support
 
@@ -260,10 +260,8 @@ def _number(entry: Any, where: str) -> Fraction | None:
     if isinstance(entry, Real) and entry != entry:
         return None
     entry = str(entry) if isinstance(entry, Decimal) else entry
-    try:
+    with ErrorsAt(where):
         return exact_number(entry)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
 
 
 def _text(value: Fraction | None) -> str:

@@ -13,9 +13,9 @@ from algebra.certificates.duals import (
     dual_from_dict,
     dual_to_dict,
     over_points,
-    refused_at,
     written,
 )
+from algebra.certificates.fields import RefusedAt
 from algebra.errors import InputError
 from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.capped import DualError
@@ -84,8 +84,8 @@ def test_as_many_points_as_the_error_asks_for():
 def test_refusals_inside_get_the_place():
     """Bad input and duals that prove nothing become failed checks; other errors are not caught."""
     for error in (InputError("no"), DualError("no")):
-        with pytest.raises(CheckFailed, match="no") as failed, refused_at("here"):
+        with pytest.raises(CheckFailed, match="no") as failed, RefusedAt("here"):
             raise error
         assert failed.value.place == "here"
-    with pytest.raises(KeyError), refused_at("here"):
+    with pytest.raises(KeyError), RefusedAt("here"):
         raise KeyError
