@@ -24,7 +24,7 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
-from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, maximize
+from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, RationalProgram
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import BoxColumns, Interval
@@ -121,7 +121,6 @@ def _linear(instance: Instance) -> _Linear | None:
     right = list((Y - instance.problem.network.forward(still, X)).ravel())
     entries = J.table()
     box = BoxColumns(instance.box[cell] for cell in cells)
-    at = box.end
     rows, values = [], []
     for row, value in zip(entries, right, strict=True):
         new = box.blank()
@@ -131,9 +130,7 @@ def _linear(instance: Instance) -> _Linear | None:
         rows.append(new)
         values.append(width)
     zero = box.blank()
-    basis = guesses(rows)(range(at), values, zero)
-    most = 10 + _MOST_WORK // max(1, len(rows) * at)
-    found = maximize(rows, values, zero, basis=basis, most_pivots=most)
+    found = RationalProgram(rows, values, guesses, most_work=_MOST_WORK).maximize(zero)
     if found.status == GIVEN_UP:
         return None
     if found.status == INFEASIBLE:

@@ -6,6 +6,9 @@ memory is limited to a given amount above that at its start (``RLIMIT_DATA``, if
 and it is killed, together with msolve, when its time is over. A child is kept for the next proof,
 since it takes a second to start; one that reached a limit is not used again.
 
+Kinds of networks that were registered from outside are known to the child by the modules that
+registered them, which it imports.
+
 The limits do not depend on the file. Reading has lower limits of its own
 (`algebra.certificates.reading`), which are reported at once.
 """
@@ -18,12 +21,15 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from algebra.certificates.checks import Check, Verification, unfinished
 from algebra.errors import InputError, Unfinished
+from algebra.networks.base import KINDS
 from numeric.children import Child, ChildCrashed, ChildTimeout
 
 # MiB that a check may take, and seconds after its limit at which a child is killed.
@@ -64,7 +70,15 @@ class Checker:
         with self._lock:
             child = self._running()
             try:
-                child.post({"text": text, "seed": seed, "timeout": timeout})
+                kinds = {
+                    kind: cls.__module__
+                    for kind, cls in KINDS.items()
+                    if not cls.__module__.startswith("algebra.") and f'"{kind}"' in text
+                }
+                child.post(
+                    {"text": text, "seed": seed, "timeout": timeout, "kinds": kinds}
+                    | {"path": sys.path}
+                )
                 answer = child.receive(timeout + _GRACE)
             except ChildTimeout:
                 self._end()
@@ -141,6 +155,7 @@ def serve(memory: int) -> None:
     for line in sys.stdin:
         try:
             message = json.loads(line)
+            _import_kinds(message["kinds"], message["path"])
             found = check_proof(message["text"], seed=message["seed"], timeout=message["timeout"])
             answer = {
                 "verdict": found.verdict,
@@ -153,6 +168,22 @@ def serve(memory: int) -> None:
         except Exception as error:
             answer = {"error": "bug", "text": f"{type(error).__name__}: {error}"}
         reply(answer)
+
+
+def _import_kinds(kinds: Mapping[str, str], path: Sequence[str]) -> None:
+    """Import the modules that registered kinds of networks in the process that asks."""
+    for kind, module in kinds.items():
+        if kind in KINDS:
+            continue
+        sys.path.extend(place for place in path if place not in sys.path)
+        with suppress(Exception):
+            import_module(module)
+        if kind not in KINDS:
+            raise InputError(
+                f"the network kind {kind!r} was registered by the module {module}, which the "
+                "process of the check cannot import: define the kind in a module on Python's path, "
+                "or call algebra.families.verify"
+            )
 
 
 def limit_memory(memory: int) -> None:

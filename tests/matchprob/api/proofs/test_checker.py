@@ -1,5 +1,7 @@
 """The process in which proofs are checked: same answers, and its limits."""
 
+import contextlib
+import importlib
 import os
 import signal
 
@@ -9,6 +11,7 @@ import matchprob as mp
 from algebra.certificates.checks import FAILED, UNFINISHED
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError
+from algebra.networks.base import KINDS
 from matchprob.api.proofs.check import check_proof
 from matchprob.api.proofs.checker import CHECKER, Checker
 
@@ -24,6 +27,36 @@ def test_the_child_says_what_the_check_says():
         assert found == check_proof(as_text(claim))
     assert not found.holds
     assert not found.is_unfinished
+
+
+_TOY = """
+from dataclasses import dataclass
+from typing import ClassVar
+from algebra.networks.recurrent import LinearRNN
+
+
+@dataclass(frozen=True)
+class Toy(LinearRNN):
+    kind: ClassVar[str] = "toy-rnn"
+    title: ClassVar[str] = "toy"
+"""
+
+
+def test_kinds_from_outside_are_those_of_the_module_that_registered_them(tmp_path, monkeypatch):
+    """The child imports it; where it cannot, one line says so."""
+    (tmp_path / "toy_kind.py").write_text(_TOY)
+    monkeypatch.syspath_prepend(tmp_path)
+    toy = importlib.import_module("toy_kind").Toy
+    try:
+        with contextlib.closing(Checker()) as checker:
+            proof = mp.certify(mp.Problem(toy(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]}))
+            assert checker.check(proof.to_json()).holds
+            checker.close()
+            monkeypatch.setattr(toy, "__module__", "no_such_module")
+            with pytest.raises(InputError, match=r"'toy-rnn' was registered by .* no_such_module"):
+                checker.check(proof.to_json())
+    finally:
+        del KINDS["toy-rnn"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "nonsense", '{"format": "other"}'])
