@@ -32,7 +32,7 @@ def guess_basis(A: np.ndarray, b: np.ndarray, objective: np.ndarray) -> list[int
     -------
     list of int or None
         Numbers from `columns` on are artificial unknowns; they occur if the program seems
-        infeasible.  None if the method did not finish.
+        infeasible, or rows dependent.  None if the method did not finish.
 
     Examples
     --------
@@ -58,9 +58,9 @@ def guess_basis(A: np.ndarray, b: np.ndarray, objective: np.ndarray) -> list[int
     for i in range(rows):
         if basis[i] >= columns:
             c = int(np.abs(table[i, :columns]).argmax())
-            if abs(table[i, c]) < _TINY:
-                return None
-            _pivot(table, reduced, basis, i, c)
+            # The artificial unknown of a row that depends on others stays.
+            if abs(table[i, c]) >= _TINY:
+                _pivot(table, reduced, basis, i, c)
     reduced = np.concatenate([objective, np.zeros(rows + 1)])
     for i, c in enumerate(basis):
         reduced = reduced - reduced[c] * table[i]

@@ -28,6 +28,9 @@ _ZERO = fmpq(0)
 BasisGuess = Callable[[Sequence[int], Sequence[fmpq], Sequence[fmpq]], Sequence[int] | None]
 GuessMaker = Callable[[Sequence[Sequence[fmpq]]], BasisGuess]
 
+# Dual pivots from a guessed basis.
+_MOST_REPAIRS = 60
+
 OPTIMAL, INFEASIBLE, UNBOUNDED = "optimal", "infeasible", "unbounded"
 GIVEN_UP = "given up"
 
@@ -73,7 +76,7 @@ def maximize(
     basis : sequence of int, optional
         A guess of the columns that are basic at the end, where number ``columns + i`` is
         the artificial unknown of row i: it is checked exactly and saves all pivots if it
-        is right.  A wrong guess costs time only.
+        is right.  Otherwise the pivots start there.
     most_pivots : int, optional
         Largest number of pivots in each phase, if no guess is right.
 
@@ -102,11 +105,9 @@ def maximize(
         return LinearOptimum(status, (zero,) * columns)
     simplex = _RevisedSimplex(A, b)
     if basis is not None and simplex.move(basis):
-        proof = simplex.farkas()
+        proof = simplex.farkas() or simplex.repair()
         if proof is not None:
             return LinearOptimum(INFEASIBLE, proof=proof)
-        if not simplex.is_feasible:
-            simplex.restart()
     if simplex.is_artificial:
         if simplex.climb([zero] * columns + [fmpq(-1)] * rows, most_pivots) == GIVEN_UP:
             return LinearOptimum(GIVEN_UP)
@@ -156,6 +157,9 @@ class _RevisedSimplex:
     def _matrix(self) -> fmpq_mat:
         return matrix([self._column(c) for c in self.basis]).transpose()
 
+    def _values(self) -> list[fmpq]:
+        return self._matrix().solve(column(self.b)).entries()
+
     def _multipliers(self, basic: Sequence[Any]) -> tuple[fmpq_mat, list[fmpq]]:
         """The combination of the rows with given entries in the basis' columns, and its entries."""
         y = self._matrix().transpose().solve(column(basic))
@@ -166,11 +170,6 @@ class _RevisedSimplex:
         """Whether an artificial unknown is basic."""
         return any(c >= self.columns for c in self.basis)
 
-    @property
-    def is_feasible(self) -> bool:
-        """Whether the basis' unknowns are not negative."""
-        return all(x >= 0 for x in self._matrix().solve(column(self.b)).entries())
-
     def farkas(self) -> tuple[fmpq, ...] | None:
         """The proof that the program is infeasible, if the basis gives it."""
         if not self.is_artificial:
@@ -179,6 +178,36 @@ class _RevisedSimplex:
         proof = tuple(-v for v in y.entries())
         gap = sum((v * c for v, c in zip(proof, self.b, strict=True)), _ZERO)
         return proof if gap > 0 and all(entry >= 0 for entry in entries) else None
+
+    def repair(self) -> tuple[fmpq, ...] | None:
+        """Dual pivots until the basis' unknowns are not negative; a proof that no basis' are.
+
+        The pivots are those of the dual simplex method with all costs 0, for which every basis may
+        be the first.  If there are too many, the artificial unknowns are the basis.
+        """
+        for _ in range(_MOST_REPAIRS):
+            values = self._values()
+            wrong = [
+                (abs(x), i)
+                for i, (c, x) in enumerate(zip(self.basis, values, strict=True))
+                if x < 0 or (c >= self.columns and x != 0)
+            ]
+            if not wrong:
+                return None
+            _, place = max(wrong)
+            sign = 1 if values[place] < 0 else -1
+            y, entries = self._multipliers([sign * int(i == place) for i in range(self.rows)])
+            basic = set(self.basis)
+            falling = [
+                (entry / max(abs(row[c]) for row in self.A), c)
+                for c, entry in enumerate(entries)
+                if entry < 0 and c not in basic
+            ]
+            if not falling:
+                return tuple(-v for v in y.entries())
+            self.exchange(place, min(falling)[1])
+        self.restart()
+        return None
 
     def climb(self, cost: Sequence[fmpq], most: int | None) -> str:
         """Pivots by Bland's rule until no reduced cost is positive; A's unknowns enter only."""
@@ -217,8 +246,7 @@ class _RevisedSimplex:
     def vertex(self) -> tuple[fmpq, ...]:
         """The unknowns of A at the basis."""
         found = [_ZERO] * (self.columns + self.rows)
-        values = self._matrix().solve(column(self.b)).entries()
-        for c, value in zip(self.basis, values, strict=True):
+        for c, value in zip(self.basis, self._values(), strict=True):
             found[c] = value
         return tuple(found[: self.columns])
 
@@ -255,6 +283,7 @@ class RationalProgram:
         objective: Sequence[fmpq],
         gone: Collection[int] = (),
         right: Sequence[fmpq] | None = None,
+        towards: Sequence[fmpq] | None = None,
     ) -> LinearOptimum:
         """The optimum with the unknowns in `gone` 0; `x` has an entry for each unknown.
 
@@ -265,11 +294,14 @@ class RationalProgram:
         gone : collection of int, optional
         right : sequence of fmpq, optional
             Other constants than those of the program.
+        towards : sequence of fmpq, optional
+            The objective of the guess, if it is another one: of several optima, one near its own.
         """
         keep = [c for c in range(len(objective)) if c not in gone]
         A = [[row[c] for c in keep] for row in self.rows]
         b, cost = self.right if right is None else right, [objective[c] for c in keep]
-        basis = None if self._guess is None else self._guess(keep, b, cost)
+        hint = cost if towards is None else [towards[c] for c in keep]
+        basis = None if self._guess is None else self._guess(keep, b, hint)
         most = self._most_work
         if most is not None:
             most = 10 + most // max(1, len(self.rows) * len(keep))

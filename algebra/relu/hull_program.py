@@ -76,8 +76,12 @@ class HullProgram:
         right = [G[o, s] for s in range(m) for o in range(len(G))] + [fmpq(1)] * k
         rows = list(zip(*columns, strict=True))
         self.program = RationalProgram(rows, right, guesses, most_work=_MOST_WORK)
-        # Vertices alone, as far as possible: a match needs no rays.
-        self._cost = [fmpq(-int(is_ray)) for is_ray in ray]
+        # Any solution will do; where rays cost more than vertices, trees are small.
+        self._zero = [fmpq(0)] * len(unit)
+        self._towards = [
+            -max(map(abs, column)) * (fmpq(1) if is_ray else fmpq(3, 20))
+            for column, is_ray in zip(columns, ray, strict=True)
+        ]
 
     def _column(self, c: int) -> list[Any]:
         system = self.refuter.system
@@ -101,7 +105,8 @@ class HullProgram:
             `FREE`, `U_ZERO` or `V_ZERO`.
         """
         usable = allowed(self.signs, np.asarray(sides)[self.unit])
-        found = self.program.maximize(self._cost, set(np.flatnonzero(~usable).tolist()))
+        gone = set(np.flatnonzero(~usable).tolist())
+        found = self.program.maximize(self._zero, gone, towards=self._towards)
         if found.status == OPTIMAL:
             return HullOutcome({c: v for c, v in enumerate(found.x) if v > 0}, None)
         if found.status != INFEASIBLE:
