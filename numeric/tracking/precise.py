@@ -171,8 +171,7 @@ class PreciseLine:
             size = self._size(self._slots[o.step : o.step + o.size], x)
             if not np.isfinite(size) or (sweep == 0 and size > basin):
                 return None
-            # Steps decrease quadratically: the next would be about size · (size / last)².
-            if size < goal or size * (size / last) ** 2 < goal < last:
+            if size < goal:
                 return x
             if sweep > 1 and size > 0.3 * last:
                 return None
