@@ -4,14 +4,19 @@ Dietmaier moved the parameters of the Stewart–Gough platform until all of its 
 real [1]_; here they are moved until none is.  Let x_1, x_2 be two real solutions of an instance
 with parameters θ: the fixed weights and the teacher's.  The equations g(x; θ) = 0 move a solution
 by dx = −J(x)⁻¹ ∂g/∂θ dθ, so the gradient of D = |x_1 − x_2|² with respect to θ costs two adjoint
-derivatives.  Near the point where the two meet D is linear in θ to first order, and D / |∇D| is the
+derivatives; weights are compared by asinh, since solutions of very different size are common.  Near
+the point where the two meet D is linear in θ to first order, and D / |∇D| is the
 distance to it; further away it is far too short.  So a pair is *followed*: small steps along −∇D,
 each corrected by Newton's method for these two solutions alone, until little is left of their
 distance.  An instance beyond the meeting point is then solved for all N solutions, by paths from a
 generic complex instance: on straight lines between real instances solutions meet, and paths get
-lost.  Besides such instances some at the end of one straight step are solved, and random ones.  The
-search continues from the one with the fewest real solutions, also if there are as many as before:
-solutions that stand in the way move aside.
+lost.  Besides such instances some at the end of one straight step are solved, and random ones.
+
+Where a pair leaves the reals, others that are nearly real may become so.  Their imaginary parts are
+functions of θ as well, so the step of a pair is also projected to the cone in which none of the
+nearest ones decreases (non-negative least squares): there are more parameters than solutions.  The
+search continues from the instance with the fewest real solutions, also if there are as many as
+before, of which a pair is nearer to its meeting point.
 
 At two solutions that meet the signs of det J are opposite.  So the sum of the signs changes only if
 solutions come from infinity or diverge, and instances in which it is 0 are preferred.
@@ -32,6 +37,7 @@ from functools import cached_property
 from itertools import count
 
 import numpy as np
+from scipy.optimize import nnls
 
 from algebra.certificates.family import NonRealInstance
 from algebra.errors import InputError
@@ -62,6 +68,9 @@ _NEARLY, _BEYOND, _LONGEST = 0.1, (1.2, 3.0), 0.3
 _CORRECTIONS, _CORRECTED = 8, 1e-9
 # Straight steps towards the meeting point: logarithms of their lengths relative to the distance.
 _STRAIGHT, _FURTHEST = (-1.5, 1.5), 0.5
+# Non-real solutions that must not approach the reals, the least cosine of a step on which they do
+# not with the one wanted, and logarithms of lengths of such steps relative to the distance.
+_GUARDS, _LEAST_COSINE, _GUARDED, _LENGTHS = 12, 1e-3, (-1.0, 2.5), 3
 # Random steps, and logarithms of their lengths relative to θ.
 _RANDOM_STEPS, _RANDOM = 4, (-4.5, -0.7)
 # Weight of the sum of signs, relative to one real solution.
@@ -111,7 +120,8 @@ def rootless_instances(
         while state is not None and state.level and stalled < patience and not has_passed(end):
             found = _fewest(engine, _neighbours(engine.chain, state, step, rng))
             stalled, step = stalled + 1, step + 1
-            if found is None or found.level > state.level + 2 * (stalled % _UPHILL == 0):
+            most = state.cost if stalled % _UPHILL else state.level + 3
+            if found is None or found.cost > most:
                 continue
             if found.level < state.level:
                 stalled = step = 0
@@ -149,12 +159,8 @@ class _State:
     @cached_property
     def cost(self) -> float:
         """The level and, below 1, the gap between two that can meet."""
-        apart = [
-            np.linalg.norm(self.real[a] - self.real[b])
-            / (np.linalg.norm(self.real[a]) + np.linalg.norm(self.real[b]))
-            for a, b in self.pairs
-        ]
-        return self.level + float(min(apart, default=0.0))
+        apart = [_gap(self.real[a], self.real[b]) for a, b in self.pairs]
+        return self.level + float(np.tanh(min(apart, default=0.0)))
 
 
 def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
@@ -184,8 +190,14 @@ def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator
             moves.append((move[1], move[0], a, b))
     moves.sort(key=lambda move: move[0])
     found = []
+    guards = space.kept_apart(state.upper)
     for k in range(min(_PAIRS, len(moves))):
         distance, direction, a, b = moves[(step * _PAIRS + k) % len(moves)]
+        guarded = space.guarded(direction, guards)
+        if guarded is not None:
+            along, cosine = guarded
+            for factor in np.exp(rng.uniform(*_GUARDED, _LENGTHS)):
+                found.append(space.moved(along, min(factor * distance / cosine, _FURTHEST)))
         beyond = _beyond(space, state.real[a], state.real[b], rng.uniform(*_BEYOND))
         found += [] if beyond is None else [beyond]
         length = min(distance * np.exp(rng.uniform(*_STRAIGHT)), _FURTHEST)
@@ -196,12 +208,12 @@ def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator
 
 def _beyond(space: _Parameters, x: np.ndarray, y: np.ndarray, factor: float) -> Instance | None:
     """Follow two real solutions until they nearly meet: an instance beyond that point."""
-    first, share = float(np.linalg.norm(x - y)), _SHARE
+    first, share = _gap(x, y), _SHARE
     for _ in range(_STEPS):
         move = space.towards(x, y)
         if move is None:
             return None
-        (direction, distance), gap = move, float(np.linalg.norm(x - y))
+        (direction, distance), gap = move, _gap(x, y)
         # If steps get short at a smaller gap, the two are near their meeting point.
         if gap < _NEARLY * first or (gap < 3 * _NEARLY * first and share < _SHARE / 3):
             return space.moved(direction, min(factor * distance, _LONGEST))
@@ -216,10 +228,15 @@ def _beyond(space: _Parameters, x: np.ndarray, y: np.ndarray, factor: float) -> 
     return None
 
 
+def _gap(x: np.ndarray, y: np.ndarray) -> float:
+    """Distance of two solutions, of large weights on a logarithmic scale."""
+    return float(np.linalg.norm(np.arcsinh(x) - np.arcsinh(y)))
+
+
 def _is_short(x: np.ndarray, y: np.ndarray, new_x: np.ndarray, new_y: np.ndarray) -> bool:
     """Whether both moved less than their gap, which decreased, and are different."""
-    gap, left = np.linalg.norm(x - y), np.linalg.norm(new_x - new_y)
-    furthest = max(np.linalg.norm(new_x - x), np.linalg.norm(new_y - y))
+    gap, left = _gap(x, y), _gap(new_x, new_y)
+    furthest = max(_gap(new_x, x), _gap(new_y, y))
     return bool(1e-7 < left <= gap and furthest <= 0.8 * gap)
 
 
@@ -291,9 +308,11 @@ class _Parameters:
         self, x: np.ndarray, y: np.ndarray
     ) -> tuple[tuple[Matrices, Matrices], float] | None:
         """The unit step along which two solutions approach fastest, and their distance."""
-        difference = x - y
+        difference = np.arcsinh(x) - np.arcsinh(y)
         try:
-            covectors = [np.linalg.solve(self.jacobian(z).T, difference) for z in (x, y)]
+            covectors = [
+                np.linalg.solve(self.jacobian(z).T, difference / np.hypot(1, z)) for z in (x, y)
+            ]
         except np.linalg.LinAlgError:
             return None
         own = self._pulled(self.instance.with_weights(x), covectors[0], self._free[0])
@@ -307,6 +326,48 @@ class _Parameters:
             return None
         unit = tuple({name: value / norm for name, value in part.items()} for part in down)
         return (unit[0], unit[1]), float(difference @ difference) / (2 * norm) / self.size
+
+    def kept_apart(self, roots: np.ndarray) -> np.ndarray:
+        """Directions in which the non-real solutions nearest to the reals move away: unit rows."""
+        near = np.linalg.norm(roots.imag, axis=1) / np.linalg.norm(roots, axis=1)
+        rows = []
+        for z in roots[np.argsort(near)[:_GUARDS]]:
+            try:
+                covector = np.linalg.solve(self.jacobian(z).T, z.imag)
+            except np.linalg.LinAlgError:
+                continue
+            own = self._pulled(self.instance.with_weights(z), covector, self._free[0])
+            teacher = self._pulled(self.instance.teacher, covector, self._free[1])
+            # Im x · Im dx, where dx = −J⁻¹ (∂ student − ∂ teacher) dθ.
+            row = np.concatenate([*(-v.imag.ravel() for v in own.values()),
+                                  *(v.imag.ravel() for v in teacher.values())])  # fmt: skip
+            norm = float(np.linalg.norm(row))
+            if np.isfinite(norm) and norm > 0:
+                rows.append(row / norm)
+        return np.array(rows)
+
+    def guarded(
+        self, step: tuple[Matrices, Matrices], guards: np.ndarray
+    ) -> tuple[tuple[Matrices, Matrices], float] | None:
+        """The unit step next to a given one along which no guard decreases, and its cosine."""
+        found = np.concatenate([v.ravel() for own in step for v in own.values()])
+        if len(guards):
+            try:
+                found = found + guards.T @ nnls(guards.T, -found)[0]
+            except RuntimeError:
+                # More steps than SciPy allows.
+                return None
+        size = float(np.linalg.norm(found))
+        if size < _LEAST_COSINE:
+            return None
+        unit: list[dict[str, np.ndarray]] = []
+        at = 0
+        for own in step:
+            unit.append({})
+            for name, value in own.items():
+                unit[-1][name] = (found[at : at + value.size] / size).reshape(value.shape)
+                at += value.size
+        return (unit[0], unit[1]), size
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
         """Jacobian of the equations at learnable weights."""
@@ -322,7 +383,7 @@ class _Parameters:
         self, weights: Matrices, covector: np.ndarray, free: Matrices
     ) -> dict[str, np.ndarray]:
         """The gradient of covector · equations with respect to the free entries of the weights."""
-        flat = np.zeros(self.instance.labels.size)
+        flat = np.zeros(self.instance.labels.size, covector.dtype)
         flat[self._rows] = covector
         at = flat.reshape(self.instance.labels.shape)
         factors = self.network.tangents(weights, self.instance.X)

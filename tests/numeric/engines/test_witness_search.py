@@ -17,6 +17,7 @@ from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.witness_search import (
     LARGEST_COUNT,
     _beyond,
+    _gap,
     _Parameters,
     rootless_instances,
 )
@@ -57,10 +58,45 @@ def test_pairs_approach_along_the_gradient():
         move = space.towards(x, y)
         assert move is not None
         step, distance = move
-        gaps = [float(((x - y) ** 2).sum())]
+        gaps = [_gap(x, y) ** 2]
         [moved] = engine.count_many([space.moved(step, 1e-3 * distance)])
-        gaps.append(float(np.square(np.subtract(*moved.solutions)).sum()))
+        gaps.append(_gap(*map(np.array, moved.solutions)) ** 2)
         assert gaps[1] / gaps[0] == pytest.approx(1 - 1e-3, abs=1e-4)
+
+
+def test_guarded_steps_keep_non_real_solutions_away():
+    """Along a guarded step no guard decreases; it is the wanted step where none would.  The guard
+    of a solution has the sign by which its imaginary part changes."""
+    N = generic_root_count(RING.allocation).value
+    engine, rng, tried = HomotopyEngine(RING, root_count=N), np.random.default_rng(0), 0
+    for instance in [draw_instance(RING, 3, index) for index in range(20)]:
+        [pool] = engine.all_roots([instance])
+        if pool is None or pool.is_real.all():
+            continue
+        space = _Parameters(instance, engine.chain)
+        upper = pool.roots[pool.roots.imag.sum(axis=1) > 1e-6]
+        guards, wanted = space.kept_apart(upper), space.random(rng)
+        assert len(guards) == len(upper)
+        found = space.guarded(wanted, guards)
+        assert found is not None
+        step, cosine = found
+        flat, first = (
+            np.concatenate([v.ravel() for own in s for v in own.values()]) for s in (step, wanted)
+        )
+        assert np.linalg.norm(flat) == pytest.approx(1)
+        assert (guards @ flat).min() > -1e-9
+        assert flat @ first == pytest.approx(cosine)
+        if (guards @ first).min() > 0:
+            np.testing.assert_allclose(flat, first, atol=1e-9)
+        [moved] = engine.all_roots([space.moved(wanted, 1e-4)])
+        assert moved is not None
+        for z in upper:
+            near = moved.roots[np.argmin(np.abs(moved.roots - z).sum(axis=1))]
+            rate = float((space.kept_apart(z[None]) @ first)[0])
+            if abs(rate) > 0.02:
+                tried += 1
+                assert (np.linalg.norm(near.imag) > np.linalg.norm(z.imag)) == (rate > 0)
+    assert tried > 5
 
 
 def test_pairs_that_are_followed_leave_the_reals():
