@@ -392,9 +392,9 @@ def _rows(mask: dict[str, Any]) -> list[list[Any]]:
 
 def truth(claim: dict[str, Any]) -> Truth:
     """Whether the claim of a file is true, decided without its evidence."""
-    claim = {**claim, "problem": with_rows(claim["problem"])}
     if claim["format"] == DECISION:
         return _truth_of_decision(claim)
+    claim = {**claim, "problem": with_rows(claim["problem"])}
     if claim["format"] == "matchprob-design":
         return _truth_of_design(claim)
     if claim["format"] == "matchprob-recording":
