@@ -36,6 +36,8 @@ ORDER = 26
 # well inside the basin at the worst condition observed.
 _AIM = 1e-12
 _BASIN = 1e-8
+# The same for the point in doubles with which a path begins: no root is near a worse one.
+_ENTRY = 0.1
 # Relative accuracy of the points, as a share of the bits.
 _GOAL = 0.6
 _SHORTEST = 1e-6
@@ -133,7 +135,7 @@ class PreciseLine:
 
     def follow(self, left: float, guess: list[acb], far: float) -> tuple[float, list[acb]]:
         """Track as far as this precision allows; what is left is 0 at the second end."""
-        x = self.correct(left, guess, np.inf)
+        x = self.correct(left, guess, _ENTRY)
         if x is None:
             return left, guess
         halvings = 0

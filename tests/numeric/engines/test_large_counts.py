@@ -81,3 +81,13 @@ def test_the_homotopy_engine_says_where_the_root_count_is_out_of_reach(monkeypat
     assert "N could not be computed" in count.note
     assert "the engine multistart" in count.note
     assert "complex path" in count.note
+
+
+def test_roots_near_infinity_are_finished_in_many_bits():
+    """A dozen paths of this instance stop early in doubles; without their ends N is not reached."""
+    cells = RandomCells(budget=24, rows=5, max_per_row=6, max_per_column=12)
+    problem = Problem(LinearRNN(n=12, T=6, b=1, d=4, m=6), {"W": cells})
+    fixed = Problem.of(draw_instance(problem, 5, 0).allocation)
+    engine = HomotopyEngine(fixed, root_count=120, cache=False)
+    [count] = engine.count_many([draw_instance(fixed, 5, 1001)])
+    assert (count.status, count.complex, count.real) == ("complete", 120, 34)
