@@ -40,7 +40,7 @@ def test_estimates_under_a_bound(write, capsys, tmp_path):
     assert "max_abs 1" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("text", "word"), [(ROW, "settles nothing"), (MINIMAL, "minimal with")])
+@pytest.mark.parametrize(("text", "word"), [(ROW, "does not decide"), (MINIMAL, "minimal with")])
 def test_certify_says_what_its_verdict_means(text, word, write, capsys, tmp_path):
     """The note says what follows under constraints; the certificate verifies."""
     path, cert = write(text + '[constraints]\nsign = "keep"\n'), tmp_path / "c.json"
