@@ -62,7 +62,7 @@ def test_dependent_weights_are_named():
     text = circuit_reason(allocation, {}, 0)
     assert text.startswith("no budget is violated, but these")
     named = text.split(": ")[1].split()
-    assert f"these {len(named)} depend" in text
+    assert f"these {len(named)} are dependent" in text
     part = [c for c in allocation.cells if f"W1[{c[1]},{c[2]}]" in named]
     assert len(part) == len(named)
     assert allocation_rank(Allocation.from_cells(network, part)).rank == len(part) - 1
