@@ -16,6 +16,8 @@ chosen and the open groups:
   f(U) ≤ f(C) + Σ g_k over the others of U (gains never grow), so that U costs at
   least as much as the cheapest groups whose g_k sum up to wanted - f(C) (Wolsey's inequality for
   C [1]_, and the knapsack problem over it solved exactly).
+- *Needed groups*: if a column is not zero in the vectors of one group only, this group is in every
+  U that spans all vectors.  These groups are known without elimination; they are chosen first.
 - *Pairs*: U has one open group in addition to C, which reaches the required rank, or at least two.
 
 The knapsack needs few of the g_k: with upper bounds of some it is still a bound, and if the
@@ -90,6 +92,8 @@ class SpanningProblem:
         Groups that are chosen in any case.
     systems : sequence of (classes, caps)
         Largest number of groups of each class.
+    needed : frozenset of int
+        Groups known to be in every set of the required rank.
 
     Examples
     --------
@@ -107,6 +111,7 @@ class SpanningProblem:
     wanted: int
     start: frozenset[int] = frozenset()
     systems: Sequence[System] = ()
+    needed: frozenset[int] = frozenset()
     _nodes: dict[tuple[frozenset[int], frozenset[int]], _SpanningNode | None] = field(
         default_factory=dict, repr=False
     )
@@ -169,7 +174,7 @@ class SpanningProblem:
     def new_node(self, leaf: GroupLeaf, with_essential: bool) -> _SpanningNode | None:
         """The node of a leaf, with its essential groups or without."""
         check_time()
-        chosen = frozenset(leaf.chosen)
+        chosen = self.needed.union(leaf.chosen)
         others = self._able(chosen, leaf)
         if others is None:
             return None
@@ -279,7 +284,8 @@ class SpanningProblem:
 
     def quick_bound(self, leaf: GroupLeaf) -> int | None:
         """A bound from upper bounds of f, without a rank; None if the leaf contains no set."""
-        chosen, able = list(leaf.chosen), self._able(leaf.chosen, leaf)
+        chosen = sorted(self.needed.union(leaf.chosen))
+        able = self._able(chosen, leaf)
         if able is None:
             return None
         cost, reached = self.cost(chosen), 0

@@ -19,6 +19,10 @@ and a_t = min(a_{t-1} + n_t, |C_t|).  All samples pass through the same function
 zero at two random samples, it is zero for all, except with a probability that
 `RecordingQuestion.point_error` includes.
 
+A unit is in every recording of rank f(all) if a weight is not zero in its rows only: the rows of
+the recording span those of all units, so one of them is not zero there.  For example, the bias of a
+neuron without outgoing synapses is known from its own numbers only.
+
 **Combinations.** If an element has more rows than its rank can be, this number of random
 combinations of them has the same rank, together with any other rows, except with a probability that
 `algebra.ranks.generic_rank.deficit_error` bounds.
@@ -52,6 +56,8 @@ _REACHED = 1 << 16
 _AT_A_GLANCE = 1 << 19
 # Rows by which a span is extended at once.
 _TOGETHER = 512
+# Samples at which it is seen on which weights a number depends.
+SEEN = 2
 _BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
 # Called with the point, the rows and the element of each row.
 Check = Callable[[Point, Residues, np.ndarray], None]
@@ -71,7 +77,8 @@ def groups_at(question: RecordingQuestion, point: Point, check: Check | None = N
     groups = Groups(blocks.part, blocks.sizes, question.allocation.size, point.p)
     many = sum(blocks.sizes) * question.allocation.size > _REACHED
     if question.of_units and (many or not groups.is_small):
-        groups.reach = _Reach(question, point).most
+        reach = _Reach(question, point)
+        groups.reach, groups.sole = reach.most, reach.sole
         blocks.most = len(question.owners[0][1]) * _numbers_a_step(question)
     blocks.is_small = groups.is_small and groups.reach is None
     return groups
@@ -204,7 +211,7 @@ class _Reach:
     def __init__(self, question: RecordingQuestion, point: Point) -> None:
         network, cells = question.parametrized.network, question.allocation.cells
         names = sorted(question.allocation.matrices)
-        few = Point(point.p, point.seed, point.weights, point.X[:, :2])
+        few = Point(point.p, point.seed, point.weights, point.X[:, :SEEN])
         [(_, inside)] = question.owners
         factors = network.modular_readings(STATES, few, names)
         place = {k: i for i, k in enumerate(question.allowed)}
@@ -230,6 +237,13 @@ class _Reach:
                     self.rows[place[element], t] = _numbers_a_step(question)
                     self.bits[place[element], t] = packed[unit]
         np.bitwise_or.accumulate(self.bits, axis=1, out=self.bits)
+
+    @property
+    def sole(self) -> frozenset[int]:
+        """Units that are the only ones whose numbers depend on some weight."""
+        known = np.unpackbits(self.bits[:, -1], axis=1)
+        alone = known[:, known.sum(axis=0) == 1]
+        return frozenset(np.flatnonzero(alone.any(axis=1)).tolist())
 
     def most(self, chosen: Iterable[int], others: Sequence[int]) -> np.ndarray:
         """An upper bound of f of the chosen units with each of some others."""

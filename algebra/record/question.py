@@ -58,7 +58,7 @@ from algebra.ranks.generic_rank import (
 from algebra.ranks.jacobian import jacobian, random_point
 from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.size import FOR_GROUPS, check_size
-from algebra.record.blocks import Check, groups_at, span_at
+from algebra.record.blocks import SEEN, Check, groups_at, span_at
 from algebra.record.elements import Recordable, check_kinds, elements_of, numbers_of
 
 # Kinds of caps: on entries of one output, on entries of one sample, on one population's elements.
@@ -225,7 +225,9 @@ class RecordingQuestion:
         """
         network = self.parametrized.network
         units = sum(len(of) for _, inside in self.owners for of in inside)
-        missed = units * self.allocation.size * deficit_error(network, 1, bits=self.bits) ** 2
+        samples = min(SEEN, network.m)
+        seen = deficit_error(network, 1, bits=self.bits) ** samples
+        missed = units * self.allocation.size * seen
         return deficit_error(network, max(1, self.rank.rank), bits=self.bits) + missed
 
     # -- the problems ----------------------------------------------------------------------
@@ -254,12 +256,14 @@ class RecordingQuestion:
         `check` is called with all rows that are computed.
         """
         place = {k: i for i, k in enumerate(self.allowed)}
+        groups = groups_at(self, self.point(p, number), check)
         return SpanningProblem(
-            groups_at(self, self.point(p, number), check),
+            groups,
             self.units(self.allowed),
             self.rank.rank,
             frozenset(place[k] for k in self.must),
             self.systems(self.allowed, frozenset()),
+            groups.sole,
         )
 
     def problem(self, p: int, number: int) -> CappedProblem:

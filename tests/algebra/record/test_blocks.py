@@ -8,7 +8,7 @@ import pytest
 
 from algebra.linalg.modular import rank
 from algebra.matroids import groups as groups_module
-from algebra.matroids.groups import Groups
+from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
@@ -71,6 +71,24 @@ def test_large_and_small_agree(monkeypatch, kind, learnable):
     assert verify_recording(large.proof_file()).holds
     forged = {**large.proof_file(), "recorded": list(large.proof_file()["recorded"])[:-1]}
     assert not verify_recording(forged).holds
+
+
+@pytest.mark.parametrize("kind", ["linear", "tanh"])
+@pytest.mark.parametrize("seed", range(3))
+def test_sole_units_are_in_every_recording(as_if_large, kind, seed):
+    """Without one of them the rank falls; they are found, and chosen before the search."""
+    question = recording_question(circuit(kind, seed=seed, share=0.15), "units")
+    problem = question.groups(*next(question.points()))
+    everything = frozenset(range(9))
+    assert problem.needed
+    for k in everything:
+        falls = problem.groups.rank(everything - {k}) < problem.wanted
+        assert falls or k not in problem.needed
+    node = problem.node(problem.whole)
+    assert problem.needed <= node.chosen
+    for k in problem.needed:
+        assert problem.quick_bound(GroupLeaf((), (k,))) is None
+    assert problem.bound(problem.whole) >= len(problem.needed)
 
 
 def test_a_span_needs_few_things(as_if_large, monkeypatch):
