@@ -113,10 +113,10 @@ class BallTape:
             if op == DOTS:
                 rows, inner, columns = count
                 found = acb_mat(rows, inner, a(x)) * acb_mat(inner, columns, b(x))
-                values = found.entries()
+                values = (found.mid() if points else found).entries()
                 if points:
                     for to, value in zip(c, values, strict=True):
-                        x[to] = (x[to] + value).mid()
+                        x[to] = value if x[to] is _ZERO else (x[to] + value).mid()
                 else:
                     for to, value in zip(c, values, strict=True):
                         x[to] += value
