@@ -152,14 +152,18 @@ class SpanningProblem:
         return self.groups.rank(chosen) >= self.wanted
 
     def _able(self, chosen: Iterable[int], leaf: GroupLeaf) -> list[int] | None:
-        """The open groups that the caps permit with the chosen ones; None if these violate caps."""
+        """The open groups that the caps permit with the chosen ones.
+
+        None if these violate caps, or if a needed group is banned.
+        """
         remaining = self.remaining_caps(chosen)
-        if any(n < 0 for caps in remaining for n in caps):
+        if any(n < 0 for caps in remaining for n in caps) or self.needed & {*leaf.banned}:
             return None
         return [
             k
             for k in self.groups.open(leaf)
-            if all(caps[of[k]] > 0 for (of, _), caps in zip(self.systems, remaining, strict=True))
+            if k not in self.needed
+            and all(caps[of[k]] > 0 for (of, _), caps in zip(self.systems, remaining, strict=True))
         ]
 
     def node(self, leaf: GroupLeaf) -> _SpanningNode | None:
