@@ -8,9 +8,10 @@ The lines after a command are a transcript: each part between lines ``...`` must
 output, in this order.  White space and times in seconds are not compared, so a page may fold lines.
 
 Several commands run at a time (JOBS, by default the number of processors); a command that names the
-same file, or the same figure, as one before it waits for that one.  ``readme_commands.py PAGE …``
-runs the commands of these pages only.  The exit status is 1 after a command that fails or a
-transcript that differs.
+same file, or the same figure, as one before it waits for that one.  A command that several pages
+show runs once, unless it names a file: another page may have written that one in between.
+``readme_commands.py PAGE …`` runs the commands of these pages only.  The exit status is 1 after a
+command that fails or a transcript that differs.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = ("git clone", "cd ", "make test")
 FIGURE = " --trials 1 --points 2"
+# A command, and its transcripts: parts of what it prints.
+Shown = tuple[str, list[list[str]]]
 
 
 def transcripts(text: str) -> list[tuple[str, list[str]]]:
@@ -71,12 +75,12 @@ def names(command: str) -> set[str]:
     return files | ({words[2]} if "reproduce" in words[:-1] else set())
 
 
-def ready(todo: list[str], running: list[str]) -> str | None:
-    """The first command that has to wait for none before it."""
+def ready(todo: list[str], running: list[str]) -> int | None:
+    """The place of the first command that has to wait for none before it."""
     before = set().union(*map(names, running))
-    for command in todo:
+    for place, command in enumerate(todo):
         if not names(command) & before:
-            return command
+            return place
         before |= names(command)
     return None
 
@@ -101,21 +105,45 @@ def run(shown: str, scratch: Path) -> tuple[str, float, subprocess.CompletedProc
     return command, time.perf_counter() - start, done
 
 
-def run_all(shown: dict[str, list[list[str]]], scratch: Path, jobs: int) -> bool:
+def listed(texts: Iterable[str]) -> list[Shown]:
+    """The commands of some pages in their order, each with the transcripts that pages show.
+
+    Examples
+    --------
+    >>> page = "```console\\n$ ls\\nx.csv\\n$ cat x.csv\\n```\\n"
+    >>> [command for command, _ in listed([page, page])]
+    ['ls', 'cat x.csv', 'cat x.csv']
+    """
+    found: list[Shown] = []
+    once: dict[str, list[list[str]]] = {}
+    for text in texts:
+        for command, parts in transcripts(text):
+            if command.startswith(SKIPPED):
+                continue
+            if command in once:
+                once[command].append(parts)
+                continue
+            found.append((command, [parts]))
+            if not names(command) or "reproduce" in command:
+                once[command] = found[-1][1]
+    return found
+
+
+def run_all(todo: list[Shown], scratch: Path, jobs: int) -> bool:
     """Whether all succeed and print what is shown; none is started after a command that fails."""
-    todo = list(shown)
-    running: dict[Future[tuple[str, float, subprocess.CompletedProcess[str]]], str] = {}
+    todo = list(todo)
+    running: dict[Future[tuple[str, float, subprocess.CompletedProcess[str]]], Shown] = {}
     fine = is_true = True
     with ThreadPoolExecutor(jobs) as pool:
         while running or (todo and fine):
             while fine and len(running) < jobs:
-                command = ready(todo, list(running.values()))
-                if command is None:
+                at = ready([c for c, _ in todo], [c for c, _ in running.values()])
+                if at is None:
                     break
-                todo.remove(command)
-                running[pool.submit(run, command, scratch)] = command
+                shown = todo.pop(at)
+                running[pool.submit(run, shown[0], scratch)] = shown
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                transcript = shown[running.pop(future)]
+                _, transcript = running.pop(future)
                 command, seconds, done = future.result()
                 print(f"{done.returncode}  {seconds:6.1f} s  {command}", flush=True)
                 if done.returncode:
@@ -134,12 +162,7 @@ def main() -> int:
     docs = sorted((ROOT / "docs").rglob("*.md"))
     docs = [p for p in docs if p.relative_to(ROOT / "docs").parts[0] not in made]
     pages = [Path(name) for name in sys.argv[1:]] or [ROOT / "README.md", *docs]
-    # A command that several pages show runs once.
-    todo: dict[str, list[list[str]]] = {}
-    for page in pages:
-        for command, parts in transcripts(page.read_text(encoding="utf-8")):
-            if not command.startswith(SKIPPED):
-                todo.setdefault(command, []).append(parts)
+    todo = listed(page.read_text(encoding="utf-8") for page in pages)
     if not todo:
         print("README.md and docs/ show no command", file=sys.stderr)
         return 1

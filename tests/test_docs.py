@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.readme_commands import missing, transcripts
+from scripts.readme_commands import listed, missing, ready, transcripts
 
 ROOT = Path(__file__).parents[1]
 # Pages that the site makes, and those it makes of the examples.
@@ -74,3 +74,15 @@ def test_transcripts_are_compared_with_what_is_printed():
     assert not missing(parts, "found 3 in\n12.25 s\nmore\n  N =\n  2\n")
     assert missing(parts, "found 4 in 0.5 s\nN = 2") == parts[0]
     assert missing(parts, "N = 2\nfound 3 in 0.5 s") == parts[1]
+
+
+def test_commands_on_files_run_for_each_page():
+    """Another page may have written the file; commands of one file wait for each other."""
+    page = "```console\n$ help\nhelped\n$ make x.json\n$ verify x.json\nholds\n```\n"
+    shown = listed([page, page.replace("holds", "fails")])
+    commands = [command for command, _ in shown]
+    assert commands == ["help", "make x.json", "verify x.json", "make x.json", "verify x.json"]
+    assert shown[0][1] == [["helped"], ["helped"]]
+    assert [parts for _, parts in shown[1:]] == [[[]], [["holds"]], [[]], [["fails"]]]
+    assert ready(commands[2:], ["make x.json"]) is None
+    assert ready(["make x.json", "help"], ["verify x.json"]) == 1

@@ -66,6 +66,8 @@ class Grid {
     this.pointing = -1;
     /** @type {{ brush: string, value: number } | null} */
     this.stroke = null;
+    /** @type {number | null} where the stroke is */
+    this.last = null;
     this.count = h("span", { class: "mp-count" });
     this.element = h("section", { class: "mp-matrix", "data-matrix": name });
     this.head = h(
@@ -93,16 +95,18 @@ class Grid {
   /** @param {number} k @param {string} [brush] */
   begin(k, brush = this.host.brush()) {
     this.stroke = { brush, value: this.next(brush, k) };
-    this.touch(k);
+    this.last = k;
+    this.touch([k]);
   }
 
-  /** @param {number} k */
-  touch(k) {
-    if (!this.stroke) return;
-    if (paint(this.host.state(), this.name, k, this.stroke.brush, this.stroke.value)) {
-      this.drawOne(k);
-      this.host.painted(false);
-    }
+  /** @param {number[]} cells that the stroke paints */
+  touch(cells) {
+    const { stroke } = this;
+    if (!stroke) return;
+    const state = this.host.state();
+    const painted = cells.filter((k) => paint(state, this.name, k, stroke.brush, stroke.value));
+    for (const k of painted) this.drawOne(k);
+    if (painted.length) this.host.painted(false);
   }
 
   end() {
@@ -281,9 +285,19 @@ class Grid {
     }
   }
 
-  /** @param {number} k where a stroke has come to */
+  /**
+   * Fast strokes jump over cells: all on the straight line between are painted.
+   * @param {number} k where a stroke has come to
+   */
   along(k) {
-    this.touch(k);
+    const from = this.last ?? k;
+    const [a, b] = [Math.floor(from / this.columns), from % this.columns];
+    const [c, d] = [Math.floor(k / this.columns), k % this.columns];
+    const steps = Math.max(Math.abs(c - a), Math.abs(d - b), 1);
+    const at = (/** @type {number} */ s) =>
+      Math.round(a + ((c - a) * s) / steps) * this.columns + Math.round(b + ((d - b) * s) / steps);
+    this.touch(Array.from({ length: steps + 1 }, (_, s) => at(s)));
+    this.last = k;
   }
 
   drawCount() {
@@ -512,7 +526,6 @@ class CanvasGrid extends Grid {
     const k = this.cellOf(event);
     this.canvas.focus({ preventScroll: true });
     if (k !== null) {
-      this.last = k;
       this.begin(k);
       this.moveTo(k);
     } else if (j < 0 && i >= 0 && i < this.rows) this.fillLine(this.rowCells(i));
@@ -525,23 +538,6 @@ class CanvasGrid extends Grid {
     const before = this.pointing;
     super.moved(event);
     if (this.pointing !== before) this.canvas.title = this.describe(this.pointing);
-  }
-
-  /** @param {number} k */
-  along(k) {
-    // Fast strokes jump over cells: all on the straight line between are painted.
-    const { brush, value } = /** @type {{ brush: string, value: number }} */ (this.stroke);
-    const [a, b] = [Math.floor((this.last ?? k) / this.columns), (this.last ?? k) % this.columns];
-    const [c, d] = [Math.floor(k / this.columns), k % this.columns];
-    const steps = Math.max(Math.abs(c - a), Math.abs(d - b), 1);
-    for (let s = 0; s <= steps; s++) {
-      const i = Math.round(a + ((c - a) * s) / steps);
-      const j = Math.round(b + ((d - b) * s) / steps);
-      paint(this.host.state(), this.name, i * this.columns + j, brush, value);
-    }
-    this.last = k;
-    this.draw();
-    this.host.painted(false);
   }
 
   /** @param {number} k */
