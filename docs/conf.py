@@ -51,7 +51,8 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(ROOT / "examples")],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
-    "ignore_pattern": r"__init__\.py",
+    # The scripts of the papers' figures run for minutes; `docs/figures.md` shows their results.
+    "ignore_pattern": r"__init__\.py|[/\\]papers[/\\]",
     "within_subsection_order": "made_pages.gallery_order",
     "download_all_examples": False,
     "show_memory": False,

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from algebra.errors import InputError, whole_number
+from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.confidence_sequences import confidence_sequence
@@ -132,7 +133,7 @@ class Race:
         others = len(self.entrants) - 1
         return (
             f"MP {_share(e.estimate):.4f} {e.interval}, shown to be higher than that of {beaten} "
-            f"of the {others} others"
+            f"of {plural(others, f'{others} other allocation')}"
         )
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.linalg import rational_lp as exact_simplex
-from algebra.linalg.rational_lp import INFEASIBLE, maximize
+from algebra.linalg.rational_lp import INFEASIBLE, UNBOUNDED, maximize
 from algebra.networks.normalization import NormNet
 from algebra.normalization.matching import match_instance
 from algebra.problems.problem import Problem
@@ -35,7 +35,9 @@ def test_a_guess_never_changes_the_answer(rows, columns, seed):
     nonsense = [int(c) for c in rng.integers(0, columns + rows, rows)]
     for basis in (guess_basis(A.astype(float), b.astype(float), cost.astype(float)), nonsense):
         found = maximize(*program, basis=basis)
-        assert (found.status, found.value) == (plain.status, plain.value)
+        assert found.status == plain.status
+        # The last vertex of an unbounded program depends on the first one.
+        assert found.status == UNBOUNDED or found.value == plain.value
         if found.status == INFEASIBLE:
             y = found.proof
             assert all(

@@ -33,7 +33,7 @@ def test_equal_allocations_are_not_told_apart():
     race = successive_halving([OFF, OFF], first=16, most=64)
     assert not race.is_settled
     assert [e.estimate.trials for e in race.entrants] == [64, 64]
-    assert "0 of 1 others" in str(race)
+    assert "0 of 1 other allocation" in str(race)
 
 
 def test_halving_spends_on_the_better_half():
