@@ -51,8 +51,7 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(ROOT / "examples")],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
-    # The scripts of the papers' figures run for minutes; `docs/figures.md` shows their results.
-    "ignore_pattern": r"__init__\.py|[/\\]papers[/\\]",
+    "ignore_pattern": r"__init__\.py",
     "within_subsection_order": "made_pages.gallery_order",
     "download_all_examples": False,
     "show_memory": False,
