@@ -36,12 +36,13 @@ def of_model(verb):
 
 
 RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
+ONE_ROW = (np.arange(70)[:, None] == 3).astype(int) * np.ones((1, 70), int)
 WIDE = mp.Problem(mp.LinearRNN(n=70, T=2, b=1, d=1, m=2), {"W": np.eye(70, dtype=int)})
 MADE = {
     "inspect": lambda: mp.inspect(DIAGONAL),
     "inspect, 21 equations": lambda: mp.inspect(mp.Problem(LARGE, {"W": np.eye(9, dtype=int)})),
     "certify": lambda: mp.certify(DIAGONAL),
-    "certify, 70 columns": lambda: mp.certify(WIDE),
+    "certify, 70 columns": lambda: mp.certify(mp.Problem(WIDE.network, {"W": ONE_ROW})),
     "verify": lambda: mp.verify(mp.certify(DIAGONAL)),
     "decide": lambda: next(
         found for k in range(20) if (found := mp.decide(RELU, index=k)).witness is not None
