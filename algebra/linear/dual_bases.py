@@ -39,8 +39,7 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.linear.reachable import layers_of
-from algebra.problems.laws.values import residue, restrict
+from algebra.linear.reachable import fixed_and_teacher, layers_of
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 
@@ -88,7 +87,7 @@ def dual_order(problem: Problem, seed: int = 0) -> tuple[Vector, ...] | None:
     return None
 
 
-def asked(problem: Problem) -> dict[str, np.ndarray]:
+def required_entries(problem: Problem) -> dict[str, np.ndarray]:
     """The entries of each matrix with an equation: fixed weights, and zeros of the student."""
     _widths, ends = layers_of(problem.network)
     found = {}
@@ -113,7 +112,7 @@ def _order(problem: Problem, rng: random.Random) -> tuple[Vector, ...] | None:
             for side in (ROW, COLUMN):
                 alone[side, layer, unit] = 0
                 beside[side, layer, unit] = [(1 - side, layer, k) for k in range(width)]
-    for name, mask in asked(problem).items():
+    for name, mask in required_entries(problem).items():
         a, b = ends[name]
         for i, j in np.argwhere(mask).tolist():
             row, column = (ROW, a, i), (COLUMN, b, j)
@@ -143,13 +142,8 @@ def _applies(problem: Problem, order: tuple[Vector, ...], rng: random.Random) ->
     """Whether the equations of each step are independent at a random point."""
     p = random_prime(rng)
     widths, ends = layers_of(problem.network)
-    fixed, teacher = (
-        {name: random_residues(shape, p, rng) for name, shape in problem.network.shapes.items()}
-        for _ in range(2)
-    )
-    restrict(fixed, problem.student(), residue(p))
-    restrict(teacher, problem.support, residue(p))
-    masks = asked(problem)
+    fixed, teacher = fixed_and_teacher(problem, p, rng)
+    masks = required_entries(problem)
     known: dict[Vector, np.ndarray] = {}
     for side, layer, unit in order:
         check_time()

@@ -141,16 +141,24 @@ def _look(
     return tuple(look)
 
 
-def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
-    """Whether the theorem's hypotheses hold at a random point."""
-    p = random_prime(rng)
-    _widths, ends = layers_of(problem.network)
+def fixed_and_teacher(
+    problem: Problem, p: int, rng: random.Random
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Random weights modulo p of a student and of a teacher, 0 where there is no weight."""
     fixed, teacher = (
         {name: random_residues(shape, p, rng) for name, shape in problem.network.shapes.items()}
         for _ in range(2)
     )
     restrict(fixed, problem.student(), residue(p))
     restrict(teacher, problem.support, residue(p))
+    return fixed, teacher
+
+
+def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
+    """Whether the theorem's hypotheses hold at a random point."""
+    p = random_prime(rng)
+    _widths, ends = layers_of(problem.network)
+    fixed, teacher = fixed_and_teacher(problem, p, rng)
     # Unknowns: entries (k, j) of P within a block.
     number: dict[tuple[int, int, int], int] = {}
     block_of: list[dict[int, Block]] = []
