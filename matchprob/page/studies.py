@@ -148,22 +148,11 @@ class Studies:
         kind = event.pop("event")
         with self._lock:
             is_running = study.event["status"] == "running"
-            if kind == "study":
-                event.pop("running")
-                more = {key: value for key, value in event.items() if key != "digest"}
+            if kind in ("study", "comparison"):
+                more = event
                 if found is not None:
                     study.found = found
-                    done = not event.get("partial") and event["trials"] >= event["requested"]
-                    more["status"] = "done" if done else "stopped"
-                    more["text"] = event.get("trouble") or event.get("text", "")
-            elif kind == "comparison":
-                study.found = found
-                more = {
-                    "comparison": event,
-                    "text": event["text"],
-                    "status": "stopped" if event["partial"] else "done",
-                    "trials": event["trials"],
-                }
+                    more["status"] = "stopped" if found.is_partial else "done"
             elif kind == "progress":
                 more = {"trials": event["done"] // 2}
             elif kind == "phase":

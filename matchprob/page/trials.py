@@ -17,6 +17,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
+from algebra.results import named
 from matchprob.api.estimate import compare as compare_problems
 from numeric.counts import InstanceCount
 from numeric.profiles.measures import find_measure
@@ -67,9 +68,9 @@ def estimate(problem: Problem, ask: Mapping[str, Any], report: Report) -> None:
         if not ask["complete"]:
             sizes.why = "not every solution of a trial was counted"
 
-        def picture(now: Estimate, **more: Any) -> dict[str, Any]:
+        def picture(now: Estimate) -> dict[str, Any]:
             data = {**estimate_data(now), "bounds": points, "bounds_why": sizes.why}
-            return {"event": "study", **data, **more}
+            return {"event": "study", **data}
 
         def advance(count: InstanceCount) -> None:
             nonlocal next_picture, next_profile, points
@@ -89,7 +90,7 @@ def estimate(problem: Problem, ask: Mapping[str, Any], report: Report) -> None:
                 is_rough = not points or points[0]["trials"] < _FEW
                 pause = 0.0 if is_rough else _REDRAW
                 next_profile = ended + max(pause, _SHARE * (ended - began))
-            report(picture(now, running=True))
+            report(picture(now))
             ended = time.monotonic()
             # Events of many trials take longer to make, and are made less often.
             next_picture = ended + max(_PULSE, _SHARE * (ended - began))
@@ -101,8 +102,8 @@ def estimate(problem: Problem, ask: Mapping[str, Any], report: Report) -> None:
             points = sizes.points(found.counts)
             if study.is_broken_off or not sizes.missing(found.counts):
                 break
-            report(picture(found, running=True))
-    report(picture(found, running=False), found)
+            report(picture(found))
+    report(picture(found), found)
 
 
 def compare(first: Problem, second: Problem, ask: Mapping[str, Any], report: Report) -> None:
@@ -136,18 +137,15 @@ def compare(first: Problem, second: Problem, ask: Mapping[str, Any], report: Rep
 
 
 def estimate_data(found: Estimate) -> dict[str, Any]:
-    """An estimate in the page's format."""
-    if not found.counts:
-        return {"trials": 0, "requested": found.requested, "trouble": found.trouble}
-    data = found.to_dict()
+    """An estimate in the page's format: what its document says, and numbers that the page draws."""
+    document, interval = found.document(), found.interval()
+    chance = {"low": interval.low, "high": interval.high, "value": found.estimate}
     return {
-        **data,
-        "digest": found.problem.digest,
-        "text": str(found),
-        "value_text": found.value_text,
-        "lower_bound": found.is_lower_bound,
-        "partial": found.is_partial,
-        "trouble": found.trouble,
+        **named(found, "trials", "requested"),
+        "title": document.title,
+        "text": document.title + (f" ({found.trouble})" if found.trouble else ""),
+        "document": document.html(),
+        "chance": chance if found.trials else None,
     }
 
 
@@ -240,11 +238,11 @@ class Sizes:
 
 
 def comparison_data(found: Comparison) -> dict[str, Any]:
-    """A comparison in the page's format."""
+    """A comparison in the page's format: what its document says, and both estimates."""
+    document = found.document()
     return {
-        **found.to_dict(),
-        "first": estimate_data(found.first),
-        "second": estimate_data(found.second),
-        "text": found.summary,
-        "partial": found.is_partial,
+        "trials": found.trials,
+        "estimates": [estimate_data(found.first), estimate_data(found.second)],
+        "text": document.title,
+        "html": document.html(),
     }

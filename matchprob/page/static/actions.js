@@ -1,7 +1,7 @@
 // @ts-check
 // What takes longer: Certify, Estimate, Repair, Design, Compare, Identify.
 
-import { copy, fill, h } from "./dom.js";
+import { copy, fill, h, rendering } from "./dom.js";
 
 const ACTIONS = [
   ["certify", "Certify", "Decide it with more time, with a certificate that others can check."],
@@ -181,7 +181,7 @@ export function makeActions(host) {
         h("p", {}, isRunning ? h("span", { class: "mp-spin", "aria-hidden": "true" }) : null,
           event.status === "failed" ? "Not done: " : "", words),
         isRunning && share !== null ? progress(share, `${event.trials} of ${event.requested}`) : null,
-        event.html ? table(event.html) : null,
+        event.html ? rendering(event.html) : null,
         event.status === "done" || (event.trials && !isRunning)
           ? h("button", { type: "button", class: "mp-small", onclick: () => host.save(current) },
               current === "certify" ? "Save the certificate" : "Save the result")
@@ -232,14 +232,4 @@ function progress(share, words) {
   const bar = h("div", { class: "mp-progress", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.round(100 * share), "aria-label": words }, h("i", {}));
   bar.firstChild.style.width = `${100 * share}%`;
   return bar;
-}
-
-/**
- * A result as notebooks show it: a table that Python has made, every text of it escaped.
- * @param {string} html
- */
-function table(html) {
-  const frame = h("div", { class: "mp-result" });
-  frame.innerHTML = html;
-  return frame;
 }

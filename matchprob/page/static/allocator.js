@@ -535,8 +535,8 @@ class View {
     const mine = Object.values(this.studies).filter((s) => s.what === "estimate" && s.digest === digest);
     if (mine.length) return mine.at(-1);
     for (const study of Object.values(this.studies).reverse()) {
-      const at = study.comparison ? study.digests.indexOf(digest) : -1;
-      if (at >= 0) return { ...(at ? study.comparison.second : study.comparison.first), status: "done" };
+      const at = study.estimates ? study.digests.indexOf(digest) : -1;
+      if (at >= 0) return { ...study.estimates[at], status: "done" };
     }
     return undefined;
   }
@@ -788,7 +788,7 @@ class View {
   summary(digest, looked) {
     const { word } = verdictOf(looked, this.verdicts[digest], this.unknowns[digest]);
     const chance = chanceOf(word, this.estimateOf(digest));
-    const value = !chance ? "" : chance.value === null ? "MP undecided" : `MP ${chance.certified ? "=" : "≈"} ${chance.certified ? chance.value : chance.value.toFixed(3)}`;
+    const value = chance?.text ?? "";
     return h("div", { class: "mp-summary" },
       h("span", { class: `mp-chip mp-is-${word}`, "data-verdict": word }, h("span", { "aria-hidden": "true" }, `${SIGNS[word]} `), word === "pending" ? "deciding" : word),
       h("span", { class: "mp-soft" }, value),

@@ -1,7 +1,7 @@
 // @ts-check
-// The match probability: a bar with its interval, root counts, the largest allowed weight.
+// The match probability: a bar with its interval, the largest allowed weight, the estimate's document.
 
-import { fill, h, plural, svg } from "./dom.js";
+import { fill, h, plural, rendering, svg } from "./dom.js";
 
 /**
  * @param {number} value
@@ -47,10 +47,9 @@ export function bar(chance, label) {
 export function chanceOf(verdict, study) {
   if (verdict === "maximal" || verdict === "minimal") {
     const value = verdict === "maximal" ? 1 : 0;
-    return { low: value, high: value, value, certified: true };
+    return { low: value, high: value, value, certified: true, text: `MP = ${value}, certified` };
   }
-  if (study?.trials) return { low: study.low, high: study.high, value: study.estimate ?? null };
-  return null;
+  return study?.chance ? { ...study.chance, text: study.title } : null;
 }
 
 /**
@@ -63,28 +62,18 @@ export function chanceOf(verdict, study) {
 export function showChance(card, verdict, study, host) {
   const chance = chanceOf(verdict, study);
   const isRunning = study?.status === "running";
-  const value = !chance
-    ? "not estimated yet"
-    : chance.certified
-      ? `MP = ${chance.value}`
-      : `MP ${chance.value === null ? (study.value_text ?? "undecided") : `≈ ${percent(chance.value)}`}`;
-  const interval = chance && !chance.certified
-    ? `95 % interval [${percent(chance.low)}, ${percent(chance.high)}]`
-    : chance?.certified ? "certified: no trial is needed" : "";
+  const text = chance?.text ?? "not estimated yet";
   if (!card.children.length) {
     fill(card, h("div", {}), h("div", { class: "mp-control" }), h("div", {}), h("div", {}));
   }
-  const [above, control, below, sizes] = /** @type {any[]} */ ([...card.children]);
+  const [above, control, sizes, below] = /** @type {any[]} */ ([...card.children]);
   fill(
     above,
-    h("div", { class: "mp-chance" },
-      h("strong", { class: "mp-value" }, value),
-      h("span", { class: "mp-soft" }, interval)),
-    bar(chance, `match probability: ${value}, ${interval}`),
+    h("strong", { class: "mp-value" }, text),
+    bar(chance, `match probability: ${text}`),
     study?.trials || isRunning
       ? h("p", { class: "mp-soft", "data-trials": study.trials },
           `${study.trials} of ${study.requested} trials`,
-          study.trials ? `: ${study.matched} matched, ${study.unmatched} not, ${study.undetermined} undetermined` : "",
           study.status === "stopped" ? " (stopped)" : "",
           study.status === "failed" ? ` (ended: ${study.text})` : "")
       : null,
@@ -99,28 +88,8 @@ export function showChance(card, verdict, study, host) {
         ? h("button", { type: "button", class: "mp-small", onclick: host.run }, "Estimate with 1,000 trials")
         : null);
   }
-  fill(below, study?.trials ? histogram(study) : null);
   slider(sizes, study, host);
-}
-
-/**
- * Trials by number of real solutions.
- * @param {any} study
- */
-function histogram(study) {
-  const entries = Object.entries(study.real_roots ?? {});
-  if (!entries.length) return null;
-  const most = Math.max(...entries.map(([, count]) => Number(count)));
-  return h("div", { class: "mp-histogram", role: "group", "aria-label": "trials by number of real solutions" },
-    h("h4", {}, "Real solutions of an instance"),
-    entries.map(([roots, count]) => {
-      const line = h("div", { class: "mp-bin" },
-        h("span", {}, roots),
-        h("span", { class: `mp-tower${roots === "0" ? " mp-zero" : ""}` }),
-        h("span", { class: "mp-soft" }, String(count)));
-      line.children[1].style.width = `${(70 * Number(count)) / most}%`;
-      return line;
-    }));
+  fill(below, study?.trials ? rendering(study.document) : null);
 }
 
 /**

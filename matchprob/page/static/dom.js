@@ -72,6 +72,16 @@ export function plural(count, noun) {
 }
 
 /**
+ * A document as notebooks show it: Python has made it, and escaped every text in it.
+ * @param {string} html
+ */
+export function rendering(html) {
+  const frame = h("div", { class: "mp-result" });
+  frame.innerHTML = html;
+  return frame;
+}
+
+/**
  * Text on the clipboard, also where the browser allows no clipboard.
  * @param {string} text
  * @returns {Promise<boolean>}

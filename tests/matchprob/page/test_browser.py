@@ -212,7 +212,7 @@ def test_an_estimate_streams_and_is_cancelled(open_page):
     page.click(".mp-cancel")
     page.wait_for_selector(".mp-told-stopped")
     expect(page.locator("[data-trials]")).to_contain_text("(stopped)")
-    expect(page.locator(".mp-histogram")).to_have_count(1)
+    expect(page.locator(".mp-card .mp-result")).to_contain_text("real solutions")
     # A machine so slow that the job had to be killed before it knew a size says so.
     expect(page.locator(".mp-bound input, .mp-unbounded")).to_have_count(1)
 

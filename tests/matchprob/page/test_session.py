@@ -159,16 +159,22 @@ def test_studies_are_shared(front, workshop, tmp_path):
     second = Session(DIAGONAL, workshop, front.studies, other.append, folder=tmp_path)
     front.say("study", DIAGONAL, options={"trials": 40, "complete": True})
     found = front.told("study", status="done")
-    assert (found["trials"], found["undetermined"]) == (40, 0)
-    assert found["bounds"][-1]["matched"] == found["matched"]
-    assert sum(found["real_roots"].values()) == 40
+    estimate = front.studies.result(found["study"])
+    assert (found["trials"], estimate.undetermined) == (40, 0)
+    assert found["bounds"][-1]["matched"] == estimate.matched
+    assert (found["title"], found["document"]) == (
+        str(estimate.document().title),
+        estimate._repr_html_(),
+    )
+    assert sum(estimate.histogram.values()) == 40
     second.receive({"verb": "hello"})
     welcome = next(e for e in other if e["event"] == "welcome")
     assert welcome["studies"][0]["study"] == found["study"]
     row = Problem(NET, {"W": [[1, 1], [0, 0]]})
     front.say("study", DIAGONAL, other=state_of(row).to_dict(), options={"trials": 30})
     found = front.told("study", what="compare", status="done")
-    assert found["comparison"]["first"]["trials"] == found["comparison"]["second"]["trials"] == 30
+    assert [one["trials"] for one in found["estimates"]] == [30, 30]
+    assert found["html"] == front.studies.result(found["study"])._repr_html_()
     front.say("save", DIAGONAL, what="result", result=found["study"], name="c")
     assert json.loads((tmp_path / "c.json").read_text())["trials"] == 30
     second.close()
