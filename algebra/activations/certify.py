@@ -10,12 +10,10 @@ networks have no finite count of solutions, and the other cases are undecided.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
-from algebra.activations.reach import everything_learns, read_out_part, stuck_output
+from algebra.activations.reach import read_out_part, stuck_output
 from algebra.certificates.certificate import (
-    DISCRETE,
     INTERMEDIATE,
     MAXIMAL,
     MINIMAL,
@@ -23,10 +21,10 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort, Tools
+from algebra.certificates.on_ranks import OnRanks, certified
 from algebra.certificates.reach_of_laws import beyond
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.certify import certify_linear, generic_ranks, why_minimal
-from algebra.linear.evidence import OnRanks
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
@@ -34,8 +32,6 @@ from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank
-from algebra.ranks.jacobian import all_cells
-from algebra.ranks.minors import minor_in_time, none_found
 from algebra.theorems.statements import what_theorems_say
 
 
@@ -47,18 +43,13 @@ def certify_activated(problem: Problem, effort: Effort) -> Certificate:
     if reduction is not None:
         found = certify_linear(reduction.problem, effort)
         return replace(found, problem=problem)
-    start = time.monotonic()
-    notes = () if problem.distribution.is_continuous else (DISCRETE,)
-    theorems = what_theorems_say(network, problem.allocation)
-    if labels_vanish(network, problem.support):
-        return vanishing_certificate(problem, theorems, notes, effort.seed, 0.0)
-    certified = _ActivationCertifier(problem, network, effort).run()
-    return replace(
-        certified,
-        theorems=theorems,
-        notes=(*notes, *certified.notes),
-        seconds=time.monotonic() - start,
-    )
+
+    def decide() -> Certificate:
+        if labels_vanish(network, problem.support):
+            return vanishing_certificate(problem, effort.seed)
+        return _ActivationCertifier(problem, network, effort).run()
+
+    return certified(problem, what_theorems_say(network, problem.allocation), decide)
 
 
 class _ActivationCertifier(OnRanks):
@@ -70,14 +61,13 @@ class _ActivationCertifier(OnRanks):
 
     def run(self) -> Certificate:
         problem, network = self.problem, self.network
-        allocation, support, seed = problem.allocation, problem.support, self.effort.seed
-        if everything_learns(allocation, support):
-            self.evidence["everything_learns"] = True
-            rule = "every existing weight learns: the teacher is a student"
-            return self.conclude(MAXIMAL, rule)
+        allocation, seed = problem.allocation, self.effort.seed
+        everything = self.if_everything_learns()
+        if everything is not None:
+            return everything
         if self.own.rank < self.whole.rank:
             if not self._ranks_proved(allocation):
-                return self._unproved()
+                return self.unproved()
             rule, bound, reasons = why_minimal(problem, self.whole, self.own, seed)
             return self.conclude(MINIMAL, rule, bound, reasons=reasons)
         part = read_out_part(problem)
@@ -90,7 +80,7 @@ class _ActivationCertifier(OnRanks):
         row = stuck_output(problem, allocation, seed)
         if row is not None:
             if not proved:
-                return self._unproved()
+                return self.unproved()
             self.evidence["stuck_output"] = row
             limit = f"{network.activation} is bounded on one side"
             rule = f"output {row} cannot match every teacher: {limit}"
@@ -99,13 +89,13 @@ class _ActivationCertifier(OnRanks):
             # A trace test and guessed instances apply only to chains.
             effort = replace(self.effort, tools=Tools())
             found = certify_linear(problem, effort, peers=False, ranks=(self.whole, self.own))
-            found = replace(found, theorems={}, notes=())
+            found = replace(found, notes=())
             if found.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
                 # The map is not homogeneous: the witness cannot be scaled into a cube.
                 return beyond(found)
             return found
         if not proved:
-            return self._unproved()
+            return self.unproved()
         tried = "a number of complex solutions: it is infinite for an analytic network"
         return self.conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
 
@@ -122,17 +112,7 @@ class _ActivationCertifier(OnRanks):
         polynomial = self.network.activation.is_polynomial
         if exact and (minimal or polynomial):
             return True
-        support = self.problem.support if minimal else self.problem.student()
-        cells = all_cells(self.network, support) if minimal else part.cells
+        student = self.problem.student()
         # If pre-activations contain given numbers, the values need not be independent.
-        exact = exact and not pins(support)
-        self.evidence.pop("regular_minor", None)
-        minor = minor_in_time(self.network, cells, self.whole.rank, support, self.effort.seed)
-        if minor is not None:
-            self.evidence["regular_minor"] = minor.to_dict()
-        return exact or minor is not None
-
-    def _unproved(self) -> Certificate:
-        """Formal ranks for an activation for which they are only upper bounds."""
-        rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
-        return self.conclude(UNDECIDED, rule, tried=(none_found(self.whole.rank),))
+        exact = exact and not pins(self.problem.support if minimal else student)
+        return self.regular_minor(self.network, part.cells, student) or exact

@@ -32,10 +32,6 @@ likewise, if the student's leaks do not learn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-
 from algebra.linalg.modular import random_points, rank
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import Activation
@@ -44,11 +40,6 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
-
-
-def everything_learns(allocation: Allocation, support: Mapping[str, np.ndarray]) -> bool:
-    """Whether every weight that exists learns."""
-    return set(all_cells(allocation.network, support)) <= set(allocation.cells)
 
 
 def is_bounded(activation: Activation) -> bool:

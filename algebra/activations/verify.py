@@ -16,16 +16,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from algebra.activations.formal import why_exact
-from algebra.activations.reach import (
-    everything_learns,
-    is_one_sided,
-    is_stuck,
-    read_out_part,
-    stuck_output,
+from algebra.activations.formal_claims import (
+    EVERYTHING,
+    STUCK,
+    FormalClaimChecker,
+    read_everything,
+    read_stuck,
 )
+from algebra.activations.reach import is_one_sided, is_stuck, read_out_part, stuck_output
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
-    PROBABLE,
     PROVED,
     UNCHECKED,
     CheckFailed,
@@ -35,8 +35,6 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.minors import check_minor, read_minor
-from algebra.linear.evidence import LinearEvidence, read_evidence
 from algebra.linear.verify import ClaimChecker, check_claim
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
@@ -47,7 +45,6 @@ from algebra.problems.reduction import lowered
 from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
-from algebra.ranks.minors import Minor
 from algebra.theorems.statements import what_theorems_say
 
 
@@ -75,14 +72,10 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     if fields.has("labels_vanish"):
         _check_silence(claim, network, checklist.say)
         return
-    minor = None
-    if fields.has("regular_minor"):
-        minor = read_minor(fields.table("regular_minor"), problem)
-    everything = fields.has("everything_learns") and fields.flag("everything_learns")
-    row = fields.whole("stuck_output", 0) if fields.has("stuck_output") else None
-    argued = everything or row is not None or claim.verdict == UNDECIDED
-    if network.activation.is_polynomial and not argued:
-        if minor is not None:
+    checker = _ActivationChecker(claim, checklist, effort)
+    argued = any(value is not None for value, _ in checker.arguments.values())
+    if network.activation.is_polynomial and not (argued or claim.verdict == UNDECIDED):
+        if checker.minor is not None:
             raise CheckFailed("evidence.regular_minor", "polynomials need none")
         if claim.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
             text = "the witness cannot be scaled into the cube of a bounded law"
@@ -90,8 +83,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
         if claim.verdict != MAXIMAL or fields.has("root_count"):
             check_claim(claim, checklist, effort, peers=False)
             return
-    evidence = read_evidence(fields, problem)
-    _ActivationChecker(claim, evidence, checklist, effort, minor, everything, row).run()
+    checker.run()
 
 
 def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
@@ -163,54 +155,41 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
     return outputs
 
 
-class _ActivationChecker(ClaimChecker):
+class _ActivationChecker(FormalClaimChecker):
     """The checks of one claim that are not about a polynomial system."""
 
-    def __init__(
-        self,
-        claim: Claim,
-        evidence: LinearEvidence,
-        checklist: Checklist,
-        effort: Effort,
-        minor: Minor | None,
-        everything: bool,
-        row: int | None,
-    ) -> None:
-        super().__init__(claim, evidence, checklist, effort, peers=False)
+    def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
+        fields = claim.evidence
+        arguments = {
+            EVERYTHING: (read_everything(fields), MAXIMAL),
+            STUCK: (read_stuck(fields), INTERMEDIATE),
+        }
+        super().__init__(claim, checklist, effort, arguments)
         assert isinstance(self.problem.network, ActivatedNetwork)
         self.network = self.problem.network
-        self.minor, self.everything, self.row = minor, everything, row
 
     def run(self) -> str:
         claim = self.claim
         self._only_what_belongs()
-        if self.everything:
+        if self._argument(EVERYTHING):
+            self._network_rank()
+            self._allocation_rank()
             return self._everything()
         known, attained = self._ranks()
         if claim.verdict == MINIMAL:
-            self._nothing_else(("regular_minor",))
             return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
         if claim.verdict == UNDECIDED:
-            self._nothing_else(("regular_minor",))
             self._error_bound(True)
             return self._undecided(self.evidence.root_count)
         self._full_rank(known)
         if claim.verdict == MAXIMAL:
             return self._readout(known)
-        self._nothing_else(("regular_minor", "stuck_output"))
-        return check_stuck(self, self.problem.allocation, self.row, known)
+        return check_stuck(self, self.problem.allocation, self._argument(STUCK), known)
 
     def _allowed(self) -> tuple[str, ...]:
         """Root counts are allowed only if the labels are polynomials."""
         counted = self.claim.verdict == UNDECIDED and self.network.activation.is_polynomial
         return ("root_count",) if counted else ()
-
-    def _nothing_else(self, allowed: tuple[str, ...]) -> None:
-        given = {"regular_minor": self.minor, "stuck_output": self.row}
-        for name, value in given.items():
-            if value is not None and name not in allowed:
-                text = f"has no place in the certificate of a {self.claim.verdict} allocation"
-                raise CheckFailed(f"evidence.{name}", text)
 
     def _ranks(self) -> tuple[str, str]:
         """Statuses of "rank J = ρ" and of "rank J_A is as claimed" (at most, if minimal)."""
@@ -232,16 +211,10 @@ class _ActivationChecker(ClaimChecker):
             if not exact:
                 self.say("rank", UNCHECKED, self._only_bounds)
             return known, attained
-        place, minor = "evidence.regular_minor", self.minor
-        check_minor(minor, self.network, claim, self.problem.allocation.cells, student)
-        text = (
-            f"regular in ball arithmetic: rank at least {claim.equations}, without a theorem on φ"
+        self._regular(
+            self.network, self.problem.allocation.cells, student, ", without a theorem on φ"
         )
-        self.say(place, PROVED, text)
-        if not exact:
-            # At most ρ by new formal points, at least ρ by the minor.
-            known = PROVED if claim.equations == self.network.label_dimension_bound else PROBABLE
-        return known, attained
+        return known if exact else self._known_by_minor(known), attained
 
     @property
     def _only_bounds(self) -> str:
@@ -249,22 +222,8 @@ class _ActivationChecker(ClaimChecker):
         with_what = f"with {self.network.activation}{leaks}"
         return f"{with_what} ranks with formal values are upper bounds only"
 
-    def _everything(self) -> str:
-        """If all existing weights learn, MP = 1."""
-        claim = self.claim
-        if claim.verdict != MAXIMAL or self.row is not None or self.minor is not None:
-            raise CheckFailed("evidence.everything_learns", "does not belong to this evidence")
-        self._network_rank()
-        self._allocation_rank()
-        self._error_bound(True)
-        if not everything_learns(self.problem.allocation, self.problem.support):
-            raise CheckFailed("evidence.everything_learns", "a weight that exists does not learn")
-        self.say("verdict", PROVED, "every weight learns, so the teacher is a student: MP = 1")
-        return PROVED
-
     def _readout(self, known: str) -> str:
         """A learning read-out of full rank implies MP = 1."""
-        self._nothing_else(("regular_minor",))
         part = read_out_part(self.problem)
         if self.minor is not None:
             full = set(self.minor.columns) <= set(part.cells)

@@ -7,6 +7,7 @@ duals        Evidence for bounds of matroid problems, as plain data
 family       The interface of a family of networks, and the tools that it may use
 fields       Fields of a file read with their exact types, each refusal with its place
 minors       Regular minors in certificates: reading and verification
+on_ranks     Certification of verdicts that are based on generic ranks
 parts        Fields that several kinds of proof files have: a problem, prices, caps
 points       Ranks that a file gives with a prime and a point, computed again at that point
 reach_of_laws  The verdicts that are known if weights have signs or are measured

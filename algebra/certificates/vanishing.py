@@ -5,7 +5,6 @@ For every network whose labels are 0 without paths: linear, or ReLU without shif
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 
 from algebra.certificates.certificate import MAXIMAL, Certificate
@@ -14,9 +13,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.reachability import inputs_that_reach
 
 
-def vanishing_certificate(
-    problem: Problem, theorems: Mapping[str, str], notes: tuple[str, ...], seed: int, seconds: float
-) -> Certificate:
+def vanishing_certificate(problem: Problem, seed: int) -> Certificate:
     """The certificate of a problem whose labels are all 0."""
     return Certificate(
         problem=problem,
@@ -26,11 +23,8 @@ def vanishing_certificate(
         rank=0,
         prime=0,
         error_bound=Fraction(0),
-        theorems=theorems,
-        notes=notes,
         evidence={"labels_vanish": True},
         seed=seed,
-        seconds=seconds,
     )
 
 

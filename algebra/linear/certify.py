@@ -30,8 +30,7 @@ or inputs they are statements about generic instances, not about MP.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -39,7 +38,6 @@ from itertools import chain
 from typing import Any
 
 from algebra.certificates.certificate import (
-    DISCRETE,
     INTERMEDIATE,
     MAXIMAL,
     MINIMAL,
@@ -47,12 +45,12 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import OnRanks, certified
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.columns import whole_column
 from algebra.linear.dual_bases import dual_order
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.evidence import (
-    OnRanks,
     circuit_reason,
     infinity_evidence,
     reached_evidence,
@@ -114,22 +112,13 @@ def certify_linear(
     -------
     Certificate
     """
-    start = time.monotonic()
-    allocation = problem.allocation
-    theorems = what_theorems_say(allocation.network, allocation)
-    if labels_vanish(allocation.network, problem.support):
-        notes = () if problem.distribution.is_continuous else (DISCRETE,)
-        return vanishing_certificate(
-            problem, theorems, notes, effort.seed, time.monotonic() - start
-        )
-    whole, own = ranks or generic_ranks(problem, effort.seed)
-    case = _Case(problem, effort, (whole, own), peers=peers, theorems=theorems, start=start)
-    if own.rank < whole.rank:
-        rule, bound, reasons = why_minimal(problem, whole, own, effort.seed)
-        return case.conclude(MINIMAL, rule, error=bound, reasons=reasons)
-    if allocation.size > whole.rank:
-        return case.if_reached() or case.if_onto() or case.over_complete()
-    return case.by_root_count()
+
+    def decide() -> Certificate:
+        if labels_vanish(problem.network, problem.support):
+            return vanishing_certificate(problem, effort.seed)
+        return _Case(problem, effort, ranks or generic_ranks(problem, effort.seed), peers).run()
+
+    return certified(problem, what_theorems_say(problem.network, problem.allocation), decide)
 
 
 class _Case(OnRanks):
@@ -137,31 +126,30 @@ class _Case(OnRanks):
 
     Parameters
     ----------
-    problem, effort, whole, own
+    problem, effort, ranks
         As for `OnRanks`: the ranks are the network's and the allocation's.
     peers : bool
         Whether the teacher is a network of the same kind.
-    theorems : mapping of str to str
-        What each theorem, as stated, says of it.
-    start : float
-        Time at which certification began.
     """
 
     def __init__(
-        self, problem: Problem, effort: Effort, ranks: tuple[GenericRank, GenericRank], *,
-        peers: bool, theorems: Mapping[str, str], start: float,
-    ) -> None:  # fmt: skip
+        self,
+        problem: Problem,
+        effort: Effort,
+        ranks: tuple[GenericRank, GenericRank],
+        peers: bool,
+    ) -> None:
         super().__init__(problem, effort, *ranks)
-        self.peers, self.theorems, self.start = peers, theorems, start
-        self.notes = [] if problem.distribution.is_continuous else [DISCRETE]
+        self.peers = peers
 
-    def conclude(
-        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
-    ) -> Certificate:
-        """The certificate, with the theorems, the notes and the time."""
-        more |= {"theorems": self.theorems, "notes": tuple(self.notes)}
-        seconds = time.monotonic() - self.start
-        return super().conclude(verdict, rule, error, seconds=seconds, **more)
+    def run(self) -> Certificate:
+        problem, whole, own = self.problem, self.whole, self.own
+        if own.rank < whole.rank:
+            rule, bound, reasons = why_minimal(problem, whole, own, self.effort.seed)
+            return self.conclude(MINIMAL, rule, error=bound, reasons=reasons)
+        if problem.allocation.size > whole.rank:
+            return self.if_reached() or self.if_onto() or self.over_complete()
+        return self.by_root_count()
 
     def if_reached(self, **more: Any) -> Certificate | None:
         """Maximal, if the teacher itself is a student."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpz, fmpz_poly
 
-from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.family import Effort
 from algebra.certificates.fields import (
     PRIMES,
     Fields,
@@ -29,23 +27,19 @@ from algebra.certificates.fields import (
 from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW, Vector
 from algebra.linear.infinity import LARGEST_GROWTH, AtInfinity
-from algebra.networks.base import Cell, Network, Point, Support
+from algebra.networks.base import Cell, Network, Point
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins, residue
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Tied
-from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.matroid import smallest_circuit
-from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import named
 from algebra.systems.elimination import BY_HASH, ORDERS
 from algebra.systems.forms import forms
-from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
+from algebra.systems.root_count import DEGREE, LINEAR, TRACE
 
-# Larger witness points are given only by their seed.
-_LARGEST_POINT = 20_000
 # Largest number of characters of a weight or sample; those of certification have at most four.
 _ENTRY = 64
 # Largest number of characters of a coordinate of a solution: enough for any double.
@@ -63,84 +57,6 @@ def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], se
     cells = smallest_circuit(allocation, support, seed)
     names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
     return f"no budget is violated, but these {len(cells)} are dependent: {names}"
-
-
-class OnRanks:
-    """A verdict in progress that is based on generic ranks: the ranks, the evidence so far."""
-
-    def __init__(
-        self, problem: Problem, effort: Effort, whole: GenericRank, own: GenericRank
-    ) -> None:
-        self.problem, self.effort, self.whole, self.own = problem, effort, whole, own
-        self.evidence: dict[str, Any] = {
-            "network_rank": rank_evidence(problem, whole),
-            "allocation_rank": rank_evidence(problem, own, problem.student()),
-        }
-        self.certainty: CountCertainty | None = None
-
-    def counted(self, roots: RootCount) -> None:
-        """Add a generic root count to the evidence."""
-        self.evidence["root_count"] = root_evidence(roots)
-        self.certainty = roots.certainty
-
-    def conclude(
-        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
-    ) -> Certificate:
-        """The certificate.
-
-        "Not minimal" is proved, except that the whole network's rank may be larger with some
-        probability, which is the error if none is given.
-        """
-        return Certificate(
-            problem=self.problem,
-            verdict=verdict,
-            rule=rule,
-            equations=self.whole.rank,
-            rank=self.own.rank,
-            prime=self.own.p,
-            error_bound=self.whole.error if error is None else error,
-            evidence=self.evidence,
-            seed=self.effort.seed,
-            root_count_certainty=self.certainty,
-            **more,
-        )
-
-
-def rank_evidence(
-    problem: Problem, found: GenericRank, student: Support | None = None
-) -> dict[str, Any]:
-    """A generic rank with its witness, which contains the point itself if it is not too long.
-
-    Parameters
-    ----------
-    problem : Problem
-    found : GenericRank
-    student : mapping of str to mask, optional
-        The structural zeros with which the student's points were drawn (`Problem.student`).
-    """
-    network, support = problem.network, problem.support if student is None else student
-    data: dict[str, Any] = {
-        "rank": found.rank,
-        "upper_bound": found.upper,
-        "proved": found.is_proved,
-        "witness": [found.p, found.seed],
-        "points": [list(point) for point in found.points],
-    }
-    if network.parameters + network.input_shape[0] * network.m <= _LARGEST_POINT:
-        point = random_point(network, found.p, found.seed, support)
-        data["witness_point"] = {
-            "weights": {name: value.tolist() for name, value in point.weights.items()},
-            "X": point.X.tolist(),
-        }
-    return data
-
-
-def root_evidence(roots: RootCount) -> dict[str, Any]:
-    """A root count and the method of counting."""
-    data = named(roots, "value", "rule", "form", "blocks", "primes", "seed")
-    if roots.trace is not None:
-        data["trace"] = asdict(roots.trace)
-    return data
 
 
 def infinity_evidence(found: AtInfinity) -> dict[str, Any]:

@@ -172,6 +172,10 @@ class ClaimChecker:
         self.say("rank", known, f"not minimal: {what} is the whole network's")
         self._error_bound(known == PROVED)
 
+    @property
+    def _no_place(self) -> str:
+        return f"has no place in the certificate of a {self.claim.verdict} allocation"
+
     def _only_what_belongs(self) -> None:
         """No evidence that the verdict does not use, and no count without evidence."""
         claim, evidence = self.claim, self.evidence
@@ -181,8 +185,7 @@ class ClaimChecker:
             "teacher_reached", "dual_bases", "whole_column", "at_infinity",
         ):  # fmt: skip
             if getattr(evidence, name) is not None and name not in allowed:
-                text = f"has no place in the certificate of a {claim.verdict} allocation"
-                raise CheckFailed(f"evidence.{name}", text)
+                raise CheckFailed(f"evidence.{name}", self._no_place)
         parts = [
             name
             for name in (

@@ -21,42 +21,29 @@ r"""Verdicts on networks that are programs.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
-from algebra.activations.reach import everything_learns
 from algebra.certificates.certificate import (
-    DISCRETE,
     MAXIMAL,
     MINIMAL,
     UNDECIDED,
     Certificate,
 )
 from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import OnRanks, certified
 from algebra.linear.certify import why_minimal
-from algebra.linear.evidence import OnRanks
 from algebra.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
-from algebra.ranks.jacobian import all_cells
-from algebra.ranks.minors import minor_in_time, none_found
 from algebra.theorems.statements import what_theorems_say
 
 
 def certify_program(problem: Problem, effort: Effort) -> Certificate:
     """Decide an allocation of a program if possible."""
-    start = time.monotonic()
-    notes = () if problem.distribution.is_continuous else (DISCRETE,)
-    found = _decided(problem, effort)
-    return replace(
-        found,
-        problem=problem,
-        theorems=what_theorems_say(problem.network, problem.allocation),
-        notes=(*notes, *found.notes),
-        seconds=time.monotonic() - start,
-    )
+    theorems = what_theorems_say(problem.network, problem.allocation)
+    return certified(problem, theorems, lambda: _decided(problem, effort))
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:
@@ -100,22 +87,19 @@ class _ModelCertifier(OnRanks):
             self.evidence["pattern"] = piece
 
     def run(self) -> Certificate:
-        problem, allocation = self.problem, self.problem.allocation
-        if everything_learns(allocation, problem.support):
-            self.evidence["everything_learns"] = True
-            rule = "every existing weight learns: the teacher is a student"
-            return self.conclude(MAXIMAL, rule)
+        everything = self.if_everything_learns()
+        if everything is not None:
+            return everything
         if not self._ranks_proved():
             self.evidence["upper_bounds"] = True
-            rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
-            return self.conclude(UNDECIDED, rule, tried=(none_found(self.whole.rank),))
+            return self.unproved()
         if self.own.rank < self.whole.rank:
             if self.piece is not None:
                 where = "on the activation pattern that was drawn"
                 rule = f"rank {self.own.rank} of {self.whole.rank} {where}"
                 tried = "other activation patterns or tokens may have other ranks"
                 return self.conclude(UNDECIDED, rule, tried=(tried,))
-            rule, bound, reasons = why_minimal(problem, self.whole, self.own, self.effort.seed)
+            rule, bound, reasons = why_minimal(self.problem, self.whole, self.own, self.effort.seed)
             return self.conclude(MINIMAL, rule, bound, reasons=reasons)
         part = self._affine_part()
         if part:
@@ -130,13 +114,8 @@ class _ModelCertifier(OnRanks):
         """Whether the ranks are the generic ones; adds a regular minor to the evidence."""
         if self.network.argued(self.effort.seed, self.problem.support):
             return True
-        minimal, support = self.own.rank < self.whole.rank, self.problem.support
-        cells = all_cells(self.network, support) if minimal else self.problem.allocation.cells
-        rank, seed = self.whole.rank, self.effort.seed
-        minor = minor_in_time(self.network, cells, rank, support, seed, self.piece)
-        if minor is not None:
-            self.evidence["regular_minor"] = minor.to_dict()
-        return minor is not None or not self.whole.rank
+        cells, support = self.problem.allocation.cells, self.problem.support
+        return self.regular_minor(self.network, cells, support, self.piece) or not self.whole.rank
 
     def _affine_part(self) -> list[str]:
         """Learnable matrices in which the labels are jointly affine, of full rank."""

@@ -16,27 +16,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from algebra.activations.reach import everything_learns
+from algebra.activations.formal_claims import EVERYTHING, FormalClaimChecker, read_everything
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.certificates.checks import (
-    PROBABLE,
-    PROVED,
-    UNCHECKED,
-    CheckFailed,
-    Checklist,
-    Verification,
-)
+from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklist, Verification
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.minors import check_minor, read_minor
-from algebra.linear.evidence import read_evidence
-from algebra.linear.verify import ClaimChecker
 from algebra.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.allocation import Allocation
 from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import allocation_rank
-from algebra.ranks.minors import Minor
 from algebra.theorems.statements import what_theorems_say
 
 
@@ -50,7 +39,7 @@ def verify_program(data: object, effort: Effort) -> Verification:
     return verified(data, check)
 
 
-class _ModelChecker(ClaimChecker):
+class _ModelChecker(FormalClaimChecker):
     """The checks of one claim about a program."""
 
     def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
@@ -58,15 +47,13 @@ class _ModelChecker(ClaimChecker):
         self.piece = (
             fields.whole("pattern", 0, MOST_PATTERNS - 1) if fields.has("pattern") else None
         )
-        self.everything = fields.has("everything_learns") and fields.flag("everything_learns")
-        self.part = fields.texts("affine_part") if fields.has("affine_part") else ()
         self.bounds = fields.has("upper_bounds") and fields.flag("upper_bounds")
-        self.minor: Minor | None = None
-        if fields.has("regular_minor"):
-            self.minor = read_minor(fields.table("regular_minor"), claim.problem)
-        super().__init__(
-            claim, read_evidence(fields, claim.problem), checklist, effort, peers=False
-        )
+        part = fields.texts("affine_part") if fields.has("affine_part") else ()
+        arguments = {
+            "affine_part": (part or None, MAXIMAL),
+            EVERYTHING: (read_everything(fields), MAXIMAL),
+        }
+        super().__init__(claim, checklist, effort, arguments)
         assert isinstance(claim.problem.network, ProgramNetwork)
         self.network = claim.problem.network
 
@@ -89,7 +76,7 @@ class _ModelChecker(ClaimChecker):
             self.say("evidence.pattern", PROVED, "the point decides all signs")
         self._only_what_belongs()
         known, attained = self._whole_rank(), self._allocation_rank()
-        if self.everything:
+        if self._argument(EVERYTHING):
             return self._everything()
         exact = self._exact()
         if self.bounds and claim.verdict != UNDECIDED:
@@ -107,7 +94,7 @@ class _ModelChecker(ClaimChecker):
             return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
         if claim.verdict == INTERMEDIATE:
             raise CheckFailed("verdict", "the evidence does not show MP < 1")
-        known = self._bounded(known)
+        known = self._known_by_minor(known)
         self._full_rank(known)
         return self._affine(known)
 
@@ -123,57 +110,31 @@ class _ModelChecker(ClaimChecker):
     def _allowed(self) -> tuple[str, ...]:
         return ()
 
-    def _only_what_belongs(self) -> None:
-        super()._only_what_belongs()
-        if self.claim.verdict != MAXIMAL and (self.everything or self.part):
-            text = f"has no place in the certificate of a {self.claim.verdict} allocation"
-            raise CheckFailed("evidence.affine_part", text)
-        if self.everything and (self.part or self.minor):
-            raise CheckFailed("evidence.everything_learns", "does not belong to this evidence")
-
     def _exact(self) -> bool:
         """Whether formal ranks are attained: by the argument, or by the minor."""
         why = self.network.argued(f"verify/{self.seed}", self.problem.support)
         if why:
             self.say("rank", PROVED, f"{why}: ranks with formal values are the generic ranks")
-        minor, claim, place = self.minor, self.claim, "evidence.regular_minor"
+        minor = self.minor
         if minor is None:
             if not why:
                 self.say("rank", UNCHECKED, "formal values: these ranks are upper bounds")
-            return bool(why) or not claim.equations
+            return bool(why) or not self.claim.equations
         if self.piece is not None and minor.number != self.piece:
-            raise CheckFailed(place, "is not at the point of the pattern")
-        cells = self.problem.allocation.cells
-        check_minor(minor, self.network, claim, cells, self.problem.support)
-        self.say(place, PROVED, f"regular in ball arithmetic: rank at least {claim.equations}")
+            text = "is not at the point of the pattern"
+            raise CheckFailed("evidence.regular_minor", text)
+        self._regular(self.network, self.problem.allocation.cells, self.problem.support)
         return True
-
-    def _bounded(self, known: str) -> str:
-        """After a minor has proved the rank from below: the bound ρ from above."""
-        if self.minor is None:
-            return known
-        bound = self.network.label_dimension_bound
-        return PROVED if self.claim.equations == bound else PROBABLE
-
-    def _everything(self) -> str:
-        """If all existing weights learn, MP = 1."""
-        if self.claim.verdict != MAXIMAL:
-            raise CheckFailed("evidence.everything_learns", "has no place here")
-        self._error_bound(True)
-        if not everything_learns(self.problem.allocation, self.problem.support):
-            raise CheckFailed("evidence.everything_learns", "a weight that exists does not learn")
-        self.say("verdict", PROVED, "every weight learns, so the teacher is a student: MP = 1")
-        return PROVED
 
     def _affine(self, known: str) -> str:
         """An affine part of full rank implies MP = 1."""
         place, problem = "evidence.affine_part", self.problem
-        allocation = problem.allocation
-        if not self.part or not set(self.part) <= set(allocation.matrices):
+        allocation, part = problem.allocation, self._argument("affine_part")
+        if not part or not set(part) <= set(allocation.matrices):
             raise CheckFailed(place, "is missing, or is not a part of what learns")
-        if not self.network.affine_in(self.part):
+        if not self.network.affine_in(part):
             raise CheckFailed(place, "the labels are not affine in it")
-        cells = [cell for cell in allocation.cells if cell[0] in self.part]
+        cells = [cell for cell in allocation.cells if cell[0] in part]
         own = Allocation.from_cells(self.network, cells)
         found = allocation_rank(own, problem.support, self.claim.equations, self.seed)
         if found.rank < self.claim.equations:

@@ -24,14 +24,12 @@ The teacher is the target, not a network like the student; see `algebra.networks
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from algebra.certificates.certificate import (
-    DISCRETE,
     INTERMEDIATE,
     MAXIMAL,
     MINIMAL,
@@ -39,6 +37,7 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import certified
 from algebra.certificates.points import rank_data
 from algebra.linear.certify import certify_linear
 from algebra.networks.normalization import NormNet
@@ -94,12 +93,14 @@ def target_rank(network: NormNet, seed: int = 0) -> GenericRank:
 
 def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
     """Verdict on an allocation; limits and tools are used for linear nets."""
-    start, seed = time.monotonic(), effort.seed
-    network = problem.network
+    theorems = {"norm.1": theorem_1(problem)}
+    return certified(problem, theorems, lambda: _decided(problem, effort))
+
+
+def _decided(problem: Problem, effort: Effort) -> Certificate:
+    network, seed = problem.network, effort.seed
     assert isinstance(network, NormNet)
     target = target_rank(network, seed)
-    theorems = {"norm.1": theorem_1(problem)}
-    notes = () if problem.distribution.is_continuous else (DISCRETE,)
 
     def conclude(verdict: str, rule: str, rank: int, **more: Any) -> Certificate:
         values: dict[str, Any] = {"prime": 0, "error_bound": Fraction(0), "evidence": {}}
@@ -107,8 +108,7 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
         values["evidence"] = {**values["evidence"], "target_rank": rank_data(target)}
         return Certificate(
             problem=problem, verdict=verdict, rule=rule, equations=target.rank, rank=rank,
-            theorems=theorems, seed=seed, seconds=time.monotonic() - start,
-            notes=notes + tuple(values.pop("notes", ())), **values,
+            seed=seed, **values,
         )  # fmt: skip
 
     blocks = realizes_all(problem, seed)
@@ -131,10 +131,11 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
             )  # fmt: skip
         found = certify_linear(inner, effort, peers=False)
         return replace(
-            found, problem=problem, theorems=theorems, evidence={"lowered": found.to_dict()},
+            found,
+            evidence={"lowered": found.to_dict()},
             # They refer to matrices of the lowered network.
-            reasons=(), seconds=time.monotonic() - start,
-        )  # fmt: skip
+            reasons=(),
+        )
     r = effective_learnable(problem)
     rank = min(r, target.rank)
     tried: tuple[str, ...] = (f"construction: {blocks}",)

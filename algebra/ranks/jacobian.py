@@ -39,7 +39,7 @@ import numpy as np
 from algebra.linalg.modular import Residues, matmul, random_residues, times
 from algebra.networks.base import Factors, Network, Point
 from algebra.networks.program import ProgramColumns
-from algebra.problems.allocation import Cell
+from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import residue, restrict
 from algebra.ranks.size import FOR_ECHELON, check_size
 
@@ -171,3 +171,8 @@ def all_cells(network: Network, support: Mapping[str, np.ndarray] | None = None)
         for j in range(columns)
         if name not in support or support[name][i, j]
     ]
+
+
+def everything_learns(allocation: Allocation, support: Mapping[str, np.ndarray]) -> bool:
+    """Whether every weight that exists learns."""
+    return set(all_cells(allocation.network, support)) <= set(allocation.cells)

@@ -10,13 +10,13 @@ instance (`algebra.relu.verify`).
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.certificate import DISCRETE, INTERMEDIATE, UNDECIDED, Certificate
+from algebra.certificates.certificate import INTERMEDIATE, UNDECIDED, Certificate
 from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import certified
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
@@ -33,16 +33,19 @@ from algebra.time_limits import OutOfTime
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:
     """Decide an allocation of a shallow ReLU net if possible."""
-    seed, refuted = effort.seed, effort.tools.refuted
-    start = time.monotonic()
-    network = problem.network
+
+    def decide() -> Certificate:
+        if labels_vanish(problem.network, problem.support):
+            return vanishing_certificate(problem, effort.seed)
+        return _decided(problem, effort)
+
+    return certified(problem, what_theorems_say(problem.network, problem.allocation), decide)
+
+
+def _decided(problem: Problem, effort: Effort) -> Certificate:
+    seed, refuted, network = effort.seed, effort.tools.refuted, problem.network
     assert isinstance(network, ShallowReLU)
-    notes = [] if problem.distribution.is_continuous else [DISCRETE]
-    theorems = what_theorems_say(network, problem.allocation)
-    if labels_vanish(network, problem.support):
-        return vanishing_certificate(
-            problem, theorems, tuple(notes), seed, time.monotonic() - start
-        )
+    notes = []
     allocation = problem.allocation
     active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
     with phase("generic ranks"):
@@ -55,7 +58,7 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
             sampled = sample_pattern_ranks(allocation, seed=seed)
             text = f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "
             text += f"{sampled.full} of {len(sampled.ranks)} random activation patterns"
-            notes = [*notes, text]
+            notes.append(text)
     evidence: dict[str, Any] = {
         "active_rank": {"rank": whole.rank, "witness": [whole.p, whole.seed]}
     }
@@ -85,11 +88,9 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
         rank=bound,
         prime=whole.p,
         error_bound=Fraction(0),
-        theorems=theorems,
         reasons=sentences(budget_violations(allocation)) if certain else (),
         notes=(*notes, everywhere),
         tried=() if certain or instance is not None else tuple(tried),
         evidence=evidence,
         seed=seed,
-        seconds=time.monotonic() - start,
     )

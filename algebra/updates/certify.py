@@ -20,7 +20,6 @@ J, if the verdict is minimal) proves that they are attained (`algebra.ranks.mino
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -29,7 +28,6 @@ from typing import Any
 
 from algebra.activations.reach import is_one_sided, stuck_output
 from algebra.certificates.certificate import (
-    DISCRETE,
     INTERMEDIATE,
     MAXIMAL,
     MINIMAL,
@@ -37,7 +35,7 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
-from algebra.linear.evidence import OnRanks
+from algebra.certificates.on_ranks import OnRanks, certified
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -45,8 +43,6 @@ from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
-from algebra.ranks.jacobian import all_cells
-from algebra.ranks.minors import minor_in_time, none_found
 from algebra.ranks.parametrized import by_parameters, learning_rank
 from algebra.systems.root_count import RootCountError
 from algebra.systems.update_roots import update_root_count
@@ -58,7 +54,6 @@ CellVerdict = Callable[[Problem, Effort], Certificate]
 
 def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict) -> Certificate:
     """Decide a problem with updates if possible; `certify_cells` certifies problems of cells."""
-    start = time.monotonic()
     need_jacobian(problem.network)
     plain = as_plain(problem)
     if labels_vanish(plain.network, plain.support):
@@ -68,17 +63,11 @@ def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict
         return replace(certify_cells(cells, effort), problem=problem)
     masks = cells_instead(plain)
     simpler = with_cells(plain, masks)
-    if not simpler.updates:
+    if simpler.updates:
+        found = certified(problem, {}, _UpdateCertifier(simpler, effort, certify_cells).run)
+    else:
         found = certify_cells(simpler, effort)
-        return replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))
-    found = _UpdateCertifier(simpler, effort, certify_cells).run()
-    notes = () if problem.distribution.is_continuous else (DISCRETE,)
-    return replace(
-        found,
-        problem=problem,
-        notes=(*notes, *found.notes, *_equivalences(plain, masks)),
-        seconds=time.monotonic() - start,
-    )
+    return replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))
 
 
 def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
@@ -107,8 +96,7 @@ class _UpdateCertifier(OnRanks):
     def run(self) -> Certificate:
         whole, own, learning = self.whole, self.own, self.learning
         if not self._ranks_proved():
-            rule = f"rank {own.rank} of {whole.rank} with formal values, not proved"
-            return self.conclude(UNDECIDED, rule, tried=(none_found(whole.rank),))
+            return self.unproved()
         if own.rank < whole.rank:
             return self._minimal(whole, own)
         if learning.is_affine:
@@ -149,16 +137,10 @@ class _UpdateCertifier(OnRanks):
 
         It is one of J_θ, or of the network's Jacobian where what learns has a smaller rank.
         """
-        support = self.problem.support
-        if self.network.ranks_are_exact(support):
+        if self.network.ranks_are_exact(self.problem.support):
             return True
         moved = by_parameters(self.problem)
-        minimal = self.own.rank < self.whole.rank
-        cells = all_cells(self.network, support) if minimal else moved.allocation.cells
-        minor = minor_in_time(moved.network, cells, self.whole.rank, support, self.effort.seed)
-        if minor is not None:
-            self.evidence["regular_minor"] = minor.to_dict()
-        return minor is not None
+        return self.regular_minor(moved.network, moved.allocation.cells, self.problem.support)
 
     def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:
         size = self.learning.dimension

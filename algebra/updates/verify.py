@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from algebra.activations.formal import why_exact
+from algebra.activations.formal_claims import STUCK, FormalClaimChecker, read_stuck
 from algebra.activations.verify import check_stuck, refute_maximal
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     FAILED,
-    PROBABLE,
     PROVED,
     UNCHECKED,
     UNFINISHED,
@@ -35,10 +35,8 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.minors import check_minor, read_minor
 from algebra.linalg.modular import random_points, rank
-from algebra.linear.evidence import RootEvidence, read_evidence
-from algebra.linear.verify import ClaimChecker
+from algebra.linear.evidence import RootEvidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.networks.base import Point
@@ -46,7 +44,6 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import random_point, tangent_factors
-from algebra.ranks.minors import Minor
 from algebra.ranks.parametrized import by_parameters
 from algebra.updates.equivalent import (
     as_plain,
@@ -139,7 +136,7 @@ def _ranks_around(problem: Problem, point: Point, name: str) -> tuple[int, int]:
     return rank(received, point.p), rank(followed, point.p)
 
 
-class _UpdateChecker(ClaimChecker):
+class _UpdateChecker(FormalClaimChecker):
     """The checks of one claim on a problem that is not equivalent to one of cells."""
 
     def __init__(
@@ -152,15 +149,12 @@ class _UpdateChecker(ClaimChecker):
     ) -> None:
         fields = claim.evidence
         self.part = fields.table("part") if fields.has("part") else None
-        self.row = fields.whole("stuck_output", 0) if fields.has("stuck_output") else None
         self.part_data = fields.raw("part") if self.part is not None else None
         self.moved = by_parameters(problem)
-        self.minor: Minor | None = None
-        if fields.has("regular_minor"):
-            self.minor = read_minor(fields.table("regular_minor"), self.moved)
-        super().__init__(claim, read_evidence(fields, problem), checklist, effort, peers=False)
-        self.problem, self.verify_cells = problem, verify_cells
-        self.checklist, self.learning = checklist, problem.learning
+        arguments = {"part": (self.part, MAXIMAL), STUCK: (read_stuck(fields), INTERMEDIATE)}
+        super().__init__(claim, checklist, effort, arguments, problem, self.moved)
+        self.verify_cells, self.checklist = verify_cells, checklist
+        self.learning = problem.learning
 
     def run(self) -> str:
         claim = self.claim
@@ -168,10 +162,7 @@ class _UpdateChecker(ClaimChecker):
         refute_maximal(claim, self.learning.moving, self.seed)
         known, attained = self._network_rank(), self._learning_rank()
         exact = self._exact()
-        if self.minor is not None:
-            # At most ρ by new formal points, at least ρ by the minor.
-            is_most = claim.equations == self.problem.network.label_dimension_bound
-            known = PROVED if is_most else PROBABLE
+        known = self._known_by_minor(known)
         if claim.verdict == UNDECIDED:
             self._error_bound(known == PROVED)
             return self._undecided(self.evidence.root_count)
@@ -183,7 +174,7 @@ class _UpdateChecker(ClaimChecker):
             return self._minimal(attained, size, f"students of dimension {size}")
         self._full_rank(known, "the rank of what learns")
         if claim.verdict == INTERMEDIATE:
-            return check_stuck(self, self.learning.moving, self.row, known)
+            return check_stuck(self, self.learning.moving, self._argument(STUCK), known)
         return self._covers(known)
 
     def _allowed(self) -> tuple[str, ...]:
@@ -191,26 +182,12 @@ class _UpdateChecker(ClaimChecker):
         counted = self.problem.network.equations_are != "analytic"
         return ("root_count",) if counted and self.claim.verdict in (MAXIMAL, UNDECIDED) else ()
 
-    def _only_what_belongs(self) -> None:
-        super()._only_what_belongs()
-        verdict = self.claim.verdict
-        for name, given, home in (
-            ("part", self.part, MAXIMAL),
-            ("stuck_output", self.row, INTERMEDIATE),
-        ):
-            if given is not None and verdict != home:
-                text = f"has no place in the certificate of a {verdict} allocation"
-                raise CheckFailed(f"evidence.{name}", text)
-
     def _exact(self) -> bool:
         """Whether ranks at formal points are the generic ranks, or a minor shows that they are."""
         network, support = self.problem.network, self.problem.support
         exact = network.ranks_are_exact(support)
         if self.minor is not None:
-            cells = self.moved.allocation.cells
-            check_minor(self.minor, self.moved.network, self.claim, cells, support)
-            text = f"regular in ball arithmetic: rank at least {self.claim.equations}"
-            self.say("evidence.regular_minor", PROVED, text)
+            self._regular(self.moved.network, self.moved.allocation.cells, support)
             return True
         if exact and isinstance(network, ActivatedNetwork) and why_exact(network.activation) == AX:
             self.say("rank", PROVED, f"{AX}; so these are the generic ranks")

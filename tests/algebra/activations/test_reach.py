@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from algebra.activations.reach import (
-    everything_learns,
     is_one_sided,
     is_stuck,
     moved_units,
@@ -16,18 +15,6 @@ from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import all_cells
-
-
-def test_everything_learns():
-    """All weights that exist; structural zeros need not."""
-    net = FeedForward(2, (2,), 1, 2, activation="tanh", biases=True)
-    cells = all_cells(net)
-    assert everything_learns(Allocation.from_cells(net, cells), {})
-    assert not everything_learns(Allocation.from_cells(net, cells[1:]), {})
-    first = np.ones((1, 2), int)
-    first[0, 0] = 0
-    assert everything_learns(Allocation.from_cells(net, cells[1:]), {"W2": first})
 
 
 def test_which_activations_are_bounded_on_a_side():

@@ -47,7 +47,7 @@ def test_the_certificate_verifies(kind):
     """`certify` gives this certificate for such a problem, and it holds."""
     problem = cut(kind, np.array([[1, 1], [0, 0]]), np.array([[0, 1]]))
     found = certify(problem)
-    made = vanishing_certificate(problem, found.theorems, (), 0, 0.0)
+    made = vanishing_certificate(problem, 0)
     assert (found.verdict, found.rule) == (made.verdict, made.rule)
     assert verify(made.to_dict()).holds
 

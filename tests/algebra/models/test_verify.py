@@ -121,3 +121,9 @@ def test_a_certificate_without_its_model_is_not_read(files):
     del data["problem"]["network"]["model"]
     found = verify(data)
     assert not found.holds
+
+
+def test_labels_of_a_program_are_not_said_to_vanish(files):
+    """Without its ranks a certificate of a program has no evidence."""
+    found = verify({**files["affine"], "prime": 0, "evidence": {"labels_vanish": True}})
+    assert [c.place for c in found.checks if c.status == "failed"] == ["evidence.labels_vanish"]

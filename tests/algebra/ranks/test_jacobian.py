@@ -7,9 +7,17 @@ import pytest
 import sympy
 
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.ffn import FeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
-from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
+from algebra.problems.allocation import Allocation
+from algebra.ranks.jacobian import (
+    all_cells,
+    everything_learns,
+    jacobian,
+    random_point,
+    tangent_factors,
+)
 from tests.algebra.ranks.cases import P, derivative
 
 
@@ -84,3 +92,14 @@ def test_points_follow_from_their_seed():
     assert (a.X == b.X).all()
     assert (random_point(network, P, 5).X != b.X).any()
     assert len(all_cells(network, {"W": mask})) == len(all_cells(network)) - 3
+
+
+def test_everything_learns():
+    """All weights that exist; structural zeros need not."""
+    net = FeedForward(2, (2,), 1, 2, activation="tanh", biases=True)
+    cells = all_cells(net)
+    assert everything_learns(Allocation.from_cells(net, cells), {})
+    assert not everything_learns(Allocation.from_cells(net, cells[1:]), {})
+    first = np.ones((1, 2), int)
+    first[0, 0] = 0
+    assert everything_learns(Allocation.from_cells(net, cells[1:]), {"W2": first})

@@ -1,0 +1,170 @@
+"""Certification of verdicts that are based on generic ranks, for every family of networks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.certificate import DISCRETE, MAXIMAL, UNDECIDED, Certificate
+from algebra.certificates.family import Effort
+from algebra.networks.base import Network, Support
+from algebra.problems.allocation import Cell
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import GenericRank
+from algebra.ranks.jacobian import all_cells, everything_learns, random_point
+from algebra.ranks.minors import minor_in_time, none_found
+from algebra.ranks.root_count_error import CountCertainty
+from algebra.results import named
+from algebra.systems.root_count import RootCount
+
+# Larger witness points are given only by their seed.
+_LARGEST_POINT = 20_000
+
+
+def certified(
+    problem: Problem, theorems: Mapping[str, str], decide: Callable[[], Certificate]
+) -> Certificate:
+    """The frame of a family's certification: the problem, the theorems, the law's note, the time.
+
+    Parameters
+    ----------
+    problem : Problem
+    theorems : mapping of str to str
+        What each theorem, as stated, says of it.
+    decide : callable
+        Returns a certificate of the problem, or of one with the same verdict.
+    """
+    start = time.monotonic()
+    found = decide()
+    law = () if problem.distribution.is_continuous else (DISCRETE,)
+    notes = tuple(dict.fromkeys((*law, *found.notes)))
+    seconds = time.monotonic() - start
+    return replace(found, problem=problem, theorems=theorems, notes=notes, seconds=seconds)
+
+
+class OnRanks:
+    """A verdict in progress that is based on generic ranks: the ranks, the evidence so far."""
+
+    def __init__(
+        self, problem: Problem, effort: Effort, whole: GenericRank, own: GenericRank
+    ) -> None:
+        self.problem, self.effort, self.whole, self.own = problem, effort, whole, own
+        self.evidence: dict[str, Any] = {
+            "network_rank": rank_evidence(problem, whole),
+            "allocation_rank": rank_evidence(problem, own, problem.student()),
+        }
+        self.certainty: CountCertainty | None = None
+        self.notes: list[str] = []
+
+    def counted(self, roots: RootCount) -> None:
+        """Add a generic root count to the evidence."""
+        self.evidence["root_count"] = root_evidence(roots)
+        self.certainty = roots.certainty
+
+    def regular_minor(
+        self, network: Network, part: Sequence[Cell], student: Support, number: int | None = None
+    ) -> bool:
+        """Search for a regular minor, and put it into the evidence.
+
+        It is one of the network's Jacobian if what learns has a smaller rank (the verdict is then
+        "minimal"), and otherwise one of what learns.
+
+        Parameters
+        ----------
+        network : Network
+        part : sequence of cells
+            What learns, or a part of it.
+        student : mapping of str to mask
+            The structural zeros of the student.
+        number : int, optional
+            Of the rational point; by default points are tried.
+
+        Returns
+        -------
+        bool
+            Whether one was found.
+        """
+        self.evidence.pop("regular_minor", None)
+        cells, support, rank = part, student, self.whole.rank
+        if self.own.rank < rank:
+            support = self.problem.support
+            cells = all_cells(self.problem.network, support)
+        minor = minor_in_time(network, cells, rank, support, self.effort.seed, number)
+        if minor is not None:
+            self.evidence["regular_minor"] = minor.to_dict()
+        return minor is not None
+
+    def if_everything_learns(self) -> Certificate | None:
+        """Maximal, if every weight that exists learns."""
+        if not everything_learns(self.problem.allocation, self.problem.support):
+            return None
+        self.evidence["everything_learns"] = True
+        return self.conclude(MAXIMAL, "every existing weight learns: the teacher is a student")
+
+    def unproved(self) -> Certificate:
+        """Undecided: ranks with formal values are only upper bounds, and no minor was found."""
+        rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
+        return self.conclude(UNDECIDED, rule, tried=(none_found(self.whole.rank),))
+
+    def conclude(
+        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
+    ) -> Certificate:
+        """The certificate.
+
+        "Not minimal" is proved, except that the whole network's rank may be larger with some
+        probability, which is the error if none is given.
+        """
+        return Certificate(
+            problem=self.problem,
+            verdict=verdict,
+            rule=rule,
+            equations=self.whole.rank,
+            rank=self.own.rank,
+            prime=self.own.p,
+            error_bound=self.whole.error if error is None else error,
+            notes=tuple(self.notes),
+            evidence=self.evidence,
+            seed=self.effort.seed,
+            root_count_certainty=self.certainty,
+            **more,
+        )
+
+
+def rank_evidence(
+    problem: Problem, found: GenericRank, student: Support | None = None
+) -> dict[str, Any]:
+    """A generic rank with its witness, which contains the point itself if it is not too long.
+
+    Parameters
+    ----------
+    problem : Problem
+    found : GenericRank
+    student : mapping of str to mask, optional
+        The structural zeros with which the student's points were drawn (`Problem.student`).
+    """
+    network, support = problem.network, problem.support if student is None else student
+    data: dict[str, Any] = {
+        "rank": found.rank,
+        "upper_bound": found.upper,
+        "proved": found.is_proved,
+        "witness": [found.p, found.seed],
+        "points": [list(point) for point in found.points],
+    }
+    if network.parameters + network.input_shape[0] * network.m <= _LARGEST_POINT:
+        point = random_point(network, found.p, found.seed, support)
+        data["witness_point"] = {
+            "weights": {name: value.tolist() for name, value in point.weights.items()},
+            "X": point.X.tolist(),
+        }
+    return data
+
+
+def root_evidence(roots: RootCount) -> dict[str, Any]:
+    """A root count and the method of counting."""
+    data = named(roots, "value", "rule", "form", "blocks", "primes", "seed")
+    if roots.trace is not None:
+        data["trace"] = asdict(roots.trace)
+    return data

@@ -1,0 +1,48 @@
+"""Evidence of one argument in certificates of other verdicts, and beside other arguments."""
+
+import copy
+
+import pytest
+
+from algebra.activations.formal_claims import read_everything, read_stuck
+from algebra.certificates.fields import Fields
+from algebra.families import certify, verify
+from algebra.networks.rnn import RNN
+from algebra.problems.problem import Problem
+
+
+@pytest.fixture(scope="module")
+def minimal():
+    """A certificate that rests on ranks alone."""
+    net = RNN(3, 2, 1, 1, 3, activation="tanh")
+    found = certify(Problem(net, {"W": [[1, 1, 0], [0, 0, 0], [0, 0, 0]]}), timeout=20)
+    return found.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("evidence", "verdict", "place"),
+    [
+        ({"stuck_output": 0}, "minimal", "evidence.stuck_output"),
+        ({"everything_learns": True}, "minimal", "evidence.everything_learns"),
+        ({"everything_learns": True}, "maximal", "verdict"),
+        ({"labels_vanish": True}, "minimal", "verdict"),
+    ],
+)
+def test_evidence_without_a_place(minimal, evidence, verdict, place):
+    """It is refused, even if the certificate holds without it."""
+    forged = copy.deepcopy(minimal)
+    forged["evidence"] |= evidence
+    found = verify(forged | {"verdict": verdict})
+    assert [check.place for check in found.checks] == [place]
+    assert not found.holds
+
+
+def test_false_is_no_argument(minimal):
+    """That not everything learns needs no proof; output 0 is an output."""
+    assert read_everything(Fields({"everything_learns": False})) is None
+    assert read_everything(Fields({"everything_learns": True})) is True
+    assert read_everything(Fields({})) is read_stuck(Fields({})) is None
+    assert read_stuck(Fields({"stuck_output": 0})) == 0
+    forged = copy.deepcopy(minimal)
+    forged["evidence"]["everything_learns"] = False
+    assert verify(forged).holds
