@@ -27,7 +27,7 @@ _COUNTING = 0.6
 
 
 def _optimizer_names(incomplete: str) -> list[str]:
-    from numeric.training.descent import OPTIMIZERS
+    from numeric.programs.descent import OPTIMIZERS
 
     return [name for name in OPTIMIZERS if name.startswith(incomplete)]
 
@@ -61,8 +61,8 @@ def train(
     Parameters
     ----------
     question : Problem, str or Path
-        Problem file (TOML).  Or a `Problem`, of a network that is a chain of matrices, or of a
-        shallow ReLU net.
+        Problem file (TOML).  Or a `Problem`, of a network that is a chain of matrices, a shallow
+        ReLU net, or a network with activations.
     optimizer : {"gd", "adam", "levenberg-marquardt"}, optional
         gd (gradient descent), adam or levenberg-marquardt; all see all samples.
     steps : int, optional

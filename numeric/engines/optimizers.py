@@ -14,129 +14,38 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
-from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
-from numeric.adam import Adam, half_cosine
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import EngineInfo, Maker, OneByOne, engine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
+from numeric.programs.descent import adam as descend_by_adam
+from numeric.programs.losses import MSE, Loss
+from numeric.programs.students import Students
+from numeric.relu.endpoints import witness_at
 
-# The paper's threshold (Appendix E.1).
-MSE = 1e-2
 # Number of endpoints whose patterns are tried exactly.
 _TRIED = 5
-_TINY = 1e-10
 _ADAM_STEPS, _RATE, _DAMPED_STEPS = 2000, 0.03, 100
 # Part of the seed of the starts.
 _STARTS = 0x0971
 
 
-@dataclass(frozen=True)
-class FirstLayerLoss:
-    """Mean squared error of the labels as a function of W1's learnable weights.
-
-    Attributes
-    ----------
-    X : ndarray, q×m
-    W2 : ndarray, d×k
-        Columns of the learning units.
-    mask : ndarray of bool, k×q
-    c : ndarray, k×m
-        Fixed input of the learning units.
-    G : ndarray, d×m
-        Labels minus the contribution of the other units.
-    """
-
-    X: np.ndarray
-    W2: np.ndarray
-    mask: np.ndarray
-    c: np.ndarray
-    G: np.ndarray
-
-    @classmethod
-    def of(cls, instance: Instance) -> FirstLayerLoss:
-        """The loss of an instance."""
-        W1, W2, X = instance.weights["W1"], instance.weights["W2"], instance.X
-        mask = np.asarray(instance.allocation.masks["W1"]) != 0
-        units = mask.any(axis=1)
-        rest = W2[:, ~units] @ np.maximum(W1[~units] @ X, 0.0)
-        fixed = (W1 * ~mask)[units] @ X
-        return cls(X, W2[:, units], mask[units], fixed, instance.labels - rest)
-
-    def inputs(self, w: np.ndarray) -> np.ndarray:
-        """Inputs of the learning units, (·, k, m), for weights (·, r)."""
-        whole = np.zeros((len(w), *self.mask.shape))
-        whole[:, self.mask] = w
-        return whole @ self.X + self.c
-
-    def residual(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Errors of the labels (·, d, m), and which units are active (·, k, m)."""
-        h = self.inputs(w)
-        return self.W2 @ np.maximum(h, 0.0) - self.G, h > 0
-
-    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The loss (·) and its gradient (·, r)."""
-        errors, active = self.residual(w)
-        back = (2.0 / errors[0].size) * (self.W2.T @ errors) * active
-        return (errors**2).mean(axis=(1, 2)), (back @ self.X.T)[:, self.mask]
-
-    def jacobian(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Errors (·, dm) and their derivatives (·, dm, r)."""
-        errors, active = self.residual(w)
-        unit, source = np.nonzero(self.mask)
-        slopes = active[:, unit] * self.X[source]
-        J = self.W2[:, unit].T[None, :, :, None] * slopes[:, :, None, :]
-        count = len(w)
-        return errors.reshape(count, -1), J.reshape(count, len(unit), -1).transpose(0, 2, 1)
+def adam(loss: Loss, starts: np.ndarray) -> np.ndarray:
+    """Ends (·, r) of Adam from a batch of starts (·, r), the rate falling by half a cosine."""
+    return descend_by_adam(loss, starts, _ADAM_STEPS, _RATE).ends
 
 
-def adam(loss: FirstLayerLoss, starts: np.ndarray) -> np.ndarray:
-    """Adam from a batch of starts, the rate falling to a hundredth by half a cosine.
-
-    Parameters
-    ----------
-    loss : FirstLayerLoss
-    starts : ndarray, (·, r)
-
-    Returns
-    -------
-    ndarray, (·, r)
-    """
-    w = np.array(starts, float)
-    state = Adam(w, _TINY)
-    for t in range(1, _ADAM_STEPS + 1):
-        _, slope = loss.gradient(w)
-        w -= state.step(slope, half_cosine(_RATE, t, _ADAM_STEPS))
-    return w
-
-
-def damped(loss: FirstLayerLoss, starts: np.ndarray) -> np.ndarray:
-    """Damped Gauss–Newton from a batch of starts, until one of them converges.
-
-    Parameters
-    ----------
-    loss : FirstLayerLoss
-    starts : ndarray, (·, r)
-
-    Returns
-    -------
-    ndarray, (·, r)
-    """
+def damped(loss: Loss, starts: np.ndarray) -> np.ndarray:
+    """Ends (·, r) of damped Gauss–Newton from a batch of starts, until one of them converges."""
     return levenberg_marquardt(
-        lambda w, _: loss.jacobian(w),
-        starts,
-        _DAMPED_STEPS,
-        enough=1e-24,
-        damping=PATIENT,
-        first=True,
-    ).ends  # fmt: skip
+        loss.at, starts, _DAMPED_STEPS, enough=1e-24, damping=PATIENT, first=True
+    ).ends
 
 
 class OptimizerEngine(OneByOne):
@@ -166,15 +75,16 @@ class OptimizerEngine(OneByOne):
         began = time.perf_counter()
         if set(instance.allocation.matrices) != {"W1"}:
             raise InputError(f"engine {self.method!r} learns weights of W1 alone")
-        loss = FirstLayerLoss.of(instance)
+        loss = Loss(Students.of([instance], self.starts))
         key = (instance.index, _STARTS)
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
         scale = instance.problem.network.shapes["W1"][1] ** -0.5
         starts = scale * rng.standard_normal((self.starts, instance.allocation.size))
         ends = METHODS[self.method](loss, starts)
-        errors = (loss.residual(ends)[0] ** 2).mean(axis=(1, 2))
+        errors = (loss.errors(ends) ** 2).mean(axis=(1, 2))
         best = float(errors.min())
-        solution = self._exact(instance, loss, ends[np.argsort(errors)[:_TRIED]])
+        witness = witness_at(instance, ends[np.argsort(errors)[:_TRIED]])
+        solution = None if witness is None else tuple(nearest_double(v) for v in witness)
         return InstanceCount(
             instance.index,
             None if solution is None else 1,
@@ -188,21 +98,8 @@ class OptimizerEngine(OneByOne):
             reason=Reason.SEARCHED if solution is None else Reason.FOUND_ONE,
         )
 
-    @staticmethod
-    def _exact(
-        instance: Instance, loss: FirstLayerLoss, ends: np.ndarray
-    ) -> tuple[float, ...] | None:
-        system = relu_system(instance.allocation, *instance.exact, instance.box)
-        learns = np.asarray(instance.allocation.masks["W1"]).any(axis=1)
-        kept = np.isin(np.flatnonzero(learns), system.units)
-        for active in (loss.inputs(ends) > 0)[:, kept]:
-            values = system.solve_pattern(active, np.zeros(active.shape, bool))
-            if values is not None:
-                return tuple(nearest_double(v) for v in values)
-        return None
 
-
-METHODS: dict[str, Callable[[FirstLayerLoss, np.ndarray], np.ndarray]] = {
+METHODS: dict[str, Callable[[Loss, np.ndarray], np.ndarray]] = {
     "adam": adam,
     "levenberg-marquardt": damped,
 }

@@ -2,9 +2,6 @@ r"""Training experiments: how often gradient methods find a match, certified.
 
 approximate  The least loss that a search finds for an instance of any kind
 arrival     Whether a run ended at a match: Newton's basin of a certified solution, or a witness
-descent     Gradient descent, Adam and Levenberg–Marquardt for a batch of students
 document    What a training experiment says
 experiment  Training and complete counts: which of the existing matches are found
-students    A batch of students at their starts: weights, samples, labels, starts
-losses      Mean squared errors of a batch, their gradients and Jacobians, by reverse mode
 """

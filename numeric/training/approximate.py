@@ -1,10 +1,9 @@
 """The least loss that a search finds for an instance: an upper bound on the infimum.
 
 Levenberg–Marquardt from the student's own weights and from weights drawn again, for every kind of
-network whose labels can be computed in doubles.  Where derivatives are written (chains of matrices,
-shallow ReLU nets, networks with activations) they are used, else differences.  Under constraints
-the search stays in their box.  What is returned is the mean squared error at the end, computed
-from the network's own map: a certain upper bound, up to rounding, and nothing else.
+network whose labels can be computed in doubles.  Under constraints the search stays in their box.
+What is returned is the mean squared error at the end, computed from the network's own map: a
+certain upper bound, up to rounding, and nothing else.
 
 The search does not depend on the requested loss, so that stored results apply to every one.
 """
@@ -15,21 +14,16 @@ import math
 
 import numpy as np
 
-from algebra.errors import InputError
-from algebra.networks.activated import ActivatedNetwork
-from algebra.time_limits import check_time
-from numeric.activations.newton import FloatSystem
 from numeric.instances import Instance
-from numeric.levenberg_marquardt import PATIENT, Function, levenberg_marquardt
-from numeric.training.losses import check_trainable, loss_of
-from numeric.training.students import Students, starts_of
+from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students, starts_of
 
 # Part of the name under which results are stored: increase it if the search changes.
-VERSION = 1
+VERSION = 2
 STARTS, STEPS = 12, 300
 # Mean squared errors relative to those of the labels at which a search ends.
 _ENOUGH = 1e-24
-_DIFFERENCE = 1e-7
 
 
 def least_loss(instance: Instance) -> float:
@@ -60,15 +54,10 @@ def least_loss(instance: Instance) -> float:
     between = _box(instance)
     if between is not None:
         starts = np.clip(starts, *between)
-    function = _function(instance)
-
-    def counted(w: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        check_time()
-        return function(w, which)
-
+    loss = Loss(Students.of([instance], STARTS))
     with np.errstate(over="ignore", invalid="ignore"):
         runs = levenberg_marquardt(
-            counted, starts, STEPS, enough=_ENOUGH * float((labels * labels).sum()),
+            loss.at, starts, STEPS, enough=_ENOUGH * float((labels * labels).sum()),
             damping=PATIENT, first=True, between=between,
         )  # fmt: skip
         best = runs.ends[int(np.argmin(np.where(np.isfinite(runs.cost), runs.cost, np.inf)))]
@@ -91,38 +80,3 @@ def _box(instance: Instance) -> tuple[np.ndarray, np.ndarray] | None:
     high = [math.inf if i.high is None else math.nextafter(float(i.high), -math.inf)
             for i in intervals]  # fmt: skip
     return np.array(low), np.array(high)
-
-
-def _function(instance: Instance) -> Function:
-    """Residuals and Jacobians at many points."""
-    network = instance.problem.network
-    if isinstance(network, ActivatedNetwork):
-        return FloatSystem(instance)
-    try:
-        check_trainable(network)
-    except InputError:
-        return _by_differences(instance)
-    loss = loss_of(Students.of([instance], STARTS))
-    return lambda w, which: (loss if len(w) == STARTS else loss.take(which)).jacobian(w)
-
-
-def _by_differences(instance: Instance) -> Function:
-    """For kinds of networks without implemented derivatives in doubles."""
-    network, Y = instance.problem.network, instance.labels
-
-    def residual(w: np.ndarray) -> np.ndarray:
-        labels = network.forward(instance.with_weights(w), instance.X)
-        return (np.asarray(labels, float) - Y).ravel()
-
-    def function(points: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        f = np.array([residual(w) for w in points])
-        steps = _DIFFERENCE * (1.0 + np.abs(points))
-        J = np.empty((*f.shape, points.shape[1]))
-        for k in range(points.shape[1]):
-            moved = points.copy()
-            moved[:, k] += steps[:, k]
-            ahead = np.array([residual(w) for w in moved])
-            J[..., k] = (ahead - f) / steps[:, k, None]
-        return f, J
-
-    return function

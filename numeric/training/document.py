@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
 from algebra.networks.limits import plural
 from algebra.results import done_of
-from numeric.training.losses import MSE
+from numeric.programs.losses import MSE
 
 if TYPE_CHECKING:
     from numeric.training.experiment import TrainResult

@@ -33,13 +33,12 @@ from algebra.time_limits import check_time
 from numeric.certification.krawczyk import RootPool
 from numeric.conditions import conditions
 from numeric.counts import COMPLETE, InstanceCount
-from numeric.engines.plans import Plan, rank_plan
 from numeric.instances import Instance, draw_instance
+from numeric.programs.descent import Descent, find_optimizer
+from numeric.programs.losses import MSE, Loss
+from numeric.programs.students import Students, starts_of
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
-from numeric.training.arrival import Arrival, ChainArrivals, ReluArrivals
-from numeric.training.descent import Descent, find_optimizer
-from numeric.training.losses import MSE, check_trainable, loss_of
-from numeric.training.students import Students, starts_of
+from numeric.training.arrival import Arrival, Arrivals, arrivals_of, check_trainable
 
 # Largest number of entries in the arrays of a batch.
 _MOST_NUMBERS = 1 << 23
@@ -363,7 +362,7 @@ class Experiment:
     Raises
     ------
     InputError
-        For a network without an implemented loss.
+        For a network at whose matches an arrival cannot be proved.
     """
 
     def __init__(self, problem: Problem, seed: int, settings: TrainingSettings) -> None:
@@ -372,7 +371,7 @@ class Experiment:
         self.seed = seed
         self.settings = settings
         self.starts = 1 + settings.restarts
-        self._arrivals: dict[Allocation, ChainArrivals | ReluArrivals | None] = {}
+        self._arrivals: dict[Allocation, Arrivals | None] = {}
 
     def run(
         self, counts: Sequence[InstanceCount], advance: Callable[[Trained], None] | None = None
@@ -389,7 +388,7 @@ class Experiment:
         for some in self._batches(counts):
             instances = [draw_instance(self.problem, self.seed, c.index) for c in some]
             starts = np.concatenate([starts_of(i, self.starts) for i in instances])
-            loss = loss_of(Students.of(instances, self.starts))
+            loss = Loss(Students.of(instances, self.starts))
             chosen = find_optimizer(self.settings.optimizer)
             rate = math.nan if self.settings.rate is None else self.settings.rate
             descent = chosen.descend(loss, starts, self.settings.steps, rate)
@@ -411,24 +410,14 @@ class Experiment:
         for at in range(0, len(counts), size):
             yield counts[at : at + size]
 
-    def _arriving(self, instance: Instance) -> ChainArrivals | ReluArrivals | None:
-        """The test of an instance's runs; None if no match can be isolated."""
-        allocation = instance.allocation
+    def _arriving(self, allocation: Allocation) -> Arrivals | None:
+        """The tests of an allocation's runs; None if it has no matches that can be isolated."""
         if allocation not in self._arrivals:
-            if self.problem.network.chain() is None:
-                self._arrivals[allocation] = ReluArrivals()
-            else:
-                plan: Plan = rank_plan(self.problem, allocation)
-                try:
-                    self._arrivals[allocation] = ChainArrivals(
-                        allocation, plan.allocation, self.problem.support
-                    )
-                except InputError:
-                    self._arrivals[allocation] = None
+            self._arrivals[allocation] = arrivals_of(self.problem, allocation)
         return self._arrivals[allocation]
 
     def _trial(self, count: InstanceCount, instance: Instance, runs: Descent) -> Trained:
-        arriving = self._arriving(instance)
+        arriving = self._arriving(instance.allocation)
         listed = count.solutions if count.status == COMPLETE and count.complex is not None else ()
         known = None if arriving is None else arriving.known(instance, listed)
         mse = np.where(np.isfinite(runs.mse), runs.mse, np.inf)
@@ -456,7 +445,7 @@ class Experiment:
 
     @staticmethod
     def _first(
-        arriving: ChainArrivals | ReluArrivals | None,
+        arriving: Arrivals | None,
         instance: Instance,
         runs: Descent,
         known: RootPool | None,

@@ -65,11 +65,11 @@ from matchprob.report.recording import draw_recording, recording_size
 from numeric.count_result import CountResult
 from numeric.normalization.construct import Construction
 from numeric.profiles.profile import ProfileResult
+from numeric.programs.losses import MSE
 from numeric.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.training.experiment import TrainResult
-from numeric.training.losses import MSE
 
 Size = tuple[float, float]
 

@@ -20,8 +20,9 @@ from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.record.recording import record
 from algebra.record.verify import verify_recording
-from numeric.activations.newton import FloatSystem
 from numeric.instances import draw_instance
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students
 from tests.samples import many
 
 LEAKS = (1, 0.25, [0.5, 1, "1/3"], "learnable")
@@ -75,10 +76,9 @@ def test_labels_and_jacobian_against_a_loop(seed):
         seen.append(w["D"] @ h + w["e"])
     Y = np.concatenate(seen, axis=1) if net.read == "all" else seen[-1]
     assert np.allclose(net.forward(w, X), Y, atol=1e-13)
-    system = FloatSystem(instance)
-    at = np.array([w[name][i, j] for name, i, j in system.cells])
+    at = np.array([w[name][i, j] for name, i, j in instance.allocation.cells])
     steps = np.concatenate([at[None], at + 1e-6 * np.eye(len(at))])
-    f, J = system(steps, steps)
+    f, J = Loss(Students.of([instance], len(steps))).jacobian(steps)
     assert np.allclose(f[0], (Y - instance.labels).ravel(), atol=1e-12)
     assert np.allclose((f[1:] - f[0]) / 1e-6, J[0].T, atol=1e-4)
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from numeric.engines.optimizers import METHODS, FirstLayerLoss, OptimizerEngine, adam, damped
+from numeric.engines.optimizers import METHODS, OptimizerEngine, adam, damped
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students
 from numeric.relu.decide import decide
 from numeric.relu.decision import MATCH
 from tests.numeric.relu.cases import instances, problem
@@ -14,39 +16,12 @@ MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 CASE = problem(3, 4, 2, 3, W1=MASK)
 
 
-def test_derivatives_are_differences():
-    """Gradient and Jacobian agree with finite differences."""
-    loss = FirstLayerLoss.of(instances(CASE, 1)[0])
-    rng = np.random.default_rng(0)
-    w = rng.normal(size=(1, 6))
-    value, slope = loss.gradient(w)
-    errors, J = loss.jacobian(w)
-    for t in range(6):
-        step = np.zeros((1, 6))
-        step[0, t] = 1e-6
-        up, down = loss.gradient(w + step)[0], loss.gradient(w - step)[0]
-        assert (up - down)[0] / 2e-6 == pytest.approx(slope[0, t], abs=1e-5)
-        change = loss.jacobian(w + step)[0] - loss.jacobian(w - step)[0]
-        assert np.allclose(change[0] / 2e-6, J[0, :, t], atol=1e-5)
-    assert value[0] == pytest.approx((errors**2).mean())
-
-
-def test_loss_is_that_of_the_network():
-    """The errors are those of the student's labels."""
-    instance = instances(CASE, 1)[0]
-    loss = FirstLayerLoss.of(instance)
-    mask = np.array(MASK) != 0
-    w = instance.weights["W1"][mask]
-    student = instance.weights["W2"] @ np.maximum(instance.weights["W1"] @ instance.X, 0)
-    assert np.allclose(loss.residual(w[None])[0][0], student - instance.labels)
-
-
 @pytest.mark.parametrize("method", [adam, damped])
 def test_loss_falls(method):
     """No start ends above its first loss, and some end far below."""
-    loss = FirstLayerLoss.of(instances(CASE, 3)[2])
+    loss = Loss(Students.of([instances(CASE, 3)[2]], 30))
     starts = np.random.default_rng(1).normal(size=(30, 6))
-    before, after = loss.gradient(starts)[0], loss.gradient(method(loss, starts))[0]
+    before, after = loss.slope(starts)[0], loss.slope(method(loss, starts))[0]
     assert (after <= before + 1e-9).mean() > 0.95
     assert after.min() < 0.5 * before.min()
 

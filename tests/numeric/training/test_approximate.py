@@ -4,27 +4,10 @@ import numpy as np
 import pytest
 
 from algebra.networks.linear import LinearEstimator
-from algebra.networks.relu import ShallowReLU
-from algebra.networks.rnn import RNN
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from numeric.instances import draw_instance
-from numeric.training.approximate import _by_differences, _function, least_loss
-from tests.samples import DIAGONAL
-
-TANH = Problem(RNN(n=2, T=2, b=1, d=1, m=2, activation="tanh"), {"W": [[1, 0], [0, 1]]})
-RELU = Problem(ShallowReLU(q=2, n=2, d=1, m=3), {"W2": [[1, 1]]})
-
-
-@pytest.mark.parametrize("problem", [DIAGONAL, TANH, RELU], ids=["chain", "tanh", "relu"])
-def test_derivatives_are_those_of_the_map(problem):
-    """Residuals and Jacobians agree with differences of the network's own map."""
-    instance = draw_instance(problem, 0, 1)
-    points = np.random.default_rng(0).standard_normal((12, problem.allocation.size))
-    f, J = _function(instance)(points, np.arange(12))
-    g, H = _by_differences(instance)(points, np.arange(12))
-    assert np.allclose(f.reshape(12, -1), g)
-    assert np.allclose(J, H, atol=1e-4)
+from numeric.training.approximate import least_loss
 
 
 def test_least_squares():

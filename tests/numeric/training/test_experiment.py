@@ -7,7 +7,9 @@ import pytest
 from scipy.stats import binomtest
 
 from algebra.errors import InputError
+from algebra.networks.normalization import NormNet
 from algebra.networks.relu import ShallowReLU
+from algebra.networks.rnn import RNN
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
@@ -15,7 +17,7 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.instances import draw_instance
 from numeric.relu.decide import decide
 from numeric.studies.study import Study
-from numeric.training.arrival import ChainArrivals, ReluArrivals
+from numeric.training.arrival import ChainArrivals, ReluArrivals, arrivals_of
 from numeric.training.experiment import Experiment, Trained, TrainingSettings, TrainResult
 from tests.samples import DIAGONAL, NET, ROW
 
@@ -104,6 +106,43 @@ def test_relu_arrivals_have_witnesses():
     instance = draw_instance(RELU, 0, matched.index)
     witness = np.array([int(v.p) / int(v.q) for v in decide(instance).witness])
     assert np.allclose(ReluArrivals().arrival(instance, witness).weights, witness)
+
+
+@pytest.mark.parametrize("activation", ["tanh", {"polynomial": [0, 1, 1]}], ids=str)
+def test_networks_with_activations(activation):
+    """An arrival is a match of the network's own map, also with more weights than equations."""
+    net = RNN(n=2, T=2, b=1, d=1, m=2, activation=activation)
+    for mask in ([[1, 1], [0, 0]], [[1, 1], [1, 0]]):
+        problem = Problem(net, {"W": mask})
+        settings = TrainingSettings("levenberg-marquardt", restarts=2)
+        known = counts(problem, 8, engine="newton")
+        ends = {t.index: t for t in Experiment(problem, 0, settings).run(known)}
+        assert any(t.found for t in ends.values())
+        assert all(t.exists for t in ends.values() if t.found)
+    allocation = problem.allocation
+    arriving = arrivals_of(problem, allocation)
+    instance = draw_instance(problem, 0, 1)
+    teacher = np.array([instance.teacher[name][i, j] for name, i, j in allocation.cells])
+    own = replace(instance, weights=dict(instance.teacher))
+    match = own.with_weights(arriving.arrival(own, teacher + 1e-5).weights)
+    assert np.allclose(net.forward(match, own.X), own.labels, rtol=1e-12)
+    assert arriving.arrival(own, teacher + np.inf) is None
+    tight = replace(problem, constraints=Constraints(max_abs=1e-6))
+    bound = replace(draw_instance(tight, 0, 1), weights=dict(instance.teacher))
+    assert arrivals_of(tight, allocation).arrival(bound, teacher) is None
+
+
+def test_a_minimal_allocation_has_no_arrivals():
+    """Its instances have no match that could be isolated."""
+    problem = Problem(RNN(n=2, T=2, b=1, d=1, m=2, activation="tanh"), {"W": [[1, 0], [0, 0]]})
+    assert arrivals_of(problem, problem.allocation) is None
+
+
+def test_networks_without_arrivals_are_refused():
+    """The message names the network in one line."""
+    net = NormNet(widths=(2, 2), hidden=(3,), m=2, activation="relu")
+    with pytest.raises(InputError, match=r"not a .*normalization"):
+        Experiment(Problem(net, {"g1": "all"}), 0, TrainingSettings())
 
 
 def test_random_allocations_train_each_its_own():

@@ -21,7 +21,7 @@ from algebra.errors import InputError
 from algebra.time_limits import check_time
 from numeric.adam import Adam, half_cosine
 from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
-from numeric.training.losses import Loss
+from numeric.programs.losses import Loss
 
 # A run is done when its error is this small, relative to the labels.
 ENOUGH = 1e-10
@@ -121,14 +121,9 @@ def damped_gauss_newton(
     labels = loss.students.Y
     size = labels[0].size
 
-    def function(w: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        check_time()
-        part = loss if len(which) == len(starts) else loss.take(which)
-        return part.jacobian(w)
-
     with np.errstate(over="ignore", invalid="ignore"):
         runs = levenberg_marquardt(
-            function, starts, steps, enough=_enough(labels) * size, damping=PATIENT
+            loss.at, starts, steps, enough=_enough(labels) * size, damping=PATIENT
         )
     return Descent(runs.ends, runs.cost / size, runs.steps)
 

@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.ffn import FeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
+from algebra.networks.rnn import RNN
 from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.instances import draw_instance
-from numeric.training.losses import check_trainable, loss_of
-from numeric.training.students import Students, starts_of
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students, starts_of
 
 PROBLEMS = {
     "estimator": Problem(LinearEstimator(q=3, d=2, m=4), {"W": [[1, 0, 1], [0, 1, 0]]}),
@@ -34,6 +35,27 @@ PROBLEMS = {
     "relu, both": Problem(
         ShallowReLU(q=2, n=3, d=2, m=4), {"W1": [[1, 0], [0, 1], [0, 0]], "W2": "all"}
     ),
+    "relu, few": Problem(
+        ShallowReLU(q=6, n=5, d=2, m=3), {"W1": [[1, 0, 0, 0, 0, 1], *[[0] * 6] * 4]}
+    ),
+    "few of many": Problem(
+        LinearRNN(n=6, T=3, b=1, d=2, m=3), {"W": [[1, 0, 0, 1, 0, 0], *[[0] * 6] * 5]}
+    ),
+    "normalization": Problem(
+        NormNet(widths=(2, 2), hidden=(3,), m=2, activation="relu"), {"g1": "all", "b2": "all"}
+    ),
+    "tanh": Problem(
+        RNN(3, 3, 2, 2, 2, activation="tanh", biases=True, leak="learnable", read="all"),
+        {"W": RandomCells(budget=3, rows=2), "c": "all", "leak": "all", "e": "all", "B": "all"},
+    ),
+    "softplus": Problem(
+        FeedForward(2, (3, 2), 2, 2, activation="softplus", biases=True),
+        {"W1": "all", "c1": "all", "W2": "all", "e": "all"},
+    ),
+    "erf": Problem(FeedForward(2, (), 2, 2, activation="erf", biases=True), {"W1": "all"}),
+    "polynomial": Problem(
+        RNN(2, 1, 1, 1, 3, activation={"polynomial": [0, 1, 1]}), {"W": "all", "D": "all"}
+    ),
 }
 
 
@@ -44,7 +66,7 @@ def test_derivatives(name):
     instances = [draw_instance(problem, 3, k) for k in range(4)]
     students = Students.of(instances, 2)
     w = np.concatenate([starts_of(i, 2) for i in instances])
-    loss = loss_of(students)
+    loss = Loss(students)
     errors, J = loss.jacobian(w)
     mse, slope = loss.slope(w)
     for k, row in enumerate(w):
@@ -76,9 +98,3 @@ def test_starts():
     assert np.array_equal(starts[:7], starts_of(instance, 7))
     scale = [problem.network.shapes[name][1] ** -0.5 for name, _, _ in instance.allocation.cells]
     assert np.allclose(starts[1:].std(axis=0), scale, rtol=0.2)
-
-
-def test_networks_without_a_loss_are_refused():
-    """The message names the network in one line."""
-    with pytest.raises(InputError, match="normalization"):
-        check_trainable(NormNet(widths=(2, 2), hidden=(3,), m=2, activation="relu"))

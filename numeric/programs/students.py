@@ -8,8 +8,9 @@ k // starts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -33,8 +34,8 @@ class Students:
         All weights; those of learnable cells are ignored.
     cells : ndarray of int, shape (runs, r)
         Positions of the learnable weights in a row.
-    X : ndarray, shape (runs, …)
-        Samples.
+    X : ndarray, shape (runs, inputs, columns)
+        Inputs of the networks' programs.
     Y : ndarray, shape (runs, d, columns)
         Labels.
     """
@@ -71,7 +72,7 @@ class Students:
             learning,
             repeated(fixed),
             repeated([np.array(own, np.int64) for own in cells]),
-            repeated([instance.X for instance in instances]),
+            repeated([network.drive(instance.X) for instance in instances]),
             repeated([instance.labels for instance in instances]),
         )
 
@@ -94,24 +95,41 @@ class Students:
             for name, at in matrix_offsets(self.network).items()
         }
 
-    def gather(self, parts: dict[str, np.ndarray]) -> np.ndarray:
-        """Entries of the learnable cells, (…, runs, r), from derivatives by whole matrices.
+    @cached_property
+    def _own(self) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each matrix: learnable weights that are its cells in some run, and which, and where.
+
+        Numbers (c,) of weights; whether they are cells of the matrix (runs, c); cells (runs, c).
+        """
+        out = {}
+        for name, at in matrix_offsets(self.network).items():
+            rows, columns = self.network.shapes[name]
+            cells = self.cells - at
+            inside = (cells >= 0) & (cells < rows * columns)
+            some = np.flatnonzero(inside.any(axis=0))
+            if len(some):
+                out[name] = some, inside[:, some], np.where(inside, cells, 0)[:, some]
+        return out
+
+    @property
+    def places(self) -> dict[str, np.ndarray]:
+        """Numbers (runs, c) of learnable cells in each matrix, row by row: for derivatives."""
+        return {name: cells for name, (*_, cells) in self._own.items()}
+
+    def gather(self, parts: Mapping[str, np.ndarray], axes: tuple[int, ...]) -> np.ndarray:
+        """Derivatives by the learnable weights, (runs, *axes, r), from those by `places`.
 
         Parameters
         ----------
-        parts : dict of str to ndarray
-            For each matrix of `learning` an array of shape (runs, …, rows, columns).
+        parts : mapping of str to ndarray
+            For each matrix an array of shape (runs, *axes, c), which may be broadcast.
+        axes : tuple of int
         """
-        shapes = self.network.shapes
-        some = next(iter(parts.values()))
-        whole = np.zeros((*some.shape[:-2], self.fixed.shape[1]))
-        for name, at in matrix_offsets(self.network).items():
-            if name in parts:
-                size = shapes[name][0] * shapes[name][1]
-                whole[..., at : at + size] = parts[name].reshape(*some.shape[:-2], size)
-        index = self.cells.reshape(len(self), *([1] * (whole.ndim - 2)), -1)
-        index = np.broadcast_to(index, (*whole.shape[:-1], self.cells.shape[1]))
-        return np.take_along_axis(whole, index, axis=-1)
+        out = np.zeros((len(self), *axes, self.cells.shape[1]))
+        for name, part in parts.items():
+            some, inside, _ = self._own[name]
+            out[..., some] += part * inside.reshape(len(self), *(1 for _ in axes), -1)
+        return out
 
 
 def matrix_offsets(network: Network) -> dict[str, int]:

@@ -10,16 +10,16 @@ from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
 from algebra.problems.problem import Problem
 from numeric.instances import draw_instance
-from numeric.training.descent import ENOUGH, OPTIMIZERS, find_optimizer, gradient_descent
-from numeric.training.losses import loss_of
-from numeric.training.students import Students, starts_of
+from numeric.programs.descent import ENOUGH, OPTIMIZERS, find_optimizer, gradient_descent
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students, starts_of
 from tests.samples import DIAGONAL
 
 
 def batch(problem, count, starts=1):
     instances = [draw_instance(problem, 0, k) for k in range(count)]
     w = np.concatenate([starts_of(i, starts) for i in instances])
-    return loss_of(Students.of(instances, starts)), w
+    return Loss(Students.of(instances, starts)), w
 
 
 def test_gradient_descent_of_a_quadratic():
