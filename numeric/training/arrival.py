@@ -39,10 +39,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.families import family_of
 from algebra.linalg.rational import nearest_double
-from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
-from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.activations.krawczyk import enclose
@@ -268,7 +267,7 @@ def check_trainable(network: Network) -> None:
     ------
     InputError
     """
-    if network.chain() is None and not isinstance(network, (ActivatedNetwork, ShallowReLU)):
+    if network.chain() is None and family_of(network).name not in ("relu", "activations"):
         raise InputError(
             "train supports chains of matrices, shallow ReLU nets and networks with activations, "
             f"not a {network.title} network"
@@ -277,7 +276,7 @@ def check_trainable(network: Network) -> None:
 
 def arrivals_of(problem: Problem, allocation: Allocation) -> Arrivals | None:
     """The tests of an allocation's runs; None if it has no matches that can be isolated."""
-    if isinstance(problem.network, ShallowReLU):
+    if family_of(problem.network).name == "relu":
         return ReluArrivals()
     plan = rank_plan(problem, allocation)
     if plan.is_minimal:
