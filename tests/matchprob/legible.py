@@ -8,6 +8,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from matchprob.io.sizes import DPI
+from matchprob.report.drawing.style import lay_out
 from tests.samples import LONG
 
 # Points: what rounding may move a box by; and the smallest type that is read.
@@ -51,14 +52,13 @@ def faults(figure: Figure) -> list[str]:
 
 def _faults(figure: Figure, dpi: int) -> list[str]:
     figure.set_dpi(dpi)
-    # Saving draws twice too: one pass does not always settle the layout.
-    figure.draw_without_rendering()
+    # Saving does so twice too: one pass does not always settle the layout.
+    lay_out(figure)
     figure.draw_without_rendering()
     slack = _SLACK * figure.dpi / 72
-    boxes = [(text, text.get_window_extent()) for text in texts_of(figure)]
+    boxes = [(text, _shrunk(text.get_window_extent(), slack)) for text in texts_of(figure)]
     out = []
-    for text, box in boxes:
-        inside = _shrunk(box, slack)
+    for text, inside in boxes:
         if not (
             figure.bbox.x0 <= inside.x0 <= inside.x1 <= figure.bbox.x1
             and figure.bbox.y0 <= inside.y0 <= inside.y1 <= figure.bbox.y1
@@ -66,8 +66,10 @@ def _faults(figure: Figure, dpi: int) -> list[str]:
             out.append(f"{_name(text)} leaves the canvas")
         if text.get_fontsize() < _LEAST:
             out.append(f"{_name(text)} is set in {text.get_fontsize():.1f} points")
-    for (a, first), (b, second) in combinations(boxes, 2):
-        if _shrunk(first, slack).overlaps(_shrunk(second, slack)):
+    # Numbers, not boxes: a picture has thousands of pairs.
+    extents = [(text, (box.xmin, box.ymin, box.xmax, box.ymax)) for text, box in boxes]
+    for (a, (left, low, right, high)), (b, other) in combinations(extents, 2):
+        if left <= other[2] and other[0] <= right and low <= other[3] and other[1] <= high:
             out.append(f"{_name(a)} and {_name(b)} meet")
     out += [f"a legend covers {what}" for what in _covered(figure)]
     return out

@@ -114,12 +114,19 @@ def set_margins(figure: Figure) -> None:
         engine.set(w_pad=_MARGIN, h_pad=_MARGIN)
 
 
+def lay_out(figure: Figure) -> None:
+    """Move the axes to where a drawing would, without drawing: half the time."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
 def crop(figure: Figure) -> None:
     """Set the height of a figure to that of its content, which follows from the width."""
     set_margins(figure)
     # A second time, since positions are known only after the first layout.
     for _ in range(2):
-        figure.draw_without_rendering()
+        lay_out(figure)
         height = figure.get_tightbbox().height + 2 * _MARGIN
         figure.set_figheight(min(_TALLEST, max(0.8, height)))
 
@@ -130,7 +137,7 @@ def grow(figure: Figure) -> None:
     rows = max(axes.get_subplotspec().get_gridspec().nrows for axes in figure.axes)  # type: ignore[union-attr]
     # Without space for the axes matplotlib lays out nothing: first all must be inside.
     for _ in range(3):
-        figure.draw_without_rendering()
+        lay_out(figure)
         outside = figure.get_tightbbox().height + 2 * _MARGIN - figure.get_figheight()
         heights = (axes.get_window_extent().height / figure.dpi for axes in figure.axes)
         missing = max(high / 72 - own for (_, high), own in zip(least, heights, strict=True))
