@@ -53,12 +53,18 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def nodes(source: ast.AST) -> list[ast.AST]:
+    """All nodes of a tree: several rules look at each."""
+    return list(ast.walk(source))
+
+
 def kind_questions(source: ast.AST) -> list[int]:
     """Lines that ask for the class of a network, or compare its kind."""
     classes = {cls.__name__ for cls in KINDS.values()} | {"ChainNetwork"}
     kinds = set(KINDS)
     found = []
-    for node in ast.walk(source):
+    for node in nodes(source):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
             "isinstance",
             "issubclass",
@@ -164,17 +170,22 @@ def test_functions_close_no_import_cycle():
             else:
                 outer[name] |= targets(node)
             is_inside |= isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            waiting += [(child, is_inside) for child in ast.iter_child_nodes(node)]
+            waiting += [
+                (child, is_inside)
+                for child in ast.iter_child_nodes(node)
+                if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case)
+            ]
 
-    def reaches(start: str, goal: str) -> bool:
+    @cache
+    def reached(start: str) -> set[str]:
         seen, left = {start}, [start]
         while left:
-            for other in outer[left.pop()] - seen:
-                seen.add(other)
-                left.append(other)
-        return goal in seen
+            more = outer[left.pop()] - seen
+            seen |= more
+            left += more
+        return seen
 
-    hidden = [f"{name} -> {other}" for name, other in inner if reaches(other, name)]
+    hidden = [f"{name} -> {other}" for name, other in inner if name in reached(other)]
     assert hidden == []
 
 
@@ -182,7 +193,7 @@ def test_class_names_are_unique():
     """No two classes of the project have the same name."""
     places: dict[str, list[str]] = {}
     for path in MODULES:
-        for node in ast.walk(tree(path)):
+        for node in nodes(tree(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(f"{where(path)}:{node.lineno}")
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
@@ -258,8 +269,16 @@ FLOATS = {
 
 def floats(source: ast.Module) -> list[int]:
     """Lines that make, name or compute with floating-point numbers; annotations do not."""
+    rounded = {"float64", "float32", "sqrt", "log", "log2", "log10", "exp", "linalg"}
+    found = [
+        node
+        for node in nodes(source)
+        if (isinstance(node, ast.Constant) and isinstance(node.value, float))
+        or (isinstance(node, ast.Name) and node.id == "float")
+        or (isinstance(node, ast.Attribute) and node.attr in rounded)
+    ]
     annotated: set[int] = set()
-    for node in ast.walk(source):
+    for node in nodes(source) if found else ():
         for part in ("annotation", "returns"):
             hint = getattr(node, part, None)
             if hint is not None:
@@ -267,17 +286,7 @@ def floats(source: ast.Module) -> list[int]:
         # `Entry = float | int | …`: an alias of types.
         if isinstance(node, ast.Assign) and "BitOr" in ast.dump(node.value):
             annotated |= {id(inner) for inner in ast.walk(node.value)}
-    rounded = {"float64", "float32", "sqrt", "log", "log2", "log10", "exp", "linalg"}
-    return [
-        node.lineno
-        for node in ast.walk(source)
-        if id(node) not in annotated
-        and (
-            (isinstance(node, ast.Constant) and isinstance(node.value, float))
-            or (isinstance(node, ast.Name) and node.id == "float")
-            or (isinstance(node, ast.Attribute) and node.attr in rounded)
-        )
-    ]
+    return [node.lineno for node in found if id(node) not in annotated]
 
 
 @pytest.mark.parametrize(
@@ -298,16 +307,16 @@ def test_floats_are_seen(text, has):
 
 def test_algebra_is_exact():
     """`algebra` uses no floating point except in the listed files."""
-    found = {where(path) for path in MODULES if floats(tree(path))}
-    assert {name for name in found if name.startswith("algebra/")} - set(FLOATS) == set()
+    files = [path for path in MODULES if where(path).startswith("algebra/")]
+    assert {where(path) for path in files if floats(tree(path))} - set(FLOATS) == set()
 
 
 def started(source: ast.AST) -> set[str]:
     """Calls that start a process, and imports of functions that do."""
-    called = {ast.unparse(node.func) for node in ast.walk(source) if isinstance(node, ast.Call)}
+    called = {ast.unparse(node.func) for node in nodes(source) if isinstance(node, ast.Call)}
     imported = {
         f"{node.module}.{alias.name}"
-        for node in ast.walk(source)
+        for node in nodes(source)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
