@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra.certificates.checks import Check, Verification, unfinished
+from algebra.certificates.reading import MOST_CHARACTERS
 from algebra.errors import InputError, Unfinished
 from algebra.networks.base import KINDS
 from numeric.children import Child, ChildCrashed, ChildTimeout
@@ -67,6 +68,11 @@ class Checker:
         Unfinished
             Where no process can be started.
         """
+        if len(text) > MOST_CHARACTERS:
+            # It is not read at all: sending it took seconds.
+            from matchprob.api.proofs.check import check_proof
+
+            return check_proof(text, seed=seed, timeout=timeout)
         with self._lock:
             child = self._running()
             try:
