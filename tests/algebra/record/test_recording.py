@@ -25,6 +25,7 @@ from algebra.record.elements import kinds_of
 from algebra.record.question import recording_question
 from algebra.record.recording import NoRecording, record
 from algebra.record.verify import verify_recording
+from tests.samples import many
 
 SQUARE = {"polynomial": [0, 1, 1]}
 
@@ -116,7 +117,7 @@ def sample(n, count):
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_brute_force_on_a_sample(n):
     """All kinds of networks and of elements; costs with ties, requirements, caps."""
-    for problem, rng in sample(n, 3):
+    for problem, rng in sample(n, many(5)):
         for what in kinds_of(problem.network):
             names = [element.name for element in recording_question(problem, what).elements]
             if len(names) > 8:

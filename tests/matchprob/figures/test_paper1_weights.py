@@ -2,6 +2,7 @@
 
 import csv
 import io
+from functools import partial
 
 import pytest
 from matchprob.figures.papers.paper1_weights import LARGE_NET, OPTIMIZERS, cases
@@ -14,9 +15,10 @@ from tests.samples import many
 
 @pytest.fixture
 def small(monkeypatch):
-    """Section B.1.1 alone."""
+    """Section B.1.1 alone, with short trainings."""
     some = cases()[:3]
     monkeypatch.setattr(paper1_weights, "cases", lambda numbers: some)
+    monkeypatch.setattr(paper1_weights, "train", partial(paper1_weights.train, steps=many(500)))
 
 
 def test_the_allocations_are_those_of_the_text():

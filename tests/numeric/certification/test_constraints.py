@@ -166,12 +166,12 @@ def test_a_huge_bound_is_none():
 
 def test_solutions_are_those_that_obey():
     """The solutions of a constrained count are the unconstrained ones inside the bounds."""
+    free, bound = b11("diagonal"), b11("diagonal", max_abs=2.0)
+    with InstanceCounter(free) as a, InstanceCounter(bound) as b:
+        wholes = [a.count(draw_instance(free, 1, k)) for k in range(30)]
+        parts = [b.count(draw_instance(bound, 1, k)) for k in range(30)]
     found = 0
-    for k in range(30):
-        free, bound = b11("diagonal"), b11("diagonal", max_abs=2.0)
-        with InstanceCounter(free) as a, InstanceCounter(bound) as b:
-            whole = a.count(draw_instance(free, 1, k))
-            part = b.count(draw_instance(bound, 1, k))
+    for whole, part in zip(wholes, parts, strict=True):
         inside = [s for s in whole.solutions if max(map(abs, s)) <= 2.0]
         assert part.real == len(part.solutions) == len(inside)
         np.testing.assert_allclose(part.solutions, inside, rtol=1e-9)
@@ -326,11 +326,12 @@ def test_relu_normalization_networks_obey():
     """A certified maximal allocation decides nothing under a bound; tighter never matches more."""
     net = NormNet.square(2, 1, 3, 3)
     masks = dict.fromkeys(("g1", "g2", "b1", "b2"), "all")
-    free = estimate(Problem(net, masks), 10)
+    trials = many(15)
+    free = estimate(Problem(net, masks), trials)
     assert free.certified == 1
-    before = np.ones(10, bool)
+    before = np.ones(trials, bool)
     for bound in (1e9, 0.5, 0.0):
-        found = estimate(Problem(net, masks, constraints=Constraints(max_abs=bound)), 10)
+        found = estimate(Problem(net, masks, constraints=Constraints(max_abs=bound)), trials)
         assert found.certified is None or bound == 1e9
         assert found.undetermined == 0
         matched = np.array([c.outcome == "matched" for c in found.counts])

@@ -78,13 +78,28 @@ def test_verdict_of_the_paper_is_kept_apart():
 
 
 def test_through_a_counter():
-    """A counter needs no root count, and stops at the first match if that suffices."""
+    """A counter needs no root count, and stops at the first match if that suffices.
+
+    Trials without a match are undetermined, so the matched share of the others is not given.
+    """
     problem, _ = NETS[0]
     instances = [draw_instance(problem, 5, k) for k in range(4)]
     with InstanceCounter(problem, "fsolve", complete=False, certify=False, timeout=5) as counter:
         counts = counter.count_many(instances)
     assert any(c.outcome == "matched" and c.paths < 400 for c in counts)
-    again = [FsolveEngine(problem, starts=50).count(instances[0]) for _ in range(2)]
+    found = Estimate(problem, "fsolve", 5, tuple(counts), 4)
+    assert found.undetermined
+    assert found.unmatched == 0
+    assert found.estimate is None
+    assert found.interval().high == 1.0
+    assert found.interval().low > 0
+
+
+def test_the_same_starts_give_the_same_solutions():
+    """A second engine finds what the first did, and says the same."""
+    problem, _ = NETS[0]
+    instance = draw_instance(problem, 5, 0)
+    again = [FsolveEngine(problem, starts=50).count(instance) for _ in range(2)]
     assert again[0].solutions == again[1].solutions
     assert again[0].note == again[1].note
 
@@ -93,16 +108,3 @@ def test_bad_numbers_of_starts_are_refused():
     """The number of starts is checked."""
     with pytest.raises(InputError, match="`starts` \\(0\\)"):
         FsolveEngine(NETS[0][0], starts=0)
-
-
-def test_estimates_are_bounds_not_shares():
-    """Trials without a match are undetermined, so the matched share of the others is not given."""
-    problem, _ = NETS[0]
-    with InstanceCounter(problem, "fsolve", complete=False, certify=False) as counter:
-        counts = counter.count_many([draw_instance(problem, 5, k) for k in range(8)])
-    found = Estimate(problem, "fsolve", 5, tuple(counts), 8)
-    assert found.undetermined
-    assert found.unmatched == 0
-    assert found.estimate is None
-    assert found.interval().high == 1.0
-    assert found.interval().low > 0

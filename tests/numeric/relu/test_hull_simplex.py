@@ -20,6 +20,7 @@ from numeric.relu.hull_simplex import (
 from numeric.relu.refuting_rows import NODE, SIDE, keep_row, look_up, no_rows
 from numeric.relu.simplex import FEASIBLE
 from tests.numeric.relu.cases import instances, problem
+from tests.samples import many
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 1]]
 
@@ -71,7 +72,7 @@ def test_rows_are_products_with_the_columns():
 def test_feasibility_and_least_cost_are_scipys():
     """Feasibility at the root, and the optimum, agree with SciPy's."""
     seen = set()
-    for tree in _trees(30):
+    for tree in _trees(many(30)):
         program, basis, costs, room = _begin(tree)
         state, _, row = dual_simplex(program, basis, costs, 0, 1000, room)
         peer = _peer(tree, np.zeros(program.outputs.shape[:2], int))
@@ -90,7 +91,7 @@ def test_columns_that_go_are_not_used_and_rows_refute():
     """From an optimal basis, sides are decided as by SciPy; kept rows refute no more."""
     rng = np.random.default_rng(1)
     seen = {"refuted": 0, "solved": 0, "row refutes node": 0, "row refutes side": 0}
-    for tree in _trees(30, seed=3):
+    for tree in _trees(many(30), seed=3):
         program, start, costs, room = _begin(tree)
         if dual_simplex(program, start, costs, 0, 1000, room)[0] != OPTIMAL:
             continue
@@ -126,4 +127,4 @@ def test_columns_that_go_are_not_used_and_rows_refute():
                 seen["solved"] += 1
             else:
                 assert state == DOUBTFUL
-    assert min(seen.values()) > 10, seen
+    assert min(seen.values()) > many(10), seen

@@ -21,7 +21,7 @@ from numeric.statistics.intervals import proportion_interval
 from numeric.studies.store import Store
 from numeric.studies.study import Study
 from numeric.studies.trials import record
-from tests.samples import DIAGONAL, NET, many
+from tests.samples import DIAGONAL, ROW, many
 
 ROOT = Path(__file__).resolve().parents[3]
 RANDOM = Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": RandomCells(budget=2)})
@@ -32,10 +32,9 @@ def records_of(problem, trials, **options):
         return [record(c) for c in study.run(trials).counts]
 
 
-@pytest.mark.parametrize("problem", [DIAGONAL, RANDOM], ids=["fixed", "random"])
-def test_the_same_by_one_or_two_workers(problem):
-    """Two processes give the records of one."""
-    assert records_of(problem, 60, workers=2) == records_of(problem, 60)
+def test_the_same_by_one_or_two_workers():
+    """Two processes give the records of one, also where the allocation is drawn."""
+    assert records_of(RANDOM, 60, workers=2) == records_of(RANDOM, 60)
 
 
 def test_only_the_missing_are_computed(tmp_path):
@@ -61,14 +60,14 @@ def test_a_worker_that_dies_is_replaced():
 
         def kill_sometimes(count):
             workers = study.workers._workers
-            if count.index in (9, 40, 90) and workers:
+            if count.index in (9, 40) and workers:
                 pid = workers[0].process.pid
                 os.kill(pid, signal.SIGKILL)
                 killed.append(pid)
 
-        found = study.run(150, advance=kill_sometimes)
+        found = study.run(80, advance=kill_sometimes)
     assert killed
-    assert [record(c) for c in found.counts] == records_of(DIAGONAL, 150)
+    assert [record(c) for c in found.counts] == records_of(DIAGONAL, 80)
 
 
 def test_interrupt_keeps_a_prefix(tmp_path):
@@ -172,23 +171,23 @@ def test_two_processes_share_a_store(tmp_path):
 
 def test_verdicts_first():
     """Certified maximal trials are settled by the verdict, unless a computation is wanted."""
-    row = Problem(NET, {"W": [[1, 1], [0, 0]]})
-    with Study(row) as study:
+    with Study(ROW) as study:
         found = study.run(5)
     assert found.matched == 5
     assert all("odd" in c.note and c.paths == 0 for c in found.counts)
-    with Study(row, certify=False) as study:
+    with Study(ROW, certify=False) as study:
         assert {c.status for c in study.run(5).counts} == {"complete"}
 
 
 def test_half_width_does_not_depend_on_workers():
-    """The number of trials is the same by one worker and by two, and the interval holds."""
+    """Trials and their records are the same by one worker and by two, and the interval holds."""
     ends = []
     for workers in (1, 2):
         with Study(DIAGONAL, workers=workers) as study:
             ends.append(study.run(5000, half_width=0.08))
     first, second = ends
     assert first.trials == second.trials < 5000
+    assert list(map(record, first.counts)) == list(map(record, second.counts))
     assert first.interval() == second.interval() == first.running
     assert first.running.half_width <= 0.08
     exact = proportion_interval(first.matched, first.unmatched, first.undetermined)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from flint import acb, arb, ctx
@@ -19,6 +21,7 @@ from numeric.tracking.tracker import DONE, track
 from tests.numeric.chains.test_inputs import CASES
 
 
+@cache
 def way(case):
     """A complex instance with a root, a real instance, and both in their free inputs."""
     chain = make_chain(case)
@@ -30,17 +33,22 @@ def way(case):
     return chain, form, instance, root, (first, second), (a, b)
 
 
+@cache
+def end_of(case):
+    """Where the whole path ends, in many bits; the start is a root of its own instance."""
+    _, form, instance, root, _, (a, b) = way(case)
+    return finish_path(form, instance, a.vector, b, 0.0, form.unknowns_of(a, root[None])[0])
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_rest_of_a_path(case):
     """From the middle it reaches the whole path's endpoint, to thirty digits of the instance."""
-    chain, form, instance, root, (first, second), (a, b) = way(case)
+    chain, _, instance, root, (first, second), _ = way(case)
     zero = np.zeros(1, np.int64)
     whole = track(chain, first[None], second[None], zero, zero, root[None])
     assert whole.status[0] == DONE
-    # The start is a root of its own instance: the whole way is done here.
-    x = form.unknowns_of(a, root[None])[0]
     before = ctx.prec
-    end = finish_path(form, instance, a.vector, b, 0.0, x)
+    end = end_of(case)
     assert ctx.prec == before
     assert end is not None
     doubles = np.array([complex(float(z.real.mid()), float(z.imag.mid())) for z in end])
@@ -60,8 +68,8 @@ def test_the_rest_of_a_path(case):
 
 def test_more_digits_than_a_double_has_are_used():
     """A start in balls is certified like one in doubles, and as the same root."""
-    chain, form, instance, root, _, (a, b) = way(CASES[0])
-    end = finish_path(form, instance, a.vector, b, 0.0, form.unknowns_of(a, root[None])[0])
+    chain, _, instance, _, _, _ = way(CASES[0])
+    end = end_of(CASES[0])
     doubles = np.array([[complex(float(z.real.mid()), float(z.imag.mid())) for z in end]])
     fine, coarse = certify_exact(chain, instance, [end]), certify_exact(chain, instance, doubles)
     assert fine.kind[0] == coarse.kind[0] != FAILED
@@ -72,7 +80,7 @@ def test_where_the_bits_run_out_it_goes_on_with_more(monkeypatch):
     """24 bits do not suffice for a path; a second precision continues from their last point."""
     _, form, instance, root, _, (a, b) = way(CASES[0])
     x = form.unknowns_of(a, root[None])[0]
-    end = finish_path(form, instance, a.vector, b, 0.0, x)
+    end = end_of(CASES[0])
     monkeypatch.setattr(precise, "_BITS", (24,))
     assert finish_path(form, instance, a.vector, b, 0.0, x) is None
     monkeypatch.setattr(precise, "_BITS", (24, 256))
