@@ -1,6 +1,9 @@
 r"""Engines: methods that count the solutions of an instance.
 
-base                 The registry of engines: a decorator in an engine's own file adds it
+The engines of this folder are declared here: names and help are known without loading what they
+compute with, and the module of an engine is loaded when one is made.
+
+base                 The registry of engines: a decorator adds one
 complementarity      The engine `complementarity`: shallow ReLU nets, decided or counted
 counter              Counts by ranks and root counts first, then by an engine
 exact                Real solutions counted exactly: msolve over Q on the rational instance
@@ -25,3 +28,199 @@ witness_search       A numerical search for rational instances without real solu
 relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in
                      rationals
 """
+
+from __future__ import annotations
+
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
+
+
+@engine(
+    EngineInfo(
+        "complementarity",
+        {"relu"},
+        complete=True,
+        summary="branch and bound over activation patterns; every answer is proved in rationals",
+        default=True,
+        plans=False,
+        constraints=True,
+        rational=True,
+    )
+)
+def _complementarity(task: Assignment) -> InstanceEngine:
+    from numeric.engines.complementarity import ComplementarityEngine
+
+    return ComplementarityEngine(complete=task.complete)
+
+
+@engine(
+    EngineInfo(
+        "exact",
+        {"linear", "polynomial"},
+        complete=True,
+        needs=("msolve",),
+        rational=True,
+        summary="msolve over the rationals, audited against N and parity",
+    )
+)
+def _exact(task: Assignment) -> InstanceEngine:
+    from numeric.engines.exact import ExactEngine
+
+    return ExactEngine(task.problem, task.plan.root_count, timeout=task.timeout)
+
+
+@engine(
+    EngineInfo(
+        "fsolve",
+        {"linear"},
+        complete=False,
+        summary="the first paper's method with 400 starts; limits are certified",
+    )
+)
+def _fsolve(task: Assignment) -> InstanceEngine:
+    from numeric.engines.fsolve import FsolveEngine
+
+    return FsolveEngine(task.problem, enough=task.enough, timeout=task.timeout)
+
+
+@engine(
+    EngineInfo(
+        "homotopy",
+        {"linear"},
+        complete=True,
+        summary="follows all N solutions from a complex instance to each real one, certified",
+        default=True,
+        decides=True,
+    )
+)
+def _homotopy(task: Assignment) -> InstanceEngine:
+    from numeric.engines.homotopy import engine_with_roots
+
+    return engine_with_roots(task)
+
+
+@engine(
+    EngineInfo(
+        "multistart",
+        {"linear"},
+        complete=False,
+        summary="Levenberg-Marquardt from many starts, each solution certified",
+    )
+)
+def _multistart(task: Assignment) -> InstanceEngine:
+    from numeric.engines.multistart import MultistartEngine
+
+    return MultistartEngine(task.problem, enough=task.enough, timeout=task.timeout)
+
+
+@engine(
+    EngineInfo(
+        "newton",
+        {"analytic", "polynomial"},
+        complete=False,
+        summary="Levenberg-Marquardt from many starts, each solution certified in balls",
+    )
+)
+def _newton(task: Assignment) -> InstanceEngine:
+    from numeric.engines.newton import NewtonEngine
+
+    return NewtonEngine(
+        task.problem, task.plan.root_count, enough=task.enough, timeout=task.timeout
+    )
+
+
+@engine(
+    EngineInfo(
+        "adam",
+        {"relu"},
+        complete=False,
+        summary="Adam from 100 starts; a match only with a witness",
+        plans=False,
+        constraints=True,
+    )
+)
+def _adam(task: Assignment) -> InstanceEngine:
+    from numeric.engines.optimizers import OptimizerEngine
+
+    return OptimizerEngine("adam")
+
+
+@engine(
+    EngineInfo(
+        "levenberg-marquardt",
+        {"relu"},
+        complete=False,
+        summary="damped Gauss-Newton from 100 starts; a match only with a witness",
+        plans=False,
+        constraints=True,
+    )
+)
+def _levenberg_marquardt(task: Assignment) -> InstanceEngine:
+    from numeric.engines.optimizers import OptimizerEngine
+
+    return OptimizerEngine("levenberg-marquardt")
+
+
+def _start_phcpy(resources: Resources) -> None:
+    """Start the worker: a missing phcpy is reported before any work is done."""
+    from numeric.phcpy.process import PhcpyProcess
+
+    resources.get(PhcpyProcess).start()
+
+
+@engine(
+    EngineInfo(
+        "phcpy",
+        {"linear", "polynomial"},
+        complete=True,
+        needs=("phcpy",),
+        summary="PHCpack's blackbox solver on the core system",
+    ),
+    check=_start_phcpy,
+)
+def _phcpy(task: Assignment) -> InstanceEngine:
+    from numeric.engines.phcpy import PhcpyEngine
+    from numeric.phcpy.process import PhcpyProcess
+
+    process = task.resources.get(PhcpyProcess)
+    return PhcpyEngine(task.problem, task.plan.root_count, timeout=task.timeout, process=process)
+
+
+@engine(
+    EngineInfo(
+        "relu-exact",
+        {"normalization"},
+        complete=True,
+        summary="verdicts, then branch and bound in rationals (one hidden layer)",
+        default=True,
+        plans=False,
+        constraints=True,
+    )
+)
+def _relu_exact(task: Assignment) -> InstanceEngine:
+    from numeric.engines.relu_exact import ReluExactEngine
+
+    return ReluExactEngine(task.problem, certify=task.certify, timeout=task.timeout)
+
+
+def _find_scip(_: Resources) -> None:
+    from numeric.engines.scip import load_scip
+
+    load_scip()
+
+
+@engine(
+    EngineInfo(
+        "scip",
+        {"relu"},
+        complete=True,
+        needs=("PySCIPOpt",),
+        summary="SCIP on the same equations, independent of the engine complementarity",
+        plans=False,
+        constraints=True,
+    ),
+    check=_find_scip,
+)
+def _scip(task: Assignment) -> InstanceEngine:
+    from numeric.engines.scip import ScipEngine
+
+    return ScipEngine(timeout=task.timeout)

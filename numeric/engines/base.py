@@ -1,32 +1,30 @@
-"""The registry of engines: a decorator in an engine's own file adds it.
+"""The registry of engines: a decorator adds one.
 
 An engine is made by a function from an `Assignment` (an allocation, its plan, the options) to an
 object with ``count_many``.  `engine` registers this function with its `EngineInfo`, from which the
-command line's help, messages and the documentation's table are made.  The files of this
-folder are imported when the registry is first used, so that a new engine is one new file;
-an engine outside the project is registered when its module is imported.
+command line's help, messages and the documentation's table are made.  The engines of this folder
+are declared in `numeric.engines`, and loaded when they are made; an engine outside the
+project is registered when its module is imported.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from algebra.errors import InputError, shown
-from algebra.families import family_of
-from algebra.networks.base import Network
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
-from numeric.counts import InstanceCount
-from numeric.engines.plans import Plan
-from numeric.instances import Instance
+
+if TYPE_CHECKING:
+    from algebra.networks.base import Network
+    from algebra.problems.allocation import Allocation
+    from algebra.problems.problem import Problem
+    from numeric.counts import InstanceCount
+    from numeric.engines.plans import Plan
+    from numeric.instances import Instance
 
 T = TypeVar("T")
 
@@ -158,6 +156,11 @@ class Assignment:
     timeout: float = 600.0
     resources: Resources = field(default_factory=Resources)
 
+    @property
+    def enough(self) -> int | None:
+        """Number of certified solutions after which a search ends; None if it goes on."""
+        return None if self.complete else 1
+
 
 Maker = Callable[[Assignment], InstanceEngine]
 Check = Callable[[Resources], None]
@@ -219,17 +222,8 @@ def unregister(name: str) -> None:
     _ENTRIES.pop(name, None)
 
 
-@cache
-def _load() -> None:
-    """Import the files of this folder: each registers its engine."""
-    package = importlib.import_module("numeric.engines")
-    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
-        importlib.import_module(f"{package.__name__}.{module}")
-
-
 def engines() -> Mapping[str, EngineInfo]:
     """All engines by name: defaults first, then complete ones, then those that search."""
-    _load()
     found = (entry.info for entry in _ENTRIES.values())
     order = sorted(found, key=lambda i: (not i.default, not i.complete, i.name))
     return MappingProxyType({info.name: info for info in order})
@@ -259,11 +253,7 @@ def check_engine(name: str, resources: Resources) -> None:
 
 
 def _entry(name: str) -> _Entry:
-    if not isinstance(name, str):
-        raise InputError(f"`engine` ({shown(name)}) must be one of " + ", ".join(engines()))
-    if name not in _ENTRIES:
-        _load()
-    if name not in _ENTRIES:
+    if not isinstance(name, str) or name not in _ENTRIES:
         raise InputError(f"`engine` ({shown(name)}) must be one of " + ", ".join(engines()))
     return _ENTRIES[name]
 
@@ -273,6 +263,9 @@ def family_name(network: Network) -> str:
 
     Networks with activations are "polynomial" or "analytic".
     """
+    # Loaded here: help needs no network.
+    from algebra.families import family_of
+
     lowering = network.lower()
     solved = network if lowering is None else lowering.network
     return solved.equations_are or family_of(solved).name

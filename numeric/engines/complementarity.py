@@ -13,7 +13,7 @@ from algebra.linalg.rational import nearest_double
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
+from numeric.engines.base import OneByOne
 from numeric.instances import Instance
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import DIVIDE
@@ -113,19 +113,3 @@ def _exact(value: Any) -> Fraction:
 
 def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
     return tuple(nearest_double(v) for v in values)
-
-
-@engine(
-    EngineInfo(
-        "complementarity",
-        {"relu"},
-        complete=True,
-        summary="branch and bound over activation patterns; every answer is proved in rationals",
-        default=True,
-        plans=False,
-        constraints=True,
-        rational=True,
-    )
-)
-def _make(task: Assignment) -> InstanceEngine:
-    return ComplementarityEngine(complete=task.complete)

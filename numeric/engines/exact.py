@@ -34,7 +34,7 @@ from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
 from numeric.count_result import CountResult
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
+from numeric.engines.base import OneByOne
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
 
@@ -240,17 +240,3 @@ def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...
             return None
         solutions.append(tuple(float(w) for w in weights.real))
     return tuple(solutions)
-
-
-@engine(
-    EngineInfo(
-        _NAME,
-        {"linear", "polynomial"},
-        complete=True,
-        needs=("msolve",),
-        rational=True,
-        summary="msolve over the rationals, audited against N and parity",
-    )
-)
-def _make(task: Assignment) -> InstanceEngine:
-    return ExactEngine(task.problem, task.plan.root_count, timeout=task.timeout)

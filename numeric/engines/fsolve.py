@@ -28,7 +28,7 @@ from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
+from numeric.engines.base import OneByOne
 from numeric.instances import Instance
 
 # The paper's number of starts (Appendix E.1).
@@ -161,16 +161,3 @@ def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], 
         return np.asarray(network.forward(student, X))[rows, columns] - goal
 
     return equations
-
-
-@engine(
-    EngineInfo(
-        "fsolve",
-        {"linear"},
-        complete=False,
-        summary="the first paper's method with 400 starts; limits are certified",
-    )
-)
-def _make(task: Assignment) -> InstanceEngine:
-    enough = None if task.complete else 1
-    return FsolveEngine(task.problem, enough=enough, timeout=task.timeout)

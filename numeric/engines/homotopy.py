@@ -36,7 +36,7 @@ from numeric.certification.krawczyk_balls import certify_exact
 from numeric.chains.chain import Chain, make_chain
 from numeric.chains.inputs import inputs_form
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, InstanceEngine
 from numeric.engines.exact import ExactEngine
 from numeric.engines.search import SearchEngine
 from numeric.instances import Instance
@@ -478,17 +478,8 @@ def _conjugates(roots: np.ndarray) -> np.ndarray:
     return partner
 
 
-@engine(
-    EngineInfo(
-        "homotopy",
-        {"linear"},
-        complete=True,
-        summary="follows all N solutions from a complex instance to each real one, certified",
-        default=True,
-        decides=True,
-    )
-)
-def _make(task: Assignment) -> InstanceEngine:
+def engine_with_roots(task: Assignment) -> InstanceEngine:
+    """The tracker of all N solutions; another engine where N is 1 or not known."""
     plan = task.plan
     if plan.root_count is None and plan.allocation.size == plan.equations:
         # Neither a Gröbner basis nor monodromy finished: there are too many paths to track.
@@ -497,8 +488,7 @@ def _make(task: Assignment) -> InstanceEngine:
             f"N could not be computed ({plan.source}); the engine multistart gives lower bounds "
             "without N"
         )
-        enough = None if task.complete else 1
-        return SearchEngine(task.problem, enough=enough, timeout=task.timeout, reason=reason)
+        return SearchEngine(task.problem, enough=task.enough, timeout=task.timeout, reason=reason)
     # If N = 1 was found numerically msolve may be missing; the tracker does not need it.
     if plan.root_count == 1 and not plan.is_numerical:
         # Exact arithmetic: a single solution is rational in the data.

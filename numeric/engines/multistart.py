@@ -25,7 +25,7 @@ from numeric.certification.pool import RealPool
 from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
+from numeric.engines.base import OneByOne
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, TrackerSettings, track
@@ -249,16 +249,3 @@ def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> n
         TrackerSettings(most_steps=200),
     )
     return tracked.roots[0].real if tracked.status[0] == DONE else None
-
-
-@engine(
-    EngineInfo(
-        "multistart",
-        {"linear"},
-        complete=False,
-        summary="Levenberg-Marquardt from many starts, each solution certified",
-    )
-)
-def _make(task: Assignment) -> InstanceEngine:
-    enough = None if task.complete else 1
-    return MultistartEngine(task.problem, enough=enough, timeout=task.timeout)

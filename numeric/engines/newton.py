@@ -11,7 +11,7 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from numeric.activations.newton import certified_solutions
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
+from numeric.engines.base import OneByOne
 from numeric.instances import Instance
 
 # Random starts of an instance.
@@ -79,16 +79,3 @@ class NewtonEngine(OneByOne):
             seconds=time.process_time() - began,
             reason=None if real else Reason.SEARCHED,
         )
-
-
-@engine(
-    EngineInfo(
-        "newton",
-        {"analytic", "polynomial"},
-        complete=False,
-        summary="Levenberg-Marquardt from many starts, each solution certified in balls",
-    )
-)
-def _make(task: Assignment) -> InstanceEngine:
-    enough = None if task.complete else 1
-    return NewtonEngine(task.problem, task.plan.root_count, enough=enough, timeout=task.timeout)

@@ -21,7 +21,7 @@ from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
 from algebra.time_limits import check_time
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import EngineInfo, Maker, OneByOne, engine
+from numeric.engines.base import OneByOne
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
 from numeric.programs.descent import adam as descend_by_adam
@@ -103,18 +103,3 @@ METHODS: dict[str, Callable[[Loss, np.ndarray], np.ndarray]] = {
     "adam": adam,
     "levenberg-marquardt": damped,
 }
-
-
-def _maker(method: str) -> Maker:
-    return lambda task: OptimizerEngine(method)
-
-
-for _method, _summary in (
-    ("adam", "Adam from 100 starts; a match only with a witness"),
-    ("levenberg-marquardt", "damped Gauss-Newton from 100 starts; a match only with a witness"),
-):
-    engine(
-        EngineInfo(
-            _method, {"relu"}, complete=False, summary=_summary, plans=False, constraints=True
-        )
-    )(_maker(_method))

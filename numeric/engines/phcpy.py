@@ -23,7 +23,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, Resources, engine
+from numeric.engines.base import OneByOne
 from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
@@ -239,23 +239,3 @@ def audited_count(
 def _confirmed(instance: Instance, weights: np.ndarray) -> bool:
     """Whether real weights reproduce the labels."""
     return instance.residual(instance.with_weights(weights.real)) < RESIDUAL
-
-
-def _check(resources: Resources) -> None:
-    """Start the worker: a missing phcpy is reported before any work is done."""
-    resources.get(PhcpyProcess).start()
-
-
-@engine(
-    EngineInfo(
-        "phcpy",
-        {"linear", "polynomial"},
-        complete=True,
-        needs=("phcpy",),
-        summary="PHCpack's blackbox solver on the core system",
-    ),
-    check=_check,
-)
-def _make(task: Assignment) -> InstanceEngine:
-    process = task.resources.get(PhcpyProcess)
-    return PhcpyEngine(task.problem, task.plan.root_count, timeout=task.timeout, process=process)

@@ -26,7 +26,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
+from numeric.engines.base import OneByOne
 from numeric.engines.plans import Plan
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
@@ -111,18 +111,3 @@ class ReluExactEngine(OneByOne):
             instance.index, real, None, UNDETERMINED, note, certified=int(found is not None),
             seconds=seconds,
         )  # fmt: skip
-
-
-@engine(
-    EngineInfo(
-        "relu-exact",
-        {"normalization"},
-        complete=True,
-        summary="verdicts, then branch and bound in rationals (one hidden layer)",
-        default=True,
-        plans=False,
-        constraints=True,
-    )
-)
-def _make(task: Assignment) -> InstanceEngine:
-    return ReluExactEngine(task.problem, certify=task.certify, timeout=task.timeout)

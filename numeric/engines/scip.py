@@ -19,7 +19,7 @@ from algebra.problems.constraints import Interval
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, Resources, engine
+from numeric.engines.base import OneByOne
 from numeric.instances import Instance, to_double
 from numeric.relu.decision import MATCH, NONE
 
@@ -35,7 +35,7 @@ class ScipEngine(OneByOne):
 
     def __init__(self, *, timeout: float = 600.0) -> None:
         self.timeout = timeout
-        _scip()
+        load_scip()
 
     def count(self, instance: Instance) -> InstanceCount:
         """SCIP's result for one instance."""
@@ -64,7 +64,7 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
     (verdict, note)
         "match", "no match" or "undetermined".
     """
-    scip = _scip()
+    scip = load_scip()
     exact = relu_system(instance.allocation, *instance.exact, instance.box)
     k, m = exact.pairs
     d = len(exact.G)
@@ -125,30 +125,10 @@ def _ends(interval: Interval) -> dict[str, float | None]:
     return {key: None if e is None else nearest_double(e) for key, e in ends.items()}
 
 
-def _scip() -> Any:
+def load_scip() -> Any:
     try:
         return importlib.import_module("pyscipopt")
     except ImportError:
         raise InputError(
             "engine 'scip' needs PySCIPOpt: python -m pip install 'matchprob[scip]'"
         ) from None
-
-
-def _check(resources: Resources) -> None:
-    _scip()
-
-
-@engine(
-    EngineInfo(
-        "scip",
-        {"relu"},
-        complete=True,
-        needs=("PySCIPOpt",),
-        summary="SCIP on the same equations, independent of the engine complementarity",
-        plans=False,
-        constraints=True,
-    ),
-    check=_check,
-)
-def _make(task: Assignment) -> InstanceEngine:
-    return ScipEngine(timeout=task.timeout)

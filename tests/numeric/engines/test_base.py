@@ -1,5 +1,7 @@
 """The registry: one decorator enters an engine for counters, studies, help and tables."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +81,20 @@ def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
     relu = ShallowReLU(q=1, n=1, d=1, m=1)
     with pytest.raises(InputError, match="'toy' is for linear networks, not for a shallow ReLU"):
         chosen_engine(relu, toy)
+
+
+def test_names_and_help_load_no_engine():
+    """What is known of the engines is known before any of their modules is imported."""
+    program = (
+        "import sys; from numeric.engines.base import engine_info, help_text; help_text(); "
+        "assert engine_info('scip').needs == ('PySCIPOpt',); "
+        "print(*sorted(m for m in sys.modules if m.startswith('numeric.')), 'numpy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = ["numeric.engines", "numeric.engines.base", "False"]
+    assert done.stdout.split() == loaded
 
 
 def test_every_family_has_one_default_and_it_is_complete():
