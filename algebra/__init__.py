@@ -5,6 +5,7 @@ activations/    The family of networks with activation functions and biases
 certificates/   Verdicts, their evidence and checks; the proofs of verdicts are in the folders of
                 the families
 children        Child processes: started, waited for and ended in one place
+declarations    Tables of files, declared as dataclasses: reading, and the JSON Schema
 design/         Optimal allocations for a goal, with proofs
 documents       What a result says, as plain data, and its renderings as text and HTML
 errors          Classes of errors, and short texts of values for their messages

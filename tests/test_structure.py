@@ -243,7 +243,7 @@ FLOATS = {
     "algebra/models/patterns.py": "a method of balls, sqrt",
     "algebra/programs/balls.py": "methods of balls: exp, sqrt",
     "algebra/programs/degrees.py": "infinity, as a degree",
-    "algebra/problems/schema.py": "similarity of two words",
+    "algebra/declarations.py": "similarity of two words",
     "algebra/ranks/size.py": "estimated cost of a computation, in GB and hours",
     "algebra/normalization/matching.py": SECONDS,
     "algebra/polynomials/msolve/solver.py": SECONDS,

@@ -27,10 +27,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from algebra.declarations import Keyword
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import times
 from algebra.linalg.rational import exact_number
@@ -366,6 +367,21 @@ FUNCTIONS: dict[str, Analytic] = {
 }  # fmt: skip
 # Their names.
 ANALYTIC = FUNCTIONS.keys()
+
+
+@dataclass(frozen=True)
+class PolynomialTable:
+    """A polynomial activation in files."""
+
+    polynomial: Annotated[
+        list[Annotated[Any, Keyword("type", ("number", "string"))]],
+        Keyword("minItems", 2),
+        "coefficients c0, c1, …: numbers, or fractions as text",
+    ]
+
+
+# An activation in files.
+ActivationForm = Annotated[str, Keyword("enum", lambda: [*ANALYTIC, LINEAR])] | PolynomialTable
 
 
 def register_activation(record: Analytic) -> None:

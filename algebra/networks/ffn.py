@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from algebra.declarations import InFile
 from algebra.networks.activated import ActivatedNetwork, Stage
+from algebra.networks.activation import ActivationForm
 from algebra.networks.feedforward import LinearFeedForward
 
 
@@ -39,7 +41,7 @@ class FeedForward(ActivatedNetwork):
     widths: tuple[int, ...]
     d: int
     m: int
-    activation: Any = "tanh"
+    activation: Annotated[Any, InFile(ActivationForm)] = "tanh"
     biases: bool = False
 
     @property

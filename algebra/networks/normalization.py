@@ -40,11 +40,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from algebra.declarations import Keyword
 from algebra.errors import InputError, shown
+from algebra.networks.activation import LINEAR
 from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.programs import Builder, Program
@@ -82,7 +84,7 @@ class NormNet(Network):
     widths: tuple[int, ...]
     hidden: tuple[int, ...]
     m: int
-    activation: str = "relu"
+    activation: Annotated[str, Keyword("enum", ("relu", LINEAR))] = "relu"
 
     def __post_init__(self) -> None:
         if not isinstance(self.activation, str) or self.activation not in ACTIVATIONS:

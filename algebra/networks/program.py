@@ -30,10 +30,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from algebra.declarations import InFile, Keyword, Size
 from algebra.errors import InputError, shown, whole_number
 from algebra.linalg.modular import Residues, random_residues
 from algebra.networks.base import (
@@ -111,14 +112,16 @@ class ProgramNetwork(Network):
         "model": "the file itself in base 64",
     }
 
-    file: str = field(compare=False)
+    file: Annotated[str, Keyword("pattern", r"\.onnx$")] = field(compare=False)
     m: int
-    weights: str = GENERIC
+    weights: Annotated[str, Keyword("enum", (GENERIC, FILE))] = GENERIC
     output: str = ""
-    size: Any = ()
-    constants: Any = ()
-    digest: str = ""
-    model: str = field(default="", compare=False, repr=False)
+    size: Annotated[Any, InFile(dict[str, Size])] = ()
+    constants: Annotated[Any, InFile(list[str])] = ()
+    digest: Annotated[str, Keyword("pattern", "^[0-9a-f]{64}$")] = ""
+    model: Annotated[str, Keyword("contentEncoding", "base64")] = field(
+        default="", compare=False, repr=False
+    )
 
     @classmethod
     def choices(cls) -> frozenset[str]:

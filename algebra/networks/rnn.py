@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, shown, whole_number
 from algebra.networks.activated import ActivatedNetwork, Stage
+from algebra.networks.activation import ActivationForm
 from algebra.networks.base import MAX_CELLS
 from algebra.networks.chain import RecurrentChain
 from algebra.networks.recurrent import LinearRNN
@@ -16,6 +18,17 @@ from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, plain_leak, read_le
 
 # The outputs that may be labels.
 READ = ("last", "all")
+# One rate, one for each unit, or a file of them.
+_Rate = (
+    Annotated[float, Keyword("exclusiveMinimum", 0), Keyword("maximum", 1)]
+    | Annotated[str, Keyword("pattern", r"^[0-9]+/[0-9]+$|^[0-9]*\.?[0-9]+(e-?[0-9]+)?$")]
+)
+_Leak = (
+    _Rate
+    | list[_Rate]
+    | Annotated[str, Keyword("const", LEARNABLE)]
+    | Annotated[str, Keyword("pattern", r"\.(csv|npy)$"), "a file beside this one"]
+)
 
 
 @dataclass(frozen=True)
@@ -58,10 +71,10 @@ class RNN(ActivatedNetwork):
     b: int
     d: int
     m: int
-    activation: Any = "tanh"
+    activation: Annotated[Any, InFile(ActivationForm)] = "tanh"
     biases: bool = False
-    leak: Any = NO_LEAK
-    read: str = "last"
+    leak: Annotated[Any, InFile(_Leak)] = NO_LEAK
+    read: Annotated[str, Keyword("enum", READ)] = "last"
 
     @classmethod
     def choices(cls) -> frozenset[str]:

@@ -22,18 +22,27 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from math import inf, isinf, isnan
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from flint import fmpq
 
+from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.tables import EdgesFile, FileName
 
 KEEP = "keep"
 SIGNS = {"+": 1, "-": -1}
 SIGN_WORDS = (KEEP, *SIGNS)
+
+# What files may have: one for all matrices, or one for each.
+_Bound = Annotated[float, Keyword("minimum", 0)]
+_BoundEntry = _Bound | Literal["inf"] | list[list[_Bound]] | FileName
+_Bounds = _BoundEntry | dict[str, _BoundEntry]
+_SignEntry = Annotated[str, Keyword("enum", SIGN_WORDS)] | list[list[Literal[-1, 0, 1]]] | FileName
+_Signs = _SignEntry | dict[str, _SignEntry | EdgesFile]
 
 # One number or word for a whole matrix, or rows of numbers.
 Entry = float | int | str | tuple[tuple[float, ...], ...]
@@ -194,9 +203,13 @@ class Constraints:
     (True, False)
     """
 
-    max_abs: Any = None
-    max_change: Any = None
-    sign: Any = None
+    max_abs: Annotated[Any, InFile(_Bounds), "every learnable weight within ± this bound"] = None
+    max_change: Annotated[
+        Any,
+        InFile(_Bounds),
+        "every learnable weight within ± this bound of its value before learning",
+    ] = None
+    sign: Annotated[Any, InFile(_Signs), "keep (that of the value before learning), + or -"] = None
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -359,7 +372,7 @@ def _rows(value: Any, key: str, where: str) -> tuple[tuple[float, ...], ...]:
     for i, row in enumerate(rows):
         line: list[float] = []
         for j, entry in enumerate(row):
-            name = f"`{where}`[{i}, {j}]"
+            name = f"`{where}[{i}][{j}]`"
             if key == "sign":
                 if not _is_number(entry) or entry not in (-1, 0, 1):
                     raise InputError(
@@ -425,7 +438,7 @@ def _check_table(
         for j, sign in enumerate(row):
             if sign and not mask[i, j]:
                 raise InputError(
-                    f"`{where}.{name}`[{i}, {j}] is {sign}, but {name}[{i},{j}] does not learn: "
+                    f"`{where}.{name}[{i}][{j}]` is {sign}, but {name}[{i},{j}] does not learn: "
                     "write 0"
                 )
 

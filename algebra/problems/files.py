@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
 from decimal import Decimal, InvalidOperation
 from math import isnan
 from pathlib import Path
@@ -37,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.declarations import declared, read_declared, read_keys, read_tables
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
@@ -47,10 +47,16 @@ from algebra.problems.learning import Types
 from algebra.problems.names import Names, populations
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.schema import EDGE_KEYS, MEANINGS, TABLES, nearest
+from algebra.problems.schema import (
+    LEARNING_TABLES,
+    MEANINGS,
+    ProblemFile,
+    RandomTable,
+)
 from algebra.problems.tables import (
     FORMATS,
     NAME_FORMATS,
+    EdgesTable,
     Rows,
     number,
     path_text,
@@ -59,7 +65,7 @@ from algebra.problems.tables import (
     read_table,
     read_types,
 )
-from algebra.problems.updates import GROUPS, UPDATES, Gain, Tied, Update, read_update
+from algebra.problems.updates import GROUPS, Gain, Tied, Update, read_update
 from algebra.programs.leaks import read_leak
 
 SIGNS_TEXT = "rows of 1, -1 and 0"
@@ -81,12 +87,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     InputError
         Naming the table and key that is wrong.
     """
-    _no_unknown(data, set(TABLES), "the file", "table")
-    if "network" not in data:
-        raise InputError("there is no [network] table")
-    for table in data:
-        if not isinstance(data[table], Mapping):
-            raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
+    read_tables(ProblemFile, data)
     network = network_from_dict(_with_leaks(data["network"], folder), folder)
     names = Names(network, _names(data.get("names", {}), folder))
     support, learnable = (
@@ -104,12 +105,10 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
                 f"support.{one_line(name)} ({shown(value.to_dict())}) must be a mask of 0 and 1: "
                 "updates belong into [learnable]"
             )
-    laws = dict(data.get("distribution", {}))
-    _no_unknown(laws, {f.name for f in fields(Distribution)}, "[distribution]", "key")
+    laws = read_declared(Distribution, data.get("distribution", {}), "[distribution]")
     if "signs" in laws:
         laws["signs"] = _signs(laws["signs"], names, folder)
-    rules = data.get("constraints", {})
-    _no_unknown(rules, {f.name for f in fields(Constraints)}, "[constraints]", "key")
+    rules = read_declared(Constraints, data.get("constraints", {}), "[constraints]")
     types, together = _types(data.get("types", {}), names, folder)
     if types.given:
         masks = Problem(network, learnable, support, names=names).learnable
@@ -302,16 +301,12 @@ def network_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Ne
     if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"network.kind ({shown(kind)}) must be one of " + ", ".join(KINDS))
     cls = KINDS[kind]
-    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
-    _no_unknown(data, {"kind", *names}, "[network]", "key")
-    needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
-    missing = [name for name in needed if name not in data]
-    if missing:
-        known = {**MEANINGS, **cls.meanings}
-        lacking = "; ".join(f"{name}: {known.get(name, name)}" for name in missing)
-        raise InputError(f"[network] of kind {kind!r} lacks {', '.join(missing)} ({lacking})")
-    data = cls.located(data, folder)
-    return cls(**{name: data[name] for name in names if name in data})
+    meanings = {**MEANINGS, **cls.meanings}
+    sizes = read_declared(
+        cls, data, f"[network] of kind {kind!r}", meanings=meanings, more=["kind"]
+    )
+    del sizes["kind"]
+    return cls(**cls.located(sizes, folder))
 
 
 def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
@@ -394,34 +389,23 @@ def _double(text: str) -> float:
     return value
 
 
-def _no_unknown(data: Any, known: set[str], where: str, what: str) -> None:
-    if not isinstance(data, Mapping):
-        raise InputError(f"{where} must be a table, not {shown(data)}")
-    for key in data:
-        if key not in known:
-            raise InputError(
-                f"{where} has an unknown {what} `{one_line(key)}`{nearest(key, known)}; known are "
-                + ", ".join(sorted(known))
-            )
-
-
 def _matrix(value: Any, name: str, folder: Path | None) -> Any:
     if isinstance(value, RandomCells):
         return value
     if isinstance(value, Mapping):
         if "edges" in value:
             return _edges(value, name, folder)
-        _no_unknown(value, {"edges", "random", GROUPS, *UPDATES}, f"`{name}`", "key")
-        if value and "random" not in value:
+        known = {key for table in LEARNING_TABLES for key in declared(table)}
+        read_keys(value, {"edges", *known}, f"`{name}`")
+        if not value:
+            keys = ", ".join(sorted({"edges", *known} - {GROUPS}))
+            raise InputError(f"`{name}` ({{}}) must have one of the keys {keys}")
+        if "random" not in value:
             return read_update(_with_files(value, name, folder), name)
-        _no_unknown(value, {"random"}, f"`{name}`", "key")
-        spec = value.get("random")
-        known = {f.name for f in fields(RandomCells)}
-        _no_unknown(spec, known, f"`{name}`.random", "key")
-        if "budget" not in spec:  # type: ignore[operator]
-            raise InputError(f"`{name}`.random lacks `budget`")
+        drawn = read_declared(RandomTable, value, f"`{name}`")["random"]
+        spec = read_declared(RandomCells, drawn, f"`{name}`.random")
         with ErrorsAt(name):
-            return RandomCells(**spec)  # type: ignore[arg-type]
+            return RandomCells(**spec)
     if isinstance(value, str) and value != ALL:
         return _matrix_file(value, name, folder, "rows of 0 and 1", _entry)
     return value
@@ -533,10 +517,10 @@ def _file(text: Any, name: str, folder: Path | None, what: str) -> Path:
 
 def _edges(value: Mapping[str, Any], name: str, folder: Path | None) -> Edges:
     """A table ``{ edges = FILE, … }``."""
-    _no_unknown(value, {"edges", *EDGE_KEYS}, f"`{name}`", "key")
-    path = _file(value["edges"], f"{name}.edges", folder, "an edge list")
+    options = read_declared(EdgesTable, value, f"`{name}`")
+    path = _file(options.pop("edges"), f"{name}.edges", folder, "an edge list")
     with ErrorsAt(f"`{name}`"):
-        return read_edges(path, **{key: value[key] for key in EDGE_KEYS if key in value})
+        return read_edges(path, **options)
 
 
 def _entry(cell: str) -> Any:

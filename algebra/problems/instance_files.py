@@ -23,19 +23,46 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from flint import fmpq
 
+from algebra.declarations import Keyword, read_declared, read_tables
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.rational import Rationals, exact_number
 from algebra.problems.files import read_toml
 from algebra.problems.problem import Problem
 from algebra.problems.tables import path_text
 
-_TABLES = ("weights", "samples", "teacher", "labels")
 _MOST_CHARACTERS = 10_000_000
+
+_Number = Annotated[Any, Keyword("type", ("number", "string"))]
+_Numbers = list[list[_Number]]
+
+
+@dataclass(frozen=True)
+class SamplesTable:
+    """The samples in an instance file."""
+
+    X: Annotated[_Numbers, "the samples, one in each column"]
+
+
+@dataclass(frozen=True)
+class LabelsTable:
+    """The labels in an instance file."""
+
+    Y: Annotated[_Numbers, "the labels, one in each column"]
+
+
+@dataclass(frozen=True)
+class InstanceFile:
+    """The tables of an instance file."""
+
+    weights: Annotated[dict[str, _Numbers], "the student's weights"]
+    samples: SamplesTable
+    teacher: Annotated[dict[str, _Numbers] | None, "the weights that give the labels"] = None
+    labels: LabelsTable | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +130,7 @@ def given_numbers(data: Mapping[str, Any], problem: Problem) -> GivenNumbers:
     (1/2, False)
     """
     network = problem.network
-    for table in data:
-        if table not in _TABLES:
-            raise InputError(
-                f"an instance has no table `{one_line(table)}`; known are " + ", ".join(_TABLES)
-            )
-        if not isinstance(data[table], Mapping):
-            raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
-    for table in ("weights", "samples"):
-        if table not in data:
-            raise InputError(f"there is no [{table}] table")
+    read_tables(InstanceFile, data)
     if ("teacher" in data) == ("labels" in data):
         raise InputError(
             "give [teacher] (weights of the same architecture, which give the labels) or [labels] "
@@ -121,9 +139,11 @@ def given_numbers(data: Mapping[str, Any], problem: Problem) -> GivenNumbers:
     masks = problem.allocation.masks
     whole = {n for n, mask in masks.items() if (mask == problem.support.get(n, 1)).all()}
     weights = _matrices(data["weights"], "weights", network.shapes, problem, optional=whole)
-    X = _one(data["samples"], "samples", "X", network.input_shape)
+    samples = read_declared(SamplesTable, data["samples"], "[samples]")
+    X = _matrix(samples["X"], "samples.X", network.input_shape)
     if "labels" in data:
-        Y = _one(data["labels"], "labels", "Y", (network.d, network.columns))
+        labels = read_declared(LabelsTable, data["labels"], "[labels]")
+        Y = _matrix(labels["Y"], "labels.Y", (network.d, network.columns))
         return GivenNumbers(problem, weights, X, labels=Y)
     teacher = _matrices(data["teacher"], "teacher", network.teacher_shapes, problem)
     return GivenNumbers(problem, weights, X, teacher)
@@ -179,16 +199,10 @@ def _matrices(
         for i, j in np.argwhere(np.asarray(mask) == 0):
             if found[key][i, j] != 0:
                 raise InputError(
-                    f"{name}.{key}[{i}, {j}] is {found[key][i, j]}, but support.{key}[{i}, {j}] is "
+                    f"{name}.{key}[{i}][{j}] is {found[key][i, j]}, but support.{key}[{i}][{j}] is "
                     "0: a weight that does not exist is 0"
                 )
     return found
-
-
-def _one(table: Mapping[str, Any], name: str, key: str, shape: tuple[int, int]) -> Rationals:
-    if set(table) != {key}:
-        raise InputError(f"[{name}] has one entry, `{key}`, not {shown(list(table))}")
-    return _matrix(table[key], f"{name}.{key}", shape)
 
 
 def _matrix(value: Any, name: str, shape: tuple[int, int]) -> Rationals:
@@ -203,7 +217,7 @@ def _matrix(value: Any, name: str, shape: tuple[int, int]) -> Rationals:
         raise InputError(f"`{name}` is {size}; it must be {shape[0]}×{shape[1]}")
     out = np.empty(shape, dtype=object)
     for (i, j), _ in np.ndenumerate(out):
-        with ErrorsAt(f"{name}[{i}, {j}]"):
+        with ErrorsAt(f"{name}[{i}][{j}]"):
             number = exact_number(value[i][j])
         out[i, j] = fmpq(number.numerator, number.denominator)
     return out

@@ -120,7 +120,7 @@ class Problem:
             if name in support and (mask > support[name]).any():
                 i, j = np.argwhere(mask > support[name])[0]
                 raise InputError(
-                    f"learnable.{name}[{i}, {j}] is 1 but support.{name}[{i}, {j}] is 0: "
+                    f"learnable.{name}[{i}][{j}] is 1 but support.{name}[{i}][{j}] is 0: "
                     "a weight that does not exist cannot learn"
                 )
             learnable[name] = mask
@@ -217,7 +217,7 @@ class Problem:
             if name in self.support and not self.support[name][i, j]:
                 if value:
                     raise InputError(
-                        f"values.{name}[{i}, {j}] is {value}, but support.{name}[{i}, {j}] is 0: a "
+                        f"values.{name}[{i}][{j}] is {value}, but support.{name}[{i}][{j}] is 0: a "
                         "weight that does not exist is 0"
                     )
                 continue
@@ -226,7 +226,7 @@ class Problem:
             )
             if sign * value < 0:
                 raise InputError(
-                    f"values.{name}[{i}, {j}] is {value}, but its sign in [distribution] is {sign}"
+                    f"values.{name}[{i}][{j}] is {value}, but its sign in [distribution] is {sign}"
                 )
             numbers[name, i, j] = value
         return replace(values, numbers=numbers)

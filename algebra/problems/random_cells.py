@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import comb, prod
+from typing import Annotated
 
 import numpy as np
 from flint import fmpz_poly
 
+from algebra.declarations import Count
 from algebra.errors import InputError, shown, whole_number
 
 # Rejected draws before completions are counted, or before an error if there are too many to count.
@@ -50,11 +52,11 @@ class RandomCells:
     [2, 2, 0]
     """
 
-    budget: int
-    rows: int | None = None
-    columns: int | None = None
-    max_per_row: int | None = None
-    max_per_column: int | None = None
+    budget: Annotated[Count, "learnable cells"]
+    rows: Annotated[Count | None, "only the first rows are used"] = None
+    columns: Annotated[Count | None, "only the first columns are used"] = None
+    max_per_row: Annotated[Count | None, "most cells in a row"] = None
+    max_per_column: Annotated[Count | None, "most cells in a column"] = None
 
     def __post_init__(self) -> None:
         for name in ("budget", "rows", "columns", "max_per_row", "max_per_column"):

@@ -12,17 +12,22 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from algebra.declarations import Keyword
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.problems.allocation import Cell
 from algebra.problems.edges import (
+    ALL_TYPES,
+    CHEMICAL,
+    ELECTRICAL,
     REFUSE,
+    UNKNOWN,
     Edges,
     edges_of_graphml,
     edges_of_lines,
@@ -138,6 +143,35 @@ FORMATS: dict[str, Callable[[Path], Any]] = {
 
 # Files of names of units.
 NAME_FORMATS = (".csv", ".tsv", ".txt", ".graphml")
+
+
+def endings(*suffixes: str) -> Keyword:
+    """The keyword of JSON Schema for names of files with these endings."""
+    return Keyword("pattern", rf"\.({'|'.join(suffix.removeprefix('.') for suffix in suffixes)})$")
+
+
+FileName = Annotated[str, endings(*FORMATS), "a file beside this one"]
+
+
+@dataclass(frozen=True)
+class EdgesTable:
+    """A file of synapses with options: see `read_edges`."""
+
+    edges: FileName
+    type: Annotated[
+        str,
+        f"the type of synapse that counts: {CHEMICAL}, {ELECTRICAL}, {ALL_TYPES}, or a word of the "
+        "file's column `type`",
+    ] = ""
+    unknown: Annotated[
+        str, Keyword("enum", UNKNOWN), "treatment of edges with units that have no name here"
+    ] = REFUSE
+    rows: Annotated[str, Keyword("enum", ("pre", "post")), "of a matrix: what its rows are"] = ""
+
+
+EdgesFile = Annotated[
+    EdgesTable, "what counts of an edge list, a graph or a matrix of synapse counts"
+]
 
 
 def read_table(path: Path) -> Any:

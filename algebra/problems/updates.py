@@ -454,7 +454,7 @@ class Tied(Update):
                 i, j = bad[0]
                 raise InputError(
                     f"learnable.{name}: tied[{i}][{j}] is {self.numbers[i][j]} but "
-                    f"support.{name}[{i}, {j}] is 0: a weight that does not exist cannot learn"
+                    f"support.{name}[{i}][{j}] is 0: a weight that does not exist cannot learn"
                 )
 
     def arrays(self, shape: tuple[int, int]) -> dict[str, tuple[int, int]]:

@@ -23,13 +23,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Axis, Cell, Network, Support
 from algebra.problems.names import populations
+from algebra.problems.tables import EdgesFile, FileName
 
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.
@@ -37,6 +39,12 @@ PARTS = ("weights", "inputs", "teacher")
 # Words and numbers for signs.
 SIGN_VALUES = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}
 Signs = Mapping[str, np.ndarray]
+
+
+_Law = Keyword("enum", tuple(LAWS))
+_Sign = Literal[1, -1, 0, "+", "-"]
+_UnitSigns = Annotated[list[_Sign], "a sign for each unit"]
+_Signs = _UnitSigns | FileName | dict[str, _UnitSigns | list[list[_Sign]] | FileName | EdgesFile]
 
 
 @dataclass(frozen=True)
@@ -65,10 +73,14 @@ class Distribution:
     {'D': ((1, -1),), 'W': ((1, -1), (1, -1))}
     """
 
-    weights: str = "normal"
-    inputs: str = "normal"
-    teacher: str = "normal"
-    signs: Any = None
+    weights: Annotated[str, _Law, "law of the student's weights"] = "normal"
+    inputs: Annotated[str, _Law, "law of the samples"] = "normal"
+    teacher: Annotated[str, _Law, "law of the teacher's weights"] = "normal"
+    signs: Annotated[
+        Any,
+        InFile(_Signs),
+        "signs that weights are drawn with, by neuron or by weight: 1, -1, 0 (free)",
+    ] = None
 
     def __post_init__(self) -> None:
         for part in PARTS:
@@ -182,7 +194,7 @@ def _sign_line(value: Any, where: str, size: int) -> list[int]:
         raise InputError(f"`{where}` ({shown(value)}) must be a list of signs, one for each unit")
     if len(line) != size:
         raise InputError(f"`{where}` has {len(line)} signs for {size} units")
-    return [_sign(entry, f"`{where}`[{k}]") for k, entry in enumerate(line)]
+    return [_sign(entry, f"`{where}[{k}]`") for k, entry in enumerate(line)]
 
 
 def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> list[list[int]]:
@@ -196,7 +208,7 @@ def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> list[list[in
             f"{shape[0]}×{shape[1]}"
         )
     return [
-        [_sign(entry, f"`{where}`[{i}, {j}]") for j, entry in enumerate(row)]
+        [_sign(entry, f"`{where}[{i}][{j}]`") for j, entry in enumerate(row)]
         for i, row in enumerate(rows)
     ]
 

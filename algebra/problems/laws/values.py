@@ -246,7 +246,7 @@ def _matrix(rows: Any, name: str, shape: tuple[int, int]) -> dict[Cell, Fraction
     found = {}
     for i, row in enumerate(rows):
         for j, entry in enumerate(row):
-            value = _number(entry, f"`{where}`[{i}, {j}]")
+            value = _number(entry, f"`{where}[{i}][{j}]`")
             if value is not None:
                 found[name, i, j] = value
     return found

@@ -71,7 +71,7 @@ def test_every_form_of_a_mask_means_the_same(mask):
 def test_an_entry_that_is_not_0_or_1_is_echoed(entry, echo):
     """The message names the cell and shows the entry."""
     rows = [[1, 0, 0], [0, 0, entry], [0, 0, 0]]
-    refused(lambda: as_mask(rows, (3, 3), "learnable.W"), "`learnable.W`[1, 2]", echo)
+    refused(lambda: as_mask(rows, (3, 3), "learnable.W"), "`learnable.W[1][2]`", echo)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_an_entry_that_is_not_0_or_1_is_echoed(entry, echo):
 )
 def test_arrays_of_other_types_are_refused(array):
     """Complex, text, time and record arrays are no masks, even where they look like 0 or 1."""
-    refused(lambda: as_mask(array, (3, 3), "W"), "`W`[0, 0]")
+    refused(lambda: as_mask(array, (3, 3), "W"), "`W[0][0]`")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """The JSON Schema of problem files agrees with the parser, and is the file in docs/."""
 
+import copy
 import json
 import tomllib
 from pathlib import Path
 
 import jsonschema
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.networks.base import KINDS
@@ -143,3 +146,122 @@ def test_typing_errors_are_guessed(data, meant):
     with pytest.raises(InputError) as caught:
         problem_from_dict(data)
     assert (f"did you mean `{meant}`?" in str(caught.value)) is (meant is not None)
+
+
+_SIZE = st.sampled_from([1, 2, 3])
+_BITS = st.integers(0, 1)
+_BOUNDS = st.one_of(st.integers(0, 3), st.floats(0, 9), st.just("inf"))
+_LAW = st.sampled_from(["normal", "uniform", "rademacher"])
+
+
+@st.composite
+def files(draw):
+    """A random problem file: a linear RNN or a feed-forward net with random tables."""
+    n, b, d = draw(_SIZE), draw(_SIZE), draw(_SIZE)
+    kind = draw(st.sampled_from(["lrnn", "rnn", "ffn"]))
+    if kind == "ffn":
+        network = {"kind": kind, "q": b, "widths": [n], "d": d, "m": draw(_SIZE)}
+        shapes = {"W1": (n, b), "W2": (d, n)}
+    else:
+        network = {"kind": kind, "n": n, "T": draw(_SIZE), "b": b, "d": d, "m": draw(_SIZE)}
+        shapes = {"W": (n, n), "B": (n, b), "D": (d, n)}
+    if kind != "lrnn":
+        form = st.sampled_from(["tanh", "erf", "linear", {"polynomial": [0, "1/3", 0.5]}])
+        network["activation"] = draw(form)
+        network["biases"] = draw(st.booleans())
+    if kind == "rnn":
+        network["leak"] = draw(st.sampled_from([1, 0.5, "1/10", "learnable", [1] * n]))
+        network["read"] = draw(st.sampled_from(["last", "all"]))
+
+    def rows(entry, shape):
+        row = st.lists(entry, min_size=shape[1], max_size=shape[1])
+        return draw(st.lists(row, min_size=shape[0], max_size=shape[0]))
+
+    def learns(shape):
+        whole = shape[0] * shape[1]
+        made = (
+            lambda: rows(_BITS, shape),
+            lambda: "all",
+            lambda: {"random": {"budget": draw(st.integers(0, whole))}},
+            lambda: {"lora": 1},
+            lambda: {"gain": draw(st.sampled_from(["rows", "columns"]))},
+            lambda: {"tied": [[1 + j for j in range(shape[1])] for _ in range(shape[0])]},
+            lambda: {"gain": "rows", "groups": [1] * shape[0]},
+        )
+        return draw(st.sampled_from(made))()
+
+    chosen = draw(st.lists(st.sampled_from(sorted(shapes)), unique=True))
+    data = {"network": network, "learnable": {name: learns(shapes[name]) for name in chosen}}
+    if draw(st.booleans()):
+        data["distribution"] = {part: draw(_LAW) for part in ("weights", "inputs", "teacher")}
+    plain = chosen and all(isinstance(v, (list, str)) for v in data["learnable"].values())
+    if plain and draw(st.booleans()):
+        data["constraints"] = {
+            "max_abs": {chosen[0]: draw(_BOUNDS)},
+            "sign": draw(st.sampled_from(["keep", "+", "-"])),
+        }
+    if kind == "lrnn" and draw(st.booleans()):
+        name = draw(st.sampled_from(sorted(shapes)))
+        data["values"] = {name: rows(st.sampled_from([1, "1/2", 0.25]), shapes[name])}
+    if draw(st.booleans()):
+        data["names"] = {"inputs": [f"in{k}" for k in range(b)]}
+    return data
+
+
+def _places(data, path=()):
+    """The path of every value inside a file."""
+    yield path
+    if isinstance(data, (dict, list)):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _places(value, (*path, key))
+
+
+def _damaged(data, path, damage):
+    """A copy in which one value is replaced, or one key is renamed."""
+    made = copy.deepcopy(data)
+    inner = made
+    for key in path[:-1]:
+        inner = inner[key]
+    if damage == "rename":
+        inner[f"{path[-1]}_"] = inner.pop(path[-1])
+    else:
+        inner[path[-1]] = damage
+    return made
+
+
+def _read(data):
+    """Whether the parser accepts a file."""
+    try:
+        problem_from_dict(data)
+    except InputError:
+        return False
+    return True
+
+
+@given(files())
+@settings(max_examples=150, deadline=None)
+def test_random_files_that_are_read_are_valid(data):
+    """Parser and schema are made from one declaration: what is read has its form."""
+    assume(_read(data))
+    CHECK.validate(data)
+
+
+@given(files(), st.data())
+@settings(max_examples=300, deadline=None)
+def test_damaged_files_are_refused(data, more):
+    """A renamed key or a value of another type is refused by both.
+
+    The schema knows neither the names of matrices nor which texts are numbers.
+    """
+    assume(_read(data))
+    path = more.draw(st.sampled_from([path for path in _places(data) if path]))
+    renamed = ["rename"] if isinstance(path[-1], str) else []
+    damage = more.draw(st.sampled_from([-7, 2.5, "?", {"?": 1}, *renamed]))
+    wrong = _damaged(data, path, damage)
+    if CHECK.is_valid(wrong) == _read(wrong):
+        return
+    assert CHECK.is_valid(wrong), f"the parser reads {path}: {damage!r}, the schema refuses it"
+    names_a_matrix = path[0] in ("learnable", "values") or path[:2] == ("constraints", "max_abs")
+    is_name = names_a_matrix and damage in ("rename", {"?": 1})
+    is_number = path[0] == "values" or path[1:3] == ("activation", "polynomial")
+    assert is_name or (is_number and damage == "?"), f"the schema accepts {path}: {damage!r}"

@@ -79,7 +79,7 @@ def test_structural_zeros():
     support = {"W": [[1, 1, 0], [0, 1, 1], [1, 0, 1]]}
     gained = Problem(NET, {"W": {"gain": "columns"}}, support)
     assert gained.learning.moving.size == 6
-    with pytest.raises(InputError, match=r"tied\[0\]\[2\] is 1 but support.W\[0, 2\] is 0"):
+    with pytest.raises(InputError, match=r"tied\[0\]\[2\] is 1 but support.W\[0\]\[2\] is 0"):
         Problem(NET, {"W": {"tied": [[1, 0, 1], [0, 0, 0], [0, 0, 0]]}}, support)
     with pytest.raises(InputError, match=r"fills the structural zeros of support\.W"):
         Problem(NET, {"W": {"lora": 1}}, support)

@@ -216,7 +216,7 @@ BAD = {
     "text size": (ROW.replace("n = 2", 'n = "2"'), "`n` ('2') must be a whole number"),
     "wrong shape": (NETWORK + "[learnable]\nW = [[1, 0, 0]]", "`learnable.W` is 1×3"),
     "ragged": (NETWORK + "[learnable]\nW = [[1, 0], [1]]", "rows have lengths [2, 1]"),
-    "not 0/1": (NETWORK + "[learnable]\nW = [[1, 2], [0, 0]]", "`learnable.W`[0, 1] is 2"),
+    "not 0/1": (NETWORK + "[learnable]\nW = [[1, 2], [0, 0]]", "`learnable.W[0][1]` is 2"),
     "no such matrix": (NETWORK + "[learnable]\nV = [[1]]", "names `V`"),
     "missing mask": (NETWORK + '[learnable]\nW = "w.csv"', "does not exist"),
     "mask suffix": (NETWORK + '[learnable]\nW = "w.txt"', "ends in .csv, .tsv, .npy"),

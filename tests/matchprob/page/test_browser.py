@@ -263,7 +263,7 @@ def test_wrong_input_is_told_where_it_belongs(open_page):
     expect(page.locator("#mp-toml-error")).not_to_be_empty()
     words = page.locator("#mp-toml-error").inner_text()
     assert words.startswith("Line 8: ")
-    assert "[1, 1] is 2" in words
+    assert "[1][1]` is 2" in words
     load(page, "[network\n")
     expect(page.locator("#mp-toml-error")).to_contain_text("Line 1:")
     page.fill("[data-size=n]", "0")

@@ -58,9 +58,9 @@ def test_orientation():
     ("signs", "text"),
     [
         ([1], "distribution.signs.neurons` has 1 signs for 2 units"),
-        ([1, 2], "`distribution.signs.neurons`[1] is 2: a sign is 1, -1 or 0"),
+        ([1, 2], "`distribution.signs.neurons[1]` is 2: a sign is 1, -1 or 0"),
         ({"W": [[1, -1]]}, "it must be 2×2"),
-        ({"W": [[1, -1], [True, 0]]}, "`[1, 0] is True"),
+        ({"W": [[1, -1], [True, 0]]}, "[1][0]` is True"),
         ({"V": [1]}, "`distribution.signs.V`: a linear RNN network has neurons, inputs, W"),
         ("+", "must be a list of signs"),
         ({"W": [[1, "x"], [0, 0]]}, "is 'x': a sign is"),

@@ -66,7 +66,7 @@ def test_values_survive_a_file():
     [
         ({"V": [[1]]}, "[values] names `V`"),
         ({"W": [[1, 2]]}, "it must be 2×2"),
-        ({"W": [[1, "x"], [1, 1]]}, "`values.W`[0, 1]: 'x' is no number"),
+        ({"W": [[1, "x"], [1, 1]]}, "`values.W[0][1]`: 'x' is no number"),
         ({"W": 3}, "must be rows of numbers"),
         ({"jitter": -1, "W": EYE}, "`values.jitter` (-1) must be a number, at least 0"),
         ({"jitter": {"share": 1}, "W": EYE}, "{ relative = number }"),

@@ -1,0 +1,223 @@
+"""Tables of files, declared as dataclasses: read with a place in every message, made into a schema.
+
+A field is a key of the table; one without a default is required.  The type of a field says what a
+value looks like: bool, int, float, str, `Literal`, lists, mappings of texts, unions (None: the key
+may be missing), and other declarations.  `Annotated` adds a description (a text), a keyword of JSON
+Schema (`Keyword`), or the form in files of a value that has another type in Python (`InFile`).  A
+table with keys of any name has the class variable `others`, the type of their values, and may have
+`pattern`, which the names match.
+
+`read_declared` checks the keys; the classes that are made of the values check these.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from algebra.errors import InputError, one_line, shown
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """A keyword of JSON Schema and its value, beside a type.
+
+    Attributes
+    ----------
+    name : str
+    value : object
+        Lists are tuples; what is only known later is a function.
+    """
+
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class InFile:
+    """The type of a value in files, where the field has another type.
+
+    Attributes
+    ----------
+    form : type
+    """
+
+    form: Any
+
+
+Count = Annotated[int, Keyword("minimum", 0)]
+Size = Annotated[int, Keyword("minimum", 1)]
+
+_WORDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+def declared(table: type) -> dict[str, Any]:
+    """The type of each key of a table."""
+    hints = get_type_hints(table, include_extras=True)
+    return {f.name: hints[f.name] for f in fields(table)}
+
+
+def required(table: type) -> list[str]:
+    """The keys that a table must have."""
+    return [f.name for f in fields(table) if f.default is MISSING]
+
+
+def description(form: Any) -> str:
+    """The description in a type; "" if it has none.
+
+    Examples
+    --------
+    >>> description(Annotated[int, "hidden units"])
+    'hidden units'
+    """
+    if get_origin(form) is not Annotated:
+        return ""
+    return next((more for more in get_args(form) if isinstance(more, str)), "")
+
+
+def nearest(key: str, known: Collection[str]) -> str:
+    """A hint with the most similar known key; "" if none is similar.
+
+    Examples
+    --------
+    >>> nearest("learnabel", ["network", "learnable"])
+    ' (did you mean `learnable`?)'
+    """
+    found = difflib.get_close_matches(str(key), known, 1, 0.7)
+    return f" (did you mean `{found[0]}`?)" if found else ""
+
+
+def read_keys(data: Any, known: Collection[str], where: str, what: str = "key") -> dict[str, Any]:
+    """A table of a file whose keys are known.
+
+    Parameters
+    ----------
+    data : object
+    known : collection of str
+    where : str
+        The table, in messages.
+    what : str, optional
+        A word for its keys.
+
+    Raises
+    ------
+    InputError
+        If it is no table, or has an unknown key.
+    """
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where} must be a table, not {shown(data)}")
+    for key in data:
+        if key not in known:
+            raise InputError(
+                f"{where} has an unknown {what} `{one_line(key)}`{nearest(key, known)}; known are "
+                + ", ".join(sorted(known))
+            )
+    return dict(data)
+
+
+def read_declared(
+    table: type,
+    data: Any,
+    where: str,
+    what: str = "key",
+    meanings: Mapping[str, str] | None = None,
+    more: Collection[str] = (),
+) -> dict[str, Any]:
+    """A table of a file with the keys of its declaration.
+
+    Parameters
+    ----------
+    table : dataclass
+    data : object
+    where, what : str
+        As for `read_keys`.
+    meanings : mapping of str to str, optional
+        Descriptions of keys whose types have none.
+    more : collection of str, optional
+        Further known keys.
+
+    Raises
+    ------
+    InputError
+        If it is no table, has an unknown key, or lacks one.
+    """
+    forms = declared(table)
+    known = {*forms, *more, *(data if hasattr(table, "others") else ())}
+    found = read_keys(data, known, where, what)
+    missing = [key for key in required(table) if key not in found]
+    if missing:
+        said = [description(forms[key]) or (meanings or {}).get(key, key) for key in missing]
+        lacking = "; ".join(f"{key}: {text}" for key, text in zip(missing, said, strict=True))
+        raise InputError(f"{where} lacks {', '.join(missing)} ({lacking})")
+    return found
+
+
+def read_tables(file: type, data: Any) -> None:
+    """Check the tables of a file against its declaration.
+
+    Raises
+    ------
+    InputError
+        If one is unknown, no table, or missing.
+    """
+    read_keys(data, declared(file), "the file", "table")
+    for table in data:
+        if not isinstance(data[table], Mapping):
+            raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
+    for table in required(file):
+        if table not in data:
+            raise InputError(f"there is no [{table}] table")
+
+
+def schema_of(form: Any) -> dict[str, Any]:
+    """The JSON Schema of a type.
+
+    Examples
+    --------
+    >>> schema_of(Literal["rows", "columns"] | list[Size])["anyOf"][1]
+    {'type': 'array', 'items': {'type': 'integer', 'minimum': 1}}
+    """
+    origin, inside = get_origin(form), get_args(form)
+    if origin is Annotated:
+        other = [more.form for more in inside if isinstance(more, InFile)]
+        out = schema_of((*other, inside[0])[0])
+        out |= {more.name: _plain(more.value) for more in inside if isinstance(more, Keyword)}
+        return out | ({"description": description(form)} if description(form) else {})
+    if form is Any:
+        return {}
+    if origin is Literal:
+        return {"enum": list(inside)}
+    if origin in (Union, UnionType):
+        kinds = [schema_of(kind) for kind in inside if kind is not NoneType]
+        return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    if origin in (list, tuple):
+        return {"type": "array", "items": schema_of(inside[0])}
+    if origin in (dict, Mapping):
+        values = schema_of(inside[1])
+        return {"type": "object", **({"additionalProperties": values} if values else {})}
+    if is_dataclass(form):
+        assert isinstance(form, type)
+        return table_schema(form)
+    return {"type": _WORDS[form]}
+
+
+def table_schema(table: type) -> dict[str, Any]:
+    """The JSON Schema of a table."""
+    needed, more = required(table), schema_of(getattr(table, "others", Any))
+    pattern = getattr(table, "pattern", "")
+    return {
+        "type": "object",
+        **({"required": needed} if needed else {}),
+        "properties": {key: schema_of(form) for key, form in declared(table).items()},
+        **({"patternProperties": {pattern: more}} if pattern else {}),
+        "additionalProperties": False if pattern or not more else more,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value of a keyword with lists in place of tuples and functions."""
+    value = value() if callable(value) else value
+    return list(value) if isinstance(value, tuple) else value
