@@ -17,6 +17,10 @@ class InputError(ValueError):
     """
 
 
+class Unrealized(InputError):
+    """A target that the layers of a network were not shown to realize."""
+
+
 class ErrorsAt:
     """A context in which the messages of `InputError` begin with a place.
 

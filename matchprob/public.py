@@ -34,11 +34,11 @@ from matchprob.api.certify import certify as certify
 from matchprob.api.certify import decide as decide
 from matchprob.api.certify import inspect as inspect
 from matchprob.api.certify import verify as verify
-from matchprob.api.construct import DepthConstruction as DepthConstruction
 from matchprob.api.construct import construct as construct
-from matchprob.api.construct import construct_by_depth as construct_by_depth
-from matchprob.api.construct import construct_by_depth_exactly as construct_by_depth_exactly
-from matchprob.api.construct import normalization_entries as normalization_entries
+from matchprob.api.constructions import DepthConstruction as DepthConstruction
+from matchprob.api.constructions import construct_by_depth as construct_by_depth
+from matchprob.api.constructions import construct_by_depth_exactly as construct_by_depth_exactly
+from matchprob.api.constructions import normalization_entries as normalization_entries
 from matchprob.api.designs.design import design as design
 from matchprob.api.designs.repair import repair as repair
 from matchprob.api.designs.repair import robust as robust

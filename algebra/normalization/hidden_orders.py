@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.errors import InputError
+from algebra.errors import Unrealized
 from algebra.normalization.dense import DenseNet, HiddenUnits, rationals
 from algebra.normalization.hidden_scales import (
     IMPOSSIBLE,
@@ -34,7 +34,7 @@ Order = tuple[int, ...]
 _MOST_BLOCKS = 72
 
 
-class NotRealized(InputError):
+class NotRealized(Unrealized):
     """A target of two or more layers is not realized layer by layer; this proves nothing else.
 
     Attributes

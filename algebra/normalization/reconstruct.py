@@ -47,7 +47,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, Unrealized, shown
 from algebra.linalg.rational import Rationals, rank
 from algebra.normalization.dense import DenseNet, NormalizedNet, norm_bound, rationals
 from algebra.normalization.hidden_orders import NotRealized, align
@@ -84,7 +84,7 @@ class NarrowLayer:
         return _jacobian_rank(target, self.point) == self.rank > width
 
 
-class TooNarrow(InputError):
+class TooNarrow(Unrealized):
     """No scales and shifts realize the target; the proof is in ``obstruction``."""
 
     def __init__(self, obstruction: NarrowLayer, text: str) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unrealized
 from algebra.linalg.rational import Rationals, column, echelon, matrix
 from algebra.normalization.dense import rationals, size_text
 from algebra.normalization.khatri_rao import khatri_rao
@@ -69,7 +69,7 @@ class Obstruction:
         return f"layer {self.layer}: the scale of output {self.output} would have to be infinite"
 
 
-class Unreachable(InputError):
+class Unreachable(Unrealized):
     """No scales realize the target layer; the proof is in ``obstruction``."""
 
     def __init__(self, obstruction: Obstruction, text: str) -> None:

@@ -14,8 +14,8 @@ record     What has to be recorded so that the data determine them
 surveys    Many allocations at once: audit, atlas
 tools      Numerical methods that the exact verbs pass to `algebra`
 designs/   Allocations found: design, repair, robust
-construct  Frozen networks made equal to a target by their normalization layers
-layers     Layers of given networks: arrays, ``.npz`` files, scikit-learn, torch
+construct  Frozen networks made equal to a target by their normalization layers: construct
+constructions By width and by depth; random frozen networks; entries of state dicts
 modules    Problems from torch modules, and learnable weights as masks for gradients
 studies    Stored trials as estimates and tables
 

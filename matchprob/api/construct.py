@@ -1,4 +1,4 @@
-"""Frozen networks made equal to a target by their normalization layers: `construct`.
+"""The verb that makes a frozen network equal to a target by its normalization layers: construct.
 
 Networks come as NumPy arrays, as mappings with keys ``W1``, ``b1``, … (an ``.npz`` file), as
 scikit-learn multi-layer perceptrons or as torch modules and state dicts; neither library is
@@ -7,176 +7,62 @@ needed or imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import pairwise
-from typing import Any
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
+from algebra.errors import InputError
+from algebra.time_limits import limited, positive_seconds
+from matchprob.verbs import parameters as common
+from matchprob.verbs.verb import Arguments, LineArgument, LineOption, ResultFile, verb
 
-from algebra.documents import Document, Explanation, Table, step
-from algebra.errors import InputError, shown, whole_number
-from algebra.networks.limits import plural
-from algebra.normalization.dense import DenseNet, norm_bound, rationals
-from algebra.normalization.hidden_orders import NotRealized
-from algebra.normalization.hidden_scales import NOT_FOUND
-from algebra.normalization.khatri_rao import width_needed
-from algebra.normalization.reconstruct import TooNarrow
-from algebra.normalization.scales import Unreachable
-from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
-from algebra.results import Result
-from matchprob.api.layers import Layer, read_network
-from numeric.normalization.construct import (
-    Construction,
-    construct_exactly,
-    construct_in_doubles,
-    forward_check,
-)
-from numeric.normalization.skip_blocks import SkipConstruction, construct_depth
+if TYPE_CHECKING:
+    from matchprob.api.constructions import DepthConstruction
+    from numeric.normalization.construct import Construction
 
 
-@dataclass(frozen=True, repr=False)
-class DepthConstruction(Result):
-    """A target realized layer by layer with skip connections: a sequence of its layers.
-
-    Attributes
-    ----------
-    layers : tuple of SkipConstruction or of TunedSkipBlock
-        One for each layer of the target, without its ReLU.
-    k : int
-        Inputs fed to a layer.
-    seed : int
-    radius : float
-        Radius of the ball of inputs.
-    is_exact : bool
-        Whether scales and shifts are rationals and the error is 0.
-    """
-
-    layers: tuple[SkipConstruction, ...] | tuple[TunedSkipBlock, ...]
-    k: int
-    seed: int
-    radius: float
-    is_exact: bool
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.layers)
-
-    def __len__(self) -> int:
-        return len(self.layers)
-
-    def __getitem__(self, at: int) -> Any:
-        return self.layers[at]
-
-    @property
-    def error(self) -> float:
-        """The proved bound of ‖f(x) − g(x)‖₂ on the ball; 0 where it is exact."""
-        last = self.layers[-1]
-        return last.error if isinstance(last, SkipConstruction) else 0.0
-
-    @property
-    def conditions(self) -> tuple[float, ...]:
-        """The worst condition number of each layer's systems; 1 where they are solved over Q."""
-        return tuple(b.condition if isinstance(b, SkipConstruction) else 1.0 for b in self.layers)
-
-    def columns(self) -> dict[str, list[Any]]:
-        """One row for each layer of the target."""
-        return {
-            "layer": list(range(1, len(self) + 1)),
-            "steps": [len(b.scales) for b in self.layers],
-            "width": [len(b.scales[0]) for b in self.layers],
-            "zero_scales": [b.zero_scales for b in self.layers],
-            "error_bound": [getattr(b, "error", 0.0) for b in self.layers],
-            "condition": list(self.conditions),
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON object of ``matchprob construct --skip``."""
-        columns = self.columns()
-        if self.is_exact:
-            del columns["condition"]
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return {"exact": self.is_exact, "skip": self.k, "seed": self.seed, "layers": rows}
-
-    def document(self) -> Document:
-        """Its size, and its distance from the target."""
-        facts = {
-            "layers": len(self),
-            "k": self.k,
-            "exact": self.is_exact,
-            "error_bound": self.error,
-            "condition": max(self.conditions),
-            "zero_scales": sum(b.zero_scales for b in self.layers),
-            "seed": self.seed,
-        }
-        title = "exactly the target, in rationals, by skip connections"
-        if not self.is_exact:
-            title = (
-                f"‖f − g‖ ≤ {self.error:.2e} on ‖x‖ ≤ {self.radius:g}, proved for the exact "
-                "function of these doubles (rounding is not covered); by skip connections"
-            )
-        table = Table({name.replace("_", " "): v for name, v in self.columns().items()})
-        return Document(title, facts, (table,), self._why())
-
-    def _why(self) -> Explanation:
-        """The explanation of a network tuned by depth."""
-        frozen = sum(len(layer.scales) for layer in self.layers)
-        size = (
-            f"{plural(len(self), f'{len(self)} layer')} of the target became "
-            f"{plural(frozen, f'{frozen} frozen layer')}, with {self.k} inputs fed to each"
-        )
-        if self.is_exact:
-            return Explanation((f"{size}: exactly the target, in rationals.",))
-        text = (
-            f"{size}. For every input of length at most {self.radius:g} the outputs differ by at "
-            f"most {self.error:.2e}, proved."
-        )
-        steps = (step("construct", "rationals, with error 0", skip=self.k, exact=True),)
-        return Explanation((text,), steps=steps)
+def _check_arrays(path: Path, arguments: Arguments) -> None:
+    if path.suffix != ".npz":
+        raise InputError(f"--out {path}: the name must end in .npz")
+    if arguments.get("skip") is not None:
+        raise InputError(f"--skip {arguments['skip']} draws its layers at random: remove --out")
 
 
-def random_frozen(
-    widths: Sequence[int], hidden: Sequence[int], seed: int = 0, density: float = 1.0
-) -> list[np.ndarray]:
-    """Gaussian frozen matrices for a target's widths, variance 1/(kept entries a row).
+def _arrays(made: Construction, path: Path, arguments: Arguments) -> bytes:
+    """The frozen matrices W1, …, the scales g1, … and the shifts b1, …."""
+    import io
 
-    Parameters
-    ----------
-    widths : sequence of int
-        n_0, …, n_l of the target.
-    hidden : sequence of int
-        w_1, …, w_l.
-    seed : int, optional
-    density : float, optional
-        Probability that an entry is kept; the others are 0.
-    """
-    if not 0 < density <= 1:
-        raise InputError(f"`density` ({density!r}) must be a number above 0 and at most 1")
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xF0,)))
-    sizes = [widths[0]]
-    for w, n in zip(hidden, widths[1:], strict=True):
-        sizes += [w, n]
-    matrices = []
-    for m, n in pairwise(sizes):
-        W = rng.standard_normal((n, m)) / np.sqrt(max(m * density, 1.0))
-        if density < 1:
-            W *= rng.random((n, m)) < density
-        matrices.append(W)
-    return matrices
+    import numpy as np
+
+    arrays: dict[str, Any] = {f"W{j}": W for j, W in enumerate(made.frozen, 1)}
+    for j, (scale, shift) in enumerate(zip(made.scales, made.shifts, strict=True), 1):
+        arrays |= {f"g{j}": scale, f"b{j}": shift}
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
 
 
+@verb(files=[ResultFile("--out", "Write scales and shifts (.npz).", _arrays, _check_arrays)])
 def construct(
-    target: Any,
-    frozen: Any = None,
+    target: Annotated[Any, LineArgument(word=Path, help="Target network: .npz with W1, b1, W2, …")],
+    frozen: Annotated[
+        Any,
+        LineArgument(word=Path, help="Frozen network: .npz with W1, …, W2l; random by default."),
+    ] = None,
     *,
-    width: int | Sequence[int] | None = None,
+    width: Annotated[
+        int | Sequence[int] | None, LineOption(word=int, is_repeated=True, least=1)
+    ] = None,
     density: float = 1.0,
-    seed: int = 0,
     exact: bool = False,
     second_scales: bool = False,
+    skip: Annotated[int | None, LineOption(metavar="K", least=1)] = None,
     radius: float = 1.0,
-) -> Construction:
-    """Scales and shifts with which a frozen network equals a target on a ball.
+    timeout: common.Timeout = math.inf,
+    seed: common.Seed = 0,
+) -> Construction | DepthConstruction:
+    """Make a frozen network equal to a target by its scales and shifts alone.
 
     Parameters
     ----------
@@ -185,21 +71,22 @@ def construct(
     frozen : network, optional
         Of depth 2l.  Random Gaussian matrices by default.
     width : int or sequence of int, optional
-        Hidden widths of random matrices; by default what every target needs.
+        Hidden width of a random network (one for each layer).  By default what every target needs.
     density : float, optional
-        Share of nonzero entries of random matrices (Theorem 3).
-    seed : int, optional
-        Of random matrices.
+        Fraction of nonzero weights of a random network.  See Theorem 3.
     exact : bool, optional
-        Rationals and error 0, instead of doubles and a proved error bound.
+        Compute rationals with error 0 instead of doubles with a proved bound.
     second_scales : bool, optional
-        Tune the scales of the even layers too: n_k − 1 hidden units fewer are needed.
+        Tune the even layers' scales too.  Then n_k − 1 hidden units fewer are needed.
+    skip : int, optional
+        Use depth instead of width: feed K inputs to each layer (Theorem 2).  As
+        `construct_by_depth` and, with `exact`, `construct_by_depth_exactly`.
     radius : float, optional
-        Of the ball of inputs.
+        Radius of the ball of inputs.
 
     Returns
     -------
-    Construction
+    Construction or DepthConstruction
 
     Raises
     ------
@@ -217,188 +104,22 @@ def construct(
     >>> mp.construct([[[1, 2], [3, 4]]], exact=True).error
     0.0
     """
-    wanted = read_network(target, "target")
-    layers = [layer.folded() for layer in wanted.layers]
-    weights, shifts = [W for W, _ in layers], [b for _, b in layers]
-    net = DenseNet.of(weights, shifts)
-    notes = [f"target: {wanted.assumed}"] if wanted.assumed else []
-    unit, offsets = 2.0**-53, None
-    widths = [weights[0].shape[1], *(len(W) for W in weights)]
-    if frozen is None:
-        hidden = _hidden(widths, width, second_scales)
-        matrices = random_frozen(widths, hidden, seed, density)
-    else:
-        if width is not None or density != 1:
-            raise InputError("give `frozen` or `width` and `density`, not both")
-        given = read_network(frozen, "frozen")
-        if not given.assumed and not wanted.assumed and given.ends_in_relu != wanted.ends_in_relu:
-            which = ("`frozen`", "`target`") if given.ends_in_relu else ("`target`", "`frozen`")
-            raise InputError(
-                f"{which[0]} has a ReLU after its last layer and {which[1]} has none: they cannot "
-                "be equal"
+    from matchprob.api import constructions
+
+    with limited(positive_seconds(timeout, "timeout")):
+        if skip is None:
+            return constructions.by_width(
+                target, frozen, width, density, seed, exact, second_scales, radius
             )
-        if given.ends_in_relu and wanted.assumed:
-            raise InputError(
-                "`frozen` has a ReLU after its last layer, and `target` is assumed to have none: "
-                "remove that ReLU, or give the target as a Sequential"
-            )
-        notes += [f"frozen: {given.assumed}"] if given.assumed else []
-        unit = given.unit
-        matrices = [layer.weight for layer in given.layers]
-        offsets = [np.abs(layer.bias) + np.abs(layer.mean) for layer in given.layers]
-    if exact:
-        try:
-            made = construct_exactly(net, matrices, radius=radius, second_scales=second_scales)
-        except (Unreachable, TooNarrow) as failure:
-            if not wanted.ends_in_relu:
-                raise
-            text = f"{failure}; but outputs that are 0 after the last ReLU may agree: no claim"
-            raise NotRealized(failure.obstruction.layer, NOT_FOUND, text) from None
-    else:
-        made = construct_in_doubles(
-            weights, shifts, matrices, radius=radius, second_scales=second_scales, unit=unit,
-            offsets=offsets,
-        )  # fmt: skip
-    if wanted.ends_in_relu:
-        # Where an output is silent its row is free: nothing is proved of the whole.
-        made = replace(made, blocks=tuple(replace(block, impossible=0) for block in made.blocks))
-    made = replace(made, ends_in_relu=wanted.ends_in_relu, assumed="; ".join(notes))
-    return forward_check(weights, shifts, made)
-
-
-def _hidden(
-    widths: Sequence[int], width: int | Sequence[int] | None, second_scales: bool
-) -> list[int]:
-    count = len(widths) - 1
-    if width is None:
-        return [
-            width_needed(widths[k + 1], widths[k], second_scales=second_scales)
-            for k in range(count)
-        ]
-    given = list(width) if isinstance(width, Sequence) else [width] * count
-    if len(given) == 1:
-        given = given * count
-    if len(given) != count:
-        raise InputError(f"`width` ({shown(given)}) must be one number or {count}")
-    return [whole_number(w, "width", 1) for w in given]
-
-
-def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarray]:
-    """The entries of a state dict's batch normalizations that realize a construction.
-
-    Parameters
-    ----------
-    made : Construction
-        From `construct` with the same frozen network.
-    frozen : module or state dict
-        Linear layers, each with a batch normalization behind it. A state dict does not contain
-        ``eps`` of its normalizations: torch's default, 1e-5, is then assumed.
-
-    Returns
-    -------
-    dict of str to ndarray
-        ``PREFIX.weight`` and ``PREFIX.bias`` of each normalization; running statistics
-        and biases of the linear layers are taken into account (Proposition 1), so the module
-        must be in evaluation mode.
-    """
-    layers = read_network(frozen, "frozen").layers
-    out: dict[str, np.ndarray] = {}
-    for k, (layer, scale, shift) in enumerate(zip(layers, made.scales, made.shifts, strict=True)):
-        if layer.norm is None:
-            raise InputError(
-                f"`frozen`: linear layer {k + 1} is not followed by a batch normalization"
-            )
-        out[f"{layer.norm}.weight"], out[f"{layer.norm}.bias"] = layer.entries(scale, shift)
-    return out
-
-
-def _hidden_relu(target: Any) -> list[Layer]:
-    """Layers of a target without a ReLU after the last one."""
-    return read_network(target, "target").layers
-
-
-def construct_by_depth(
-    target: Any, k: int = 1, *, seed: int = 0, radius: float = 1.0
-) -> DepthConstruction:
-    """Theorem 2: each layer of a target by ⌈q/k⌉ random layers with skip connections.
-
-    Parameters
-    ----------
-    target : network
-    k : int, optional
-        Inputs fed to a layer; its width is d·k.  With k = 1 systems are ill-conditioned
-        from d ≈ 10 on, see the condition.
-    seed : int, optional
-        Of the random frozen matrices.
-    radius : float, optional
-
-    Returns
-    -------
-    DepthConstruction
-        Its `error` is the proved bound, of the exact function of these doubles: rounding in its
-        evaluation is not covered.
-
-    See Also
-    --------
-    construct_by_depth_exactly : the same in rationals, for small targets.
-
-    Examples
-    --------
-    >>> [made.zero_scales for made in construct_by_depth([[[1, 2], [3, 4]]])]
-    [0]
-    """
-    layers = [layer.folded() for layer in _hidden_relu(target)]
-    net = DenseNet.of(*zip(*layers, strict=True))
-    k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
-    made = construct_depth(
-        [W for W, _ in layers], [b for _, b in layers], k, seed=seed, radius=radius
-    )
-    return DepthConstruction(tuple(made), k, seed, radius, is_exact=False)
-
-
-def construct_by_depth_exactly(
-    target: Any, k: int = 1, *, seed: int = 0, radius: float = 1.0
-) -> DepthConstruction:
-    """The same in rationals: error 0, and Lemma 3 checked on every scale.
-
-    Parameters
-    ----------
-    target : network
-        Small: the rationals grow from block to block (d = 6, k = 1 takes 13 s).
-    k : int, optional
-    seed : int, optional
-        Of the random frozen matrices: Gaussians, rounded to sixteenths, which keeps the
-        rationals short.
-    radius : float, optional
-
-    Returns
-    -------
-    DepthConstruction
-
-    Examples
-    --------
-    >>> [block.zero_scales for block in construct_by_depth_exactly([[[1, 2], [3, 4]]])]
-    [0]
-    """
-    net = DenseNet.of(*zip(*(layer.folded() for layer in _hidden_relu(target)), strict=True))
-    k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5C1B,)))
-
-    def draw(rows: int, columns: int) -> list[list[Fraction]]:
-        # Odd numbers over 16: never 0.
-        odd = 2 * np.round(8 * rng.standard_normal((rows, columns))).astype(int) + 1
-        return [[Fraction(int(entry), 16) for entry in row] for row in odd]
-
-    bound = rationals([radius], "radius", 1)[0]
-    blocks = []
-    for W, b in zip(net.weights, net.shifts, strict=True):
-        d, q = W.shape
-        steps, size = -(-q // k), d * k
-        block = SkipBlock.of(
-            [draw(size, size) for _ in range(steps)],
-            [draw(size, k) for _ in range(steps)],
-            draw(d, size),
-        )
-        blocks.append(realize_by_depth(W, b, block, radius=bound))
-        bound = norm_bound(W.ravel()) * bound + norm_bound(b)
-    return DepthConstruction(tuple(blocks), k, seed, radius, is_exact=True)
+        for given, name in (
+            (frozen is not None, "a frozen network"),
+            (width is not None, "`width`"),
+            (density != 1, "`density`"),
+            (second_scales, "`second_scales`"),
+        ):
+            if given:
+                raise InputError(f"`skip` ({skip}) draws its layers at random: remove {name}")
+        build = constructions.construct_by_depth
+        if exact:
+            build = constructions.construct_by_depth_exactly
+        return build(target, skip, seed=seed, radius=radius)

@@ -41,8 +41,8 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Tied, Update, read_update
 from algebra.programs.aten import read_torch
 from algebra.programs.onnx import Read
-from matchprob.api.layers import PASSIVE, leaves
 from matchprob.api.question import as_problem, program_problem
+from matchprob.io.layers import PASSIVE, leaves
 from matchprob.verbs.parameters import Question
 
 # Activations of torch by the names of their classes.

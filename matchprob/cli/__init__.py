@@ -6,7 +6,6 @@ messages on stderr.  Exit status: 0 done, 2 bad input, 3 the work could not be f
 
 commands    Commands of verbs, made from their signatures and docstrings
 presenters  Printed parts of results besides their text, and the options for these
-construct   The verb that tunes normalization layers: construct
 options     Options shared by commands; output; exit statuses
 reproduce   The verb that makes the papers' figures again: reproduce
 serve       The verb that serves the page: serve
@@ -32,6 +31,7 @@ from algebra.errors import InputError, LargeMemory, Unfinished
 from algebra.time_limits import LimitReached
 from matchprob.api.capacity import capacity
 from matchprob.api.certify import certify, decide, inspect, verify
+from matchprob.api.construct import construct
 from matchprob.api.designs.design import design
 from matchprob.api.designs.repair import repair, robust
 from matchprob.api.estimate import compare, count, estimate
@@ -42,7 +42,6 @@ from matchprob.api.surveys import atlas, audit
 from matchprob.api.train import train
 from matchprob.cli import presenters as presenters
 from matchprob.cli.commands import command_of, plain_command
-from matchprob.cli.construct import construct
 from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
 from matchprob.cli.reproduce import reproduce
@@ -71,10 +70,10 @@ _TYPER_INTERRUPTED = 130
 # The order in the help; verbs of other packages come last.
 _ORDER = (
     inspect, certify, verify, audit, atlas, identify, record, capacity, dimension, design, repair,
-    robust, count, estimate, compare, profile, train, decide,
+    robust, count, estimate, compare, profile, train, decide, construct,
 )  # fmt: skip
 # Not made from a verb: commands without a result object, or of several functions.
-_OTHERS = {f.__name__: plain_command(f) for f in (construct, reproduce, serve)}
+_OTHERS = {f.__name__: plain_command(f) for f in (reproduce, serve)}
 
 
 class _App(typer.Typer):

@@ -170,7 +170,7 @@ def command_of(verb: Verb) -> Callable[..., None]:
                     text = f"{path} is not written, the result is above: {over}"
                     raise LimitReached(text) from None
                 if content:
-                    write(path, *([content] if isinstance(content, str) else content))
+                    write(path, *(content if isinstance(content, tuple) else [content]))
             missing = verb.unfinished(found, arguments) if verb.unfinished else ""
         if missing:
             say(f"matchprob: {missing}")

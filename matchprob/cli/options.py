@@ -109,11 +109,14 @@ class Shown(PrintOptions):
         say(f"wrote {self.plot}")
 
 
-def write(path: Path, text: str, note: str = "") -> None:
+def write(path: Path, content: str | bytes, note: str = "") -> None:
     """Write a file, and report it on stderr."""
     from matchprob.io import files
 
-    files.write_text(path, text)
+    if isinstance(content, str):
+        files.write_text(path, content)
+    else:
+        files.write_bytes(path, content)
     say(f"wrote {path}{note}")
 
 

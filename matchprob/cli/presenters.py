@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from algebra.documents import Document
+from algebra.errors import Unrealized
 from algebra.time_limits import LimitReached
 from matchprob.api.certify import certify, decide, inspect
+from matchprob.api.construct import construct
 from matchprob.api.estimate import count
 from matchprob.cli.commands import Answer, presents
 from matchprob.cli.options import UNFINISHED, say, write
@@ -109,6 +111,23 @@ def _certify(answer: Answer) -> None:
         raise typer.Exit(UNFINISHED)
     sure = found.root_count_certainty
     answer.print(generic_root_count_certainty=sure and sure.to_dict())
+
+
+@presents(construct, Unrealized)
+def _construct(answer: Answer) -> None:
+    found, asked = answer.found, answer.arguments
+    if not isinstance(found, Unrealized):
+        answer.print()
+        return
+    from matchprob.report.impossible import unrealized, what_is_missing
+
+    document, data = unrealized(found)
+    answer.print_document({**data, "seed": asked["seed"]}, document)
+    say(
+        f"matchprob: no {what_is_missing(found, asked['second_scales'])} realize this target with "
+        "this frozen network"
+    )
+    raise typer.Exit(UNFINISHED)
 
 
 @presents(inspect)

@@ -1,4 +1,4 @@
-r"""Files written safely; stdout and stderr.
+r"""Files written safely; stdout and stderr; input that is no problem file.
 
 files     Writing results atomically, never over an input, with one-line errors
 characters  Replacements for characters that ASCII or Latin-1 cannot encode
@@ -10,5 +10,6 @@ watch     Status lines on stderr: the phase of a long call and its time
 sizes     Size of a picture: its width with unit, its resolution
 languages Polynomial systems in the languages of other programs
 costs     Costs and marks of weights, from CSV tables of the matrices' shapes
+layers    Layers of given networks: arrays, ``.npz`` files, scikit-learn, torch
 elements  Costs and marks of elements to record, by name or from files
 """

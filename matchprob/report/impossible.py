@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from algebra.documents import Document, Explanation, step
+from algebra.errors import Unrealized
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.hidden_scales import IRRATIONAL, NOT_FOUND
 from algebra.normalization.reconstruct import NarrowLayer, TooNarrow
 from algebra.normalization.scales import Obstruction, Unreachable
 
 
-def unrealized(failure: Unreachable | TooNarrow | NotRealized) -> tuple[Document, dict[str, Any]]:
+def unrealized(failure: Unrealized) -> tuple[Document, dict[str, Any]]:
     """The document of a target that is not realized, and its JSON object."""
     text = f"impossible, with proof: {failure}"
     data: dict[str, Any] = {"exact": False, "reachable": False}
@@ -25,12 +26,21 @@ def unrealized(failure: Unreachable | TooNarrow | NotRealized) -> tuple[Document
         why = explain_narrow(narrow)
         point = [str(entry) for entry in narrow.point]
         data |= {"layer": narrow.layer, "point": point, "rank": narrow.rank}
-    else:
+    elif isinstance(failure, Unreachable):
         proof = failure.obstruction
         why = explain_unreachable(proof)
         vector = [str(entry) for entry in proof.vector]
         data |= {"layer": proof.layer, "output": proof.output, "proof": vector}
     return Document(text, why=why), data
+
+
+def what_is_missing(failure: Unrealized, second_scales: bool) -> str:
+    """What was not found, with the verb in the plural after it."""
+    if isinstance(failure, NotRealized):
+        return "rational scales were found that"
+    if isinstance(failure, Unreachable):
+        return "scales" if second_scales else "scales of the odd layers"
+    return "scales and shifts"
 
 
 def explain_unreachable(proof: Obstruction) -> Explanation:

@@ -127,7 +127,7 @@ class ResultFile:
 
     flag: str
     help: str
-    content: Callable[[Any, Path, Arguments], str | tuple[str, str]]
+    content: Callable[[Any, Path, Arguments], str | bytes | tuple[str, str]]
     check: Callable[[Path, Arguments], None] | None = None
 
     @property

@@ -32,7 +32,7 @@ from algebra.results import Result
 from algebra.surveys.atlas import Atlas
 from algebra.surveys.audit import Audit, AuditResult
 from algebra.systems.inspection import Inspection
-from matchprob.api.construct import DepthConstruction
+from matchprob.api.constructions import DepthConstruction
 from matchprob.api.designs.design import DesignResult
 from matchprob.api.designs.repair import RepairResult
 from matchprob.io.sizes import DPI, inches

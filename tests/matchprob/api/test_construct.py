@@ -12,9 +12,9 @@ import matchprob as mp
 from algebra.errors import InputError
 from algebra.normalization.dense import DenseNet
 from algebra.normalization.reconstruct import NarrowLayer
-from matchprob.api.construct import random_frozen
-from matchprob.api.layers import EPSILON, read_layers
+from matchprob.api.constructions import random_frozen
 from matchprob.cli import app
+from matchprob.io.layers import EPSILON, read_layers
 
 RNG = np.random.default_rng(0)
 W1, b1 = RNG.standard_normal((3, 2)), RNG.standard_normal(3)
