@@ -202,8 +202,8 @@ def read_problem(data: object, place: str = "problem") -> Problem:
     """
     fields = Fields(data, place)
     network = read_network(fields.raw("network"), fields.at("network"))
-    learnable = _masks(fields, "learnable", network)
-    support = _masks(fields, "support", network) if fields.has("support") else {}
+    learnable = read_masks(fields, "learnable", network)
+    support = read_masks(fields, "support", network) if fields.has("support") else {}
     laws = _laws(fields.table("distribution"), network) if fields.has("distribution") else {}
     values = _values(fields.table("values"), network) if fields.has("values") else {}
     fields.finish()
@@ -281,7 +281,13 @@ def _exact(value: Any, place: str) -> str:
     return value
 
 
-def _masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:
+def read_masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:
+    """Masks by matrix, and under "learnable" updates.
+
+    Raises
+    ------
+    CheckFailed
+    """
     tables = fields.table(key)
     masks: dict[str, Any] = {}
     for name in fields.raw(key):

@@ -74,9 +74,11 @@ def cells_to_list(cells: Iterable[Cell]) -> list[list[Any]]:
     return [list(cell) for cell in cells]
 
 
-def wholes(value: object, place: str, least: int | None = None) -> tuple[int, ...]:
+def wholes(
+    value: object, place: str, least: int | None = None, most: int | None = None
+) -> tuple[int, ...]:
     """A list of whole numbers."""
-    return tuple(whole(v, f"{place}[{k}]", least) for k, v in enumerate(items(value, place)))
+    return tuple(whole(v, f"{place}[{k}]", least, most) for k, v in enumerate(items(value, place)))
 
 
 def parts(value: object, place: str, form: str) -> list[Any]:

@@ -23,11 +23,9 @@ from algebra.certificates.checks import (
     Checklist,
     Verification,
 )
-from algebra.certificates.claim import read_network
-from algebra.certificates.fields import RefusedAt, whole
+from algebra.certificates.claim import read_masks, read_network
+from algebra.certificates.fields import RefusedAt
 from algebra.certificates.parts import proof_fields, read_version
-from algebra.certificates.sparse import entries
-from algebra.errors import one_line
 from algebra.identify.dimension import FORMAT, VERSION, expected_dimension
 from algebra.linalg.modular import random_prime, random_residues, rank
 from algebra.linear.derivatives import dual_derivative
@@ -69,14 +67,7 @@ def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
     claimed = fields.whole("dimension", 0)
     expected = fields.whole("expected", 0)
     ambient = fields.optional_whole("ambient", 1)
-    support: dict[str, np.ndarray] = {}
-    if fields.has("support"):
-        masks = fields.table("support")
-        for name in masks:
-            place = masks.at(one_line(name))
-            if name not in network.shapes:
-                raise CheckFailed(place, "is no matrix of this network")
-            support[name] = entries(masks.raw(name), place, network.shapes[name], _bit)
+    support = read_masks(fields, "support", network) if fields.has("support") else {}
     fields.finish()
     cells = all_cells(network, support)
     with RefusedAt("network"):
@@ -97,10 +88,6 @@ def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
     checklist.say("dimension", lower, f"is at least {claimed}: so many directions are independent")
     upper = PROVED if claimed == most else PROBABLE
     checklist.say("dimension", upper, f"is at most {claimed}, for one sample more, too")
-
-
-def _bit(value: object, place: str) -> int:
-    return whole(value, place, 0, 1)
 
 
 def _rank(

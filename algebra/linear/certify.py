@@ -51,9 +51,8 @@ from algebra.linear.columns import whole_column
 from algebra.linear.dual_bases import dual_order
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.evidence import (
+    Reached,
     circuit_reason,
-    infinity_evidence,
-    reached_evidence,
 )
 from algebra.linear.infinity import solution_at_infinity
 from algebra.linear.reachable import reachable_blocks
@@ -157,7 +156,7 @@ class _Case(OnRanks):
             return None
         blocks = reachable_blocks(self.problem, self.effort.seed)
         if blocks is not None:
-            self.evidence["teacher_reached"] = reached_evidence(blocks)
+            self.evidence["teacher_reached"] = Reached(blocks).to_dict()
         else:
             order = dual_order(self.problem, self.effort.seed)
             if order is None:
@@ -308,7 +307,7 @@ class _Case(OnRanks):
         found = solution_at_infinity(self.problem, self.whole.rank, self.effort.seed, seconds)
         if found is None:
             return None, "no odd number of solutions at infinity was found"
-        self.evidence["at_infinity"] = infinity_evidence(found)
+        self.evidence["at_infinity"] = found.to_dict()
         number = plural(found.solutions, f"{found.solutions} solution")
         primes = " and ".join(map(str, found.primes))
         self.notes.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from flint import fmpq, fmpz, fmpz_poly
 
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.duals import Evidence, wholes, written
 from algebra.certificates.fields import (
     PRIMES,
     Fields,
@@ -26,7 +27,7 @@ from algebra.certificates.fields import (
 )
 from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW, Vector
-from algebra.linear.infinity import LARGEST_GROWTH, AtInfinity
+from algebra.linear.infinity import AtInfinity
 from algebra.networks.base import Cell, Network, Point
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
@@ -35,7 +36,6 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import Tied
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.matroid import smallest_circuit
-from algebra.results import named
 from algebra.systems.elimination import BY_HASH, ORDERS
 from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE
@@ -57,16 +57,6 @@ def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], se
     cells = smallest_circuit(allocation, support, seed)
     names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
     return f"no budget is violated, but these {len(cells)} are dependent: {names}"
-
-
-def infinity_evidence(found: AtInfinity) -> dict[str, Any]:
-    """Growths of the weights, and how often they have solutions."""
-    return named(found, "growth", "fixed", "solutions", "primes")
-
-
-def reached_evidence(blocks: Blocks) -> dict[str, Any]:
-    """Blocks of hidden units, layer by layer."""
-    return {"blocks": [[list(part) for part in layer] for layer in blocks]}
 
 
 # -- reading --------------------------------------------------------------------------
@@ -162,8 +152,17 @@ class Enclosed:
     points: tuple[np.ndarray, ...]
 
 
+def _blocks(value: object, place: str) -> Blocks:
+    """Units in blocks, layer by layer."""
+    return tuple(
+        tuple(wholes(block, at, 0) for block in items(layer, at))
+        for k, layer in enumerate(items(value, place))
+        for at in [f"{place}[{k}]"]
+    )
+
+
 @dataclass(frozen=True)
-class Reached:
+class Reached(Evidence):
     """Blocks of hidden units in which a change of basis makes the teacher a student.
 
     Attributes
@@ -172,7 +171,11 @@ class Reached:
         For each hidden layer, from the input on, its units in blocks.
     """
 
-    blocks: Blocks
+    blocks: Blocks = field(
+        metadata=written(
+            "blocks", lambda blocks: [[list(part) for part in layer] for layer in blocks], _blocks
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -208,6 +211,9 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
     def optional(key: str, read: Any) -> Any:
         return read(fields.raw(key), fields.at(key), problem) if fields.has(key) else None
 
+    def alone(key: str, read: Any) -> Any:
+        return read(fields.raw(key), fields.at(key)) if fields.has(key) else None
+
     def needed(key: str, read: Any) -> Any:
         return None if vanish else read(fields.raw(key), fields.at(key), problem)
 
@@ -215,15 +221,15 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
         labels_vanish=vanish,
         network_rank=needed("network_rank", _read_rank),
         allocation_rank=needed("allocation_rank", partial(_read_rank, student=True)),
-        root_count=optional("root_count", _read_roots),
+        root_count=alone("root_count", _read_roots),
         sub_allocation=optional("sub_allocation", _read_part),
         tied=optional("tied", _read_tied),
         no_real_root=optional("no_real_root", read_witness),
         enclosed_solutions=optional("enclosed_solutions", read_enclosed),
-        teacher_reached=optional("teacher_reached", _read_reached),
-        dual_bases=optional("dual_bases", _read_dual_bases),
-        whole_column=optional("whole_column", lambda value, place, _: whole(value, place, 0)),
-        at_infinity=optional("at_infinity", _read_infinity),
+        teacher_reached=alone("teacher_reached", Reached.from_dict),
+        dual_bases=alone("dual_bases", _read_dual_bases),
+        whole_column=alone("whole_column", partial(whole, least=0)),
+        at_infinity=alone("at_infinity", AtInfinity.from_dict),
     )
     fields.finish()
     return evidence
@@ -270,7 +276,7 @@ def _residue(value: Any, place: str, p: int) -> int:
     return whole(value, place, 0, p - 1)
 
 
-def _read_roots(data: Any, place: str, problem: Problem) -> RootEvidence:
+def _read_roots(data: Any, place: str) -> RootEvidence:
     fields = Fields(data, place)
     value = fields.whole("value", 1)
     rule, form = fields.text("rule"), fields.text("form")
@@ -382,18 +388,7 @@ def _read_points(fields: Fields) -> Parametrization:
     return points
 
 
-def _read_reached(data: Any, place: str, problem: Problem) -> Reached:
-    fields = Fields(data, place)
-    layers = tuple(
-        tuple(tuple(whole(unit, at, 0) for unit in items(block, at)) for block in items(layer, at))
-        for k, layer in enumerate(fields.items("blocks"))
-        for at in [f"{fields.at('blocks')}[{k}]"]
-    )
-    fields.finish()
-    return Reached(layers)
-
-
-def _read_dual_bases(data: Any, place: str, problem: Problem) -> tuple[Vector, ...]:
+def _read_dual_bases(data: Any, place: str) -> tuple[Vector, ...]:
     found = []
     for k, given in enumerate(items(data, place)):
         at = f"{place}[{k}]"
@@ -403,23 +398,6 @@ def _read_dual_bases(data: Any, place: str, problem: Problem) -> tuple[Vector, .
             raise CheckFailed(at, text)
         found.append((numbers[0], numbers[1], numbers[2]))
     return tuple(found)
-
-
-def _read_infinity(data: Any, place: str, problem: Problem) -> AtInfinity:
-    fields, size = Fields(data, place), problem.allocation.size
-    growth = tuple(
-        whole(value, f"{fields.at('growth')}[{k}]", -LARGEST_GROWTH, LARGEST_GROWTH)
-        for k, value in enumerate(fields.items("growth"))
-    )
-    fixed = tuple(
-        whole(value, f"{fields.at('fixed')}[{k}]", 0, size - 1)
-        for k, value in enumerate(fields.items("fixed"))
-    )
-    if len(set(fixed)) != len(fixed):
-        raise CheckFailed(fields.at("fixed"), "names a weight twice")
-    found = AtInfinity(growth, fixed, fields.whole("solutions", 1), fields.wholes("primes", 2))
-    fields.finish()
-    return found
 
 
 def _entry(value: Any, place: str) -> Any:

@@ -34,14 +34,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import combinations, product
 from math import gcd
 
 import numpy as np
 
 from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
+from algebra.certificates.duals import Evidence, wholes, written
+from algebra.certificates.fields import whole
 from algebra.linalg.modular import echelon, random_prime, rank
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
@@ -64,7 +66,7 @@ _SLICES, _SECONDS = 2, 2
 
 
 @dataclass(frozen=True)
-class AtInfinity:
+class AtInfinity(Evidence):
     """Growths of the weights, which of them are fixed, and the number of solutions.
 
     Attributes
@@ -79,10 +81,14 @@ class AtInfinity:
         Primes modulo which it was counted.
     """
 
-    growth: tuple[int, ...]
-    fixed: tuple[int, ...]
-    solutions: int
-    primes: tuple[int, ...]
+    growth: tuple[int, ...] = field(
+        metadata=written(
+            "growth", list, partial(wholes, least=-LARGEST_GROWTH, most=LARGEST_GROWTH)
+        )
+    )
+    fixed: tuple[int, ...] = field(metadata=written("fixed", list, partial(wholes, least=0)))
+    solutions: int = field(metadata=written("solutions", int, partial(whole, least=1)))
+    primes: tuple[int, ...] = field(metadata=written("primes", list, partial(wholes, least=2)))
 
 
 Terms = list[tuple[tuple[int, ...], int]]
@@ -267,6 +273,8 @@ def check_infinity(
     if len(claimed.fixed) != size - equations:
         text = f"{len(claimed.fixed)} weights are fixed, of {size} with {equations} equations"
         raise CheckFailed(f"{PLACE}.fixed", text)
+    if len({k for k in claimed.fixed if k < size}) < len(claimed.fixed):
+        raise CheckFailed(f"{PLACE}.fixed", f"are not different weights of {size}")
     if claimed.solutions % 2 == 0:
         raise CheckFailed(f"{PLACE}.solutions", f"{claimed.solutions} is even: it proves nothing")
     if pins(problem.student()):

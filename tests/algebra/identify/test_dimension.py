@@ -11,6 +11,7 @@ from algebra.identify.dimension import dimension_of, filling_widths
 from algebra.identify.verify_dimension import verify_dimension
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
+from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from tests.samples import many
@@ -106,3 +107,15 @@ def test_forged_proofs_fail(key, value, place):
     found = verify_dimension(proof)
     assert not found.holds
     assert found.checks[-1].place == place
+
+
+@pytest.mark.parametrize(
+    ("support", "place"),
+    [({"V": [[1]]}, "support.V"), ({"W": [[1, 2]]}, "support.W[0][1]"), ([1], "support")],
+)
+def test_masks_of_a_proof_are_read_with_their_place(support, place):
+    """An unknown matrix, an entry that is no bit, no table."""
+    proof = dimension_of(LinearEstimator(q=2, d=1, m=1), {"W": [[1, 0]]}).proof_file()
+    assert verify_dimension(proof).holds
+    found = verify_dimension({**proof, "support": support})
+    assert [(check.place, check.status) for check in found.checks] == [(place, "failed")]
