@@ -3,13 +3,13 @@
 Dask is optional.  The cluster's workers need matchprob installed, and should run one thread
 each with the numerical libraries pinned to one (``OMP_NUM_THREADS=1 dask worker --nthreads 1``).
 If a worker dies, Dask runs its chunks on another one; a chunk that Dask abandons
-is submitted again, up to three times.
+is submitted again, up to three times.  If no worker is left for five minutes the work ends.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from algebra.errors import InputError
@@ -21,6 +21,10 @@ from numeric.studies.workers import NextChunk, WorkerFailed
 _MOST_FAILURES = 3
 # Submitted chunks for each thread of the cluster: one running and one waiting.
 _AHEAD = 2
+# Seconds between two questions for the number of workers, and without any until the work ends.
+_BETWEEN, _PATIENCE = 5.0, 300.0
+# Seconds to wait for a finished chunk, and for its result, in one attempt.
+_READY, _RESULT = 0.05, 1.0
 
 
 class DaskWorkers:
@@ -81,6 +85,35 @@ class DaskWorkers:
         """Present number of threads of the cluster."""
         return max(1, sum(self.client.nthreads().values()))
 
+    def _has_workers(self) -> bool:
+        try:
+            return bool(self.client.nthreads())
+        except (OSError, TimeoutError):  # the scheduler does not answer
+            return False
+
+    def _wait(self, attempt: Callable[[float], Any], seconds: float) -> Any:
+        """What an attempt returns, until the time limit or the end of the cluster.
+
+        It is given `seconds`, and raises TimeoutError if they do not suffice.  A result may be lost
+        with its worker after it was computed; without workers it never comes.
+        """
+        seen = asked = time.monotonic()
+        while True:
+            check_time()
+            try:
+                return attempt(min(seconds, time_left()))
+            except TimeoutError:
+                now = time.monotonic()
+            if now - asked > _BETWEEN:
+                asked = now
+                if self._has_workers():
+                    seen = now
+                elif now - seen > _PATIENCE:
+                    raise WorkerFailed(
+                        f"the Dask cluster at {self.address} has had no workers for "
+                        f"{_PATIENCE:g} s: start some, and run the same again"
+                    )
+
     def run(self, work: TrialSeries, take: NextChunk) -> Iterator[list[InstanceCount]]:
         """Records of chunks as they are finished, in any order; see `LocalWorkers.run`."""
         from distributed import as_completed
@@ -103,14 +136,20 @@ class DaskWorkers:
                     return
                 submit(chunk)
 
+        def finished(seconds: float) -> Any:
+            if ahead.has_ready() or ahead.is_empty():
+                return next(ahead)
+            time.sleep(seconds)
+            raise TimeoutError
+
         try:
             fill()
             while chunks:
-                future = _next(ahead)
+                future = self._wait(finished, _READY)
                 chunk = chunks.pop(future.key)
                 try:
-                    counts = future.result()
-                except InputError:
+                    counts = self._wait(future.result, _RESULT)
+                except (InputError, WorkerFailed):
                     raise
                 except KilledWorker as error:
                     name = tuple(chunk)
@@ -142,12 +181,3 @@ def _check_address(address: str) -> None:
         raise InputError(
             f"`scheduler` ({address!r}): there is no protocol {scheme!r}; give tcp://host:port"
         )
-
-
-def _next(ahead: Any) -> Any:
-    """The next finished future, until the time limit."""
-    while True:
-        check_time()
-        if ahead.has_ready() or ahead.is_empty():
-            return next(ahead)
-        time.sleep(min(0.05, time_left()))

@@ -21,6 +21,7 @@ from numeric.statistics.intervals import proportion_interval
 from numeric.studies.store import Store
 from numeric.studies.study import Study
 from numeric.studies.trials import record
+from numeric.studies.workers import WorkerFailed
 from tests.samples import DIAGONAL, ROW, many
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -223,6 +224,30 @@ def test_cluster_gives_the_same_records():
     found, killed = cluster_records(150, {40})
     assert killed
     assert found == records_of(DIAGONAL, 150)
+
+
+def test_a_cluster_without_workers_ends_the_work(monkeypatch):
+    """Workers that are gone for good: the message says so, and the trials done are kept."""
+    distributed = pytest.importorskip("distributed")
+    from numeric.studies import cluster as module
+
+    monkeypatch.setattr(module, "_BETWEEN", 0.05)
+    monkeypatch.setattr(module, "_PATIENCE", 0.2)
+    done = []
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        Study(DIAGONAL, scheduler=cluster.scheduler_address) as study,
+    ):
+
+        def close_all(count):
+            if not done:
+                for worker in cluster.workers.values():
+                    cluster.sync(worker.close, executor_wait=False)
+            done.append(count.index)
+
+        with pytest.raises(WorkerFailed, match=r"no workers for 0\.2 s: start some"):
+            study.run(10_000, advance=close_all)
+    assert 0 < len(done) < 10_000
 
 
 @pytest.mark.long
