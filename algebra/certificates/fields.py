@@ -8,9 +8,10 @@ of the file, reported with their place.  An exception after that is a bug in the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpz
 
 from algebra.certificates.checks import CheckFailed
@@ -164,6 +165,42 @@ def matrix(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any]]:
     if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
         raise CheckFailed(place, f"is not a matrix of {shape[0]}×{shape[1]}")
     return rows
+
+
+def matrix_of(
+    value: Any, place: str, shape: tuple[int, int], read: Callable[[Any, str], Any]
+) -> np.ndarray:
+    """The entries of a matrix given by its rows, as objects.
+
+    Parameters
+    ----------
+    value : object
+    place : str
+    shape : (int, int)
+    read : callable
+        Makes the value of an entry, from the entry and its place.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    out = np.empty(shape, dtype=object)
+    for i, row in enumerate(matrix(value, place, shape)):
+        for j, entry in enumerate(row):
+            out[i, j] = read(entry, f"{place}[{i}][{j}]")
+    return out
+
+
+def matrices_of(
+    fields: Fields, shapes: Mapping[str, tuple[int, int]], read: Callable[[Any, str], Any]
+) -> dict[str, np.ndarray]:
+    """A table with a matrix of each name, and nothing else."""
+    found = {
+        name: matrix_of(fields.raw(name), fields.at(name), shape, read)
+        for name, shape in shapes.items()
+    }
+    fields.finish()
+    return found
 
 
 def cells(value: Any, place: str) -> tuple[Cell, ...]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields, items, matrix
+from algebra.certificates.fields import Fields, items, matrix_of
 
 # Entries of the largest matrix that is always written as rows.
 MOST_ENTRIES = 10_000
@@ -77,12 +77,7 @@ def entries(
     CheckFailed
     """
     if not is_sparse(value):
-        rows = matrix(value, place, shape)
-        read = [
-            [check(v, f"{place}[{i}][{j}]") for j, v in enumerate(row)]
-            for i, row in enumerate(rows)
-        ]
-        return _array([v for row in read for v in row]).reshape(shape)
+        return _array(matrix_of(value, place, shape, check).ravel().tolist()).reshape(shape)
     fields = Fields(value, place)
     if fields.wholes("shape", 0) != shape:
         raise CheckFailed(fields.at("shape"), f"is not that of a matrix of {shape[0]}×{shape[1]}")

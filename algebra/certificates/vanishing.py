@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from algebra.certificates.certificate import MAXIMAL, Certificate
 from algebra.certificates.checks import PROVED, CheckFailed, Say
+from algebra.certificates.fields import Fields
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import inputs_that_reach
 
@@ -26,6 +27,20 @@ def vanishing_certificate(problem: Problem, seed: int) -> Certificate:
         evidence={"labels_vanish": True},
         seed=seed,
     )
+
+
+def says_vanishing(evidence: Fields) -> bool:
+    """Whether the evidence of a file says that all labels are 0.
+
+    Raises
+    ------
+    CheckFailed
+        If it says that they are not, which is no evidence.
+    """
+    found = evidence.has("labels_vanish")
+    if found and not evidence.flag("labels_vanish"):
+        raise CheckFailed(evidence.at("labels_vanish"), "can only be true")
+    return found
 
 
 def check_vanishing(problem: Problem, verdict: str, equations: int, rank: int, say: Say) -> None:

@@ -19,16 +19,19 @@ from algebra.certificates.fields import (
     RefusedAt,
     cells,
     items,
+    matrices_of,
     matrix,
+    matrix_of,
     prime_and_point,
     rational_text,
     whole,
     whole_text,
 )
+from algebra.certificates.vanishing import says_vanishing
 from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW, Vector
 from algebra.linear.infinity import AtInfinity
-from algebra.networks.base import Cell, Network, Point
+from algebra.networks.base import Cell, Point
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins, residue
@@ -40,10 +43,10 @@ from algebra.systems.elimination import BY_HASH, ORDERS
 from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE
 
-# Largest number of characters of a weight or sample; those of certification have at most four.
-_ENTRY = 64
-# Largest number of characters of a coordinate of a solution: enough for any double.
-_COORDINATE = 200
+# A weight or sample, of at most 64 characters; those of certification have at most four.
+_entry = partial(rational_text, digits=64)
+# A coordinate of a solution, of at most 200 characters: enough for any double.
+_coordinate = partial(rational_text, digits=200)
 
 Matrices = Mapping[str, np.ndarray]
 Blocks = tuple[tuple[tuple[int, ...], ...], ...]
@@ -204,9 +207,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
     CheckFailed
         If something cannot be read; the message gives its place.
     """
-    vanish = fields.has("labels_vanish")
-    if vanish and not fields.flag("labels_vanish"):
-        raise CheckFailed(fields.at("labels_vanish"), "can only be true")
+    vanish = says_vanishing(fields)
 
     def optional(key: str, read: Any) -> Any:
         return read(fields.raw(key), fields.at(key), problem) if fields.has(key) else None
@@ -248,10 +249,9 @@ def _read_rank(data: Any, place: str, problem: Problem, student: bool = False) -
             whole(value, f"{place}.points[{k}]", 0)
     if fields.has("witness_point"):
         given = fields.table("witness_point")
-        weights = _matrices(given.table("weights"), network, lambda v, at: _residue(v, at, p))
-        X = _matrix(
-            given.raw("X"), given.at("X"), network.input_shape, lambda v, at: _residue(v, at, p)
-        )
+        below = partial(whole, least=0, most=p - 1)
+        weights = matrices_of(given.table("weights"), network.shapes, below)
+        X = matrix_of(given.raw("X"), given.at("X"), network.input_shape, below)
         given.finish()
         point = Point(
             p, number, {n: w.astype(np.int64) for n, w in weights.items()}, X.astype(np.int64)
@@ -270,10 +270,6 @@ def _read_rank(data: Any, place: str, problem: Problem, student: bool = False) -
     )
     fields.finish()
     return evidence
-
-
-def _residue(value: Any, place: str, p: int) -> int:
-    return whole(value, place, 0, p - 1)
 
 
 def _read_roots(data: Any, place: str) -> RootEvidence:
@@ -340,9 +336,9 @@ def read_witness(data: Any, place: str, problem: Problem) -> Witness:
     witness = Witness(
         form=form,
         order=order,
-        weights=_matrices(fields.table("weights"), network, _entry),
-        teacher=_matrices(fields.table("teacher"), network, _entry),
-        X=_matrix(fields.raw("X"), fields.at("X"), network.input_shape, _entry),
+        weights=matrices_of(fields.table("weights"), network.shapes, _entry),
+        teacher=matrices_of(fields.table("teacher"), network.shapes, _entry),
+        X=matrix_of(fields.raw("X"), fields.at("X"), network.input_shape, _entry),
         complex=fields.whole("complex", 1),
         real=fields.whole("real", 0),
         unknowns=fields.texts("unknowns"),
@@ -358,11 +354,11 @@ def read_witness(data: Any, place: str, problem: Problem) -> Witness:
 def read_enclosed(data: Any, place: str, problem: Problem) -> Enclosed:
     fields, network, size = Fields(data, place), problem.network, problem.allocation.size
     found = Enclosed(
-        weights=_matrices(fields.table("weights"), network, _entry),
-        teacher=_matrices(fields.table("teacher"), network, _entry),
-        X=_matrix(fields.raw("X"), fields.at("X"), network.input_shape, _entry),
+        weights=matrices_of(fields.table("weights"), network.shapes, _entry),
+        teacher=matrices_of(fields.table("teacher"), network.shapes, _entry),
+        X=matrix_of(fields.raw("X"), fields.at("X"), network.input_shape, _entry),
         points=tuple(
-            _matrix(point, f"{fields.at('points')}[{k}]", (size, 2), _coordinate)
+            matrix_of(point, f"{fields.at('points')}[{k}]", (size, 2), _coordinate)
             for k, point in enumerate(fields.items("points"))
         ),
     )
@@ -398,28 +394,6 @@ def _read_dual_bases(data: Any, place: str) -> tuple[Vector, ...]:
             raise CheckFailed(at, text)
         found.append((numbers[0], numbers[1], numbers[2]))
     return tuple(found)
-
-
-def _entry(value: Any, place: str) -> Any:
-    return rational_text(value, place, _ENTRY)
-
-
-def _coordinate(value: Any, place: str) -> Any:
-    return rational_text(value, place, _COORDINATE)
-
-
-def _matrix(data: Any, place: str, shape: tuple[int, int], read: Any) -> np.ndarray:
-    out = np.empty(shape, dtype=object)
-    for i, row in enumerate(matrix(data, place, shape)):
-        for j, value in enumerate(row):
-            out[i, j] = read(value, f"{place}[{i}][{j}]")
-    return out
-
-
-def _matrices(fields: Fields, network: Network, read: Any) -> dict[str, np.ndarray]:
-    out = {n: _matrix(fields.raw(n), fields.at(n), s, read) for n, s in network.shapes.items()}
-    fields.finish()
-    return out
 
 
 def _need_drawn(witness: Witness | Enclosed, problem: Problem, fields: Fields) -> None:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,8 @@ from algebra.certificates.fields import (
     RefusedAt,
     cells,
     items,
-    matrix,
+    matrices_of,
+    matrix_of,
     rational_text,
     whole,
 )
@@ -64,6 +66,8 @@ MATCH, NO_MATCH = "match", "no match"
 _MOST_VERTICES = 200_000
 # The largest size of a network in a decision file.
 _LARGEST = 10_000
+# Reads a rational number, from its text and its place.
+_rational = partial(rational_text, digits=MOST_DIGITS)
 
 
 def decision_data(
@@ -185,10 +189,11 @@ def read_decision(data: object, place: str = "") -> Decision:
     order = cells(fields.raw("cells"), fields.at("cells"))
     with RefusedAt(fields.at("cells")):
         allocation = Allocation.from_cells(network, order)
-    weights = _matrices(network, fields.table("weights"))
-    teacher = _matrices(network, fields.table("teacher")) if fields.has("teacher") else None
-    X = _rationals(fields.raw("X"), fields.at("X"), network.input_shape)
-    Y = _rationals(fields.raw("Y"), fields.at("Y"), (network.d, network.m))
+    weights, teacher = matrices_of(fields.table("weights"), network.shapes, _rational), None
+    if fields.has("teacher"):
+        teacher = matrices_of(fields.table("teacher"), network.shapes, _rational)
+    X = matrix_of(fields.raw("X"), fields.at("X"), network.input_shape, _rational)
+    Y = matrix_of(fields.raw("Y"), fields.at("Y"), (network.d, network.m), _rational)
     box = None
     if version > 1:
         intervals = _box(fields.items("box"), fields.at("box"), len(order))
@@ -202,7 +207,7 @@ def read_decision(data: object, place: str = "") -> Decision:
             raise CheckFailed(at, f"has {len(values)} values for {len(order)} learnable weights")
         # The values are in the file's own order of cells.
         given = {
-            cell: rational_text(value, f"{at}[{k}]", MOST_DIGITS)
+            cell: _rational(value, f"{at}[{k}]")
             for k, (cell, value) in enumerate(zip(order, values, strict=True))
         }
         witness = tuple(given[cell] for cell in allocation.cells)
@@ -225,42 +230,23 @@ def _box(values: list[Any], place: str, count: int) -> list[Interval]:
         ends = items(value, at)
         if len(ends) != 2:
             raise CheckFailed(at, f"({shown(value)}) is no interval: lower and upper end")
-        found.append(
-            Interval(*(None if e is None else rational_text(e, at, MOST_DIGITS) for e in ends))
-        )
-    return found
-
-
-def _matrices(network: ShallowReLU, given: Fields) -> dict[str, np.ndarray]:
-    found = {
-        name: _rationals(given.raw(name), given.at(name), shape)
-        for name, shape in network.shapes.items()
-    }
-    given.finish()
+        found.append(Interval(*(None if e is None else _rational(e, at) for e in ends)))
     return found
 
 
 def _leaf(given: Fields, system: ReluSystem) -> Leaf:
     k, m = system.pairs
-    rows = matrix(given.raw("fixed"), given.at("fixed"), (k, m))
-    fixed = [[whole(entry, given.at("fixed"), 0, 2) for entry in row] for row in rows]
+    state = partial(whole, least=0, most=2)
+    fixed = matrix_of(given.raw("fixed"), given.at("fixed"), (k, m), state)
     mu = lam = None
     if given.has("mu"):
-        mu = _rationals(given.raw("mu"), given.at("mu"), system.G.shape)
+        mu = matrix_of(given.raw("mu"), given.at("mu"), system.G.shape, _rational)
     if given.has("lambda"):
         if mu is None:
             raise CheckFailed(given.at("lambda"), "stands without `mu`: a Farkas vector has both")
-        lam = _rationals(given.raw("lambda"), given.at("lambda"), (k, m))
+        lam = matrix_of(given.raw("lambda"), given.at("lambda"), (k, m), _rational)
     given.finish()
-    return Leaf(np.array(fixed, dtype=int).reshape(k, m), mu, lam)
-
-
-def _rationals(value: Any, place: str, shape: tuple[int, int]) -> np.ndarray:
-    out = np.empty(shape, dtype=object)
-    for i, row in enumerate(matrix(value, place, shape)):
-        for j, entry in enumerate(row):
-            out[i, j] = rational_text(entry, f"{place}[{i}][{j}]", MOST_DIGITS)
-    return out
+    return Leaf(fixed.astype(int), mu, lam)
 
 
 def _limit_arrangements(system: ReluSystem) -> None:

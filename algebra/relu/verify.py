@@ -20,7 +20,7 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.points import check_rank_data
-from algebra.certificates.vanishing import check_vanishing
+from algebra.certificates.vanishing import check_vanishing, says_vanishing
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
@@ -37,9 +37,7 @@ def verify_relu(data: object, effort: Effort) -> Verification:
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         assert isinstance(data, Mapping)
-        if claim.evidence.has("labels_vanish"):
-            if not claim.evidence.flag("labels_vanish"):
-                raise CheckFailed("evidence.labels_vanish", "can only be true")
+        if says_vanishing(claim.evidence):
             check_vanishing(
                 claim.problem, claim.verdict, claim.equations, claim.rank, checklist.say
             )

@@ -1,12 +1,22 @@
 """Fields are read with exact types; every refusal names the place."""
 
+from functools import partial
+
 import pytest
 from flint import fmpq, fmpz
 from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields, matrix, rational_text, whole, whole_text
+from algebra.certificates.fields import (
+    Fields,
+    matrices_of,
+    matrix,
+    matrix_of,
+    rational_text,
+    whole,
+    whole_text,
+)
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -90,3 +100,18 @@ def test_matrices_have_their_shape():
     for bad in ([1, 2], [[1], [2]], [[1, 2], [3]], [], None, "12"):
         with pytest.raises(CheckFailed):
             matrix(bad, "m", (1, 2))
+
+
+def test_entries_of_matrices_have_their_places():
+    """Rows and tables of rows: the place of a wrong entry, unknown and missing matrices."""
+    bit = partial(whole, least=0, most=1)
+    assert matrix_of([[0, 1]], "X", (1, 2), bit).tolist() == [[0, 1]]
+    with pytest.raises(CheckFailed) as caught:
+        matrix_of([[0, 1], [0, 2]], "X", (2, 2), bit)
+    assert caught.value.place == "X[1][1]"
+    shapes = {"W": (1, 1)}
+    assert matrices_of(Fields({"W": [[1]]}, "weights"), shapes, bit)["W"][0, 0] == 1
+    for data, place in (({}, "weights.W"), ({"W": [[1]], "V": []}, "weights.V")):
+        with pytest.raises(CheckFailed) as caught:
+            matrices_of(Fields(data, "weights"), shapes, bit)
+        assert caught.value.place == place
