@@ -21,7 +21,7 @@ from algebra.time_limits import (
 )
 from matchprob.api.question import as_problem, check_common, stem_of
 from matchprob.verbs import parameters as common
-from matchprob.verbs.unfinished import missing_trials
+from matchprob.verbs.unfinished import missing_trials, trials_missing
 from matchprob.verbs.verb import Arguments, LineArgument, LineOption, verb
 
 if TYPE_CHECKING:
@@ -435,13 +435,7 @@ def constrain(
         return study.run(found.trials, timeout=timeout)
 
 
-@verb(
-    unfinished=lambda found, arguments: missing_trials(
-        found.trials, arguments["trials"], "common trials", "compare", arguments.get("store"),
-        found.first.trouble or found.second.trouble,
-    ),
-    is_drawn=True,
-)  # fmt: skip
+@verb(unfinished=trials_missing("compare", "common trials"), is_drawn=True)
 def compare(
     first: Annotated[Problem | str | Path, LineArgument(word=Path)],
     second: Annotated[Problem | str | Path, LineArgument(word=Path)],

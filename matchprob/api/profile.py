@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -19,12 +19,10 @@ from algebra.time_limits import (
 )
 from matchprob.api.question import as_problem, check_common, stem_of
 from matchprob.verbs import parameters as common
-from matchprob.verbs.unfinished import missing_trials
+from matchprob.verbs.unfinished import collected, trials_missing
 from matchprob.verbs.verb import Arguments, LineOption, verb
 
 if TYPE_CHECKING:
-    from algebra.problems.problem import Problem
-    from numeric.counts import InstanceCount
     from numeric.profiles.measures import Measure
     from numeric.profiles.profile import ProfileResult
     from numeric.profiles.thresholds import Threshold
@@ -44,17 +42,7 @@ def _numbers(text: str, _: Arguments) -> list[float]:
         ) from None
 
 
-@verb(
-    unfinished=lambda found, arguments: missing_trials(
-        found.trials,
-        arguments["trials"],
-        "trials",
-        "profile",
-        arguments.get("store"),
-        found.trouble,
-    ),
-    is_drawn=True,
-)
+@verb(unfinished=trials_missing("profile"), is_drawn=True)
 def profile(
     *questions: common.StudyQuestion,
     by: Literal["size", "change", "norm", "condition"] = "size",
@@ -103,7 +91,7 @@ def profile(
     from matchprob.io.progress import watched
     from numeric.profiles.measures import find_measure
     from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
-    from numeric.profiles.thresholds import bounded, is_listed, merged
+    from numeric.profiles.thresholds import Thresholds, bounded, is_listed, merged
     from numeric.statistics.intervals import tail_of
     from numeric.studies.study import Study, shared
     from numeric.studies.together import run_together
@@ -146,7 +134,9 @@ def profile(
         own = [next(estimates) for _ in some]
         thresholds: list[Threshold]
         if has_list:
-            thresholds, over = _measured(problem, seed, measure, own[0].counts, end)
+            of = Thresholds(problem, seed, measure).of
+            left = limit_until(end) if measure.is_slow else math.inf
+            thresholds, over = collected(map(of, own[0].counts), left)
             late = over or late
             if problem.network.chain() is None and measure.constraint:
                 left = limit_until(end)
@@ -161,29 +151,6 @@ def profile(
         )  # fmt: skip
     trouble = next((one.trouble for one in found if one.trouble), late)
     return ProfileResult(by, seed, tuple(profiles), trials, confidence, trouble)
-
-
-def _measured(
-    problem: Problem,
-    seed: int,
-    measure: Measure,
-    counts: Iterable[InstanceCount],
-    end: float,
-) -> tuple[list[Threshold], str]:
-    """Thresholds of counted trials, and the reason if some are missing for lack of time."""
-    from numeric.profiles.thresholds import Thresholds
-
-    of = Thresholds(problem, seed, measure).of
-    thresholds: list[Threshold] = []
-    try:
-        with within(limit_until(end) if measure.is_slow else math.inf):
-            for count in counts:
-                thresholds.append(of(count))
-    except KeyboardInterrupt:
-        pass
-    except OutOfTime as over:
-        return thresholds, str(over)
-    return thresholds, ""
 
 
 def _recounted(

@@ -11,10 +11,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.errors import InputError, whole_number
-from algebra.time_limits import OutOfTime, positive_seconds, within
+from algebra.time_limits import positive_seconds
 from matchprob.api.question import as_problem, stem_of
 from matchprob.verbs import parameters as common
-from matchprob.verbs.unfinished import missing_trials
+from matchprob.verbs.unfinished import collected, trials_missing
 from matchprob.verbs.verb import Callback, LineOption, verb
 
 if TYPE_CHECKING:
@@ -32,12 +32,7 @@ def _optimizer_names(incomplete: str) -> list[str]:
     return [name for name in OPTIMIZERS if name.startswith(incomplete)]
 
 
-@verb(
-    unfinished=lambda found, arguments: missing_trials(
-        found.trials, arguments["trials"], "trials", "train", arguments.get("store"), found.trouble
-    ),
-    is_drawn=True,
-)
+@verb(unfinished=trials_missing("train"), is_drawn=True)
 def train(
     question: common.StudyQuestion,
     trials: common.Trials = 200,
@@ -128,16 +123,9 @@ def train(
         )
         with watched(advance, "counting", trials) as on_count:
             counted = study.run(trials, timeout=_COUNTING * timeout, advance=on_count)
-        done: list[Trained] = []
-        trouble = counted.trouble
-        try:
-            with within(timeout - (time.monotonic() - began)):
-                for one in _train(experiment, counted.counts, study, trained):
-                    done.append(one)
-        except KeyboardInterrupt:
-            pass
-        except OutOfTime as over:
-            trouble = trouble or str(over)
+        left = timeout - (time.monotonic() - began)
+        done, late = collected(_train(experiment, counted.counts, study, trained), left)
+    trouble = counted.trouble or late
     return TrainResult(problem, settings, seed, tuple(done), trials, confidence, trouble=trouble)
 
 

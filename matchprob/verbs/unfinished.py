@@ -1,14 +1,39 @@
-"""Messages about unfinished work: what is known, and what is kept."""
+"""Unfinished work: what was done of it; messages about what is known and what is kept."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from algebra.errors import InputError
+from algebra.time_limits import OutOfTime, within
 
 if TYPE_CHECKING:
+    from matchprob.verbs.verb import Arguments
     from numeric.studies.store import Store
+
+T = TypeVar("T")
+
+
+def collected(made: Iterable[T], seconds: float) -> tuple[list[T], str]:
+    """What is made until an interrupt (Ctrl-C) or the time limit, and the text of that limit.
+
+    Examples
+    --------
+    >>> collected(iter("ab"), 1.0)
+    (['a', 'b'], '')
+    """
+    done: list[T] = []
+    try:
+        with within(seconds):
+            for one in made:
+                done.append(one)
+    except KeyboardInterrupt:
+        pass
+    except OutOfTime as over:
+        return done, str(over)
+    return done, ""
 
 
 def _contents(store: Path) -> str:
@@ -59,3 +84,10 @@ def missing_trials(
     if isinstance(store, str | Path):
         kept = f"{_contents(Path(store))}; the same command goes on"
     return f"{why} {done} of {wanted} {noun}; {what}. {kept}"
+
+
+def trials_missing(verb: str, noun: str = "trials") -> Callable[[Any, Arguments], str]:
+    """The attribute `unfinished` of a verb with `trials` and a `store`."""
+    return lambda found, arguments: missing_trials(
+        found.trials, arguments["trials"], noun, verb, arguments.get("store"), found.trouble
+    )

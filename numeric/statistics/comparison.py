@@ -98,6 +98,11 @@ class Comparison(Result):
         return self.first.problem
 
     @property
+    def trouble(self) -> str:
+        """What ended one of the two, if it was not an interrupt."""
+        return self.first.trouble or self.second.trouble
+
+    @property
     def is_partial(self) -> bool:
         """Whether one of the two ended before all requested trials."""
         return self.first.is_partial or self.second.is_partial
