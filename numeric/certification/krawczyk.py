@@ -38,9 +38,8 @@ from numeric.certification.krawczyk_kernel import (
     overlaps,
     prove_all,
 )
-from numeric.chains.chain import Chain
 from numeric.chains.discs import Discs, make_discs, run
-from numeric.chains.equations import write_equations, write_labels
+from numeric.chains.system import ParameterSystem
 from numeric.instances import Instance
 
 __all__ = [
@@ -83,38 +82,39 @@ class Certified:
     radii: np.ndarray
 
 
-def make_target(chain: Chain, instance: Instance, chosen: np.ndarray | None = None) -> Target:
+def make_target(
+    of: ParameterSystem, instance: Instance, chosen: np.ndarray | None = None
+) -> Target:
     """The instance as discs: exact weights and samples, labels enclosed by disc arithmetic.
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     instance : Instance
     chosen : ndarray of int, optional
-        The instance's independent samples (`Chain.independent_samples`), if they are known.
+        The instance's independent samples (`ParameterSystem.independent_samples`), if known.
     """
     if chosen is None:
-        chosen = chain.independent_samples(instance.X)
-    X = instance.X[:, chosen]
-    middle = chain.raw(instance.weights, X, np.zeros((chain.network.d, chain.samples)))
+        chosen = of.independent_samples(instance.X)
+    X, nothing = instance.X[:, chosen], np.zeros(of.label_shape)
+    middle = of.raw(instance.weights, X, nothing)
     # The labels of the teacher, enclosed.
-    teacher = chain.raw(
-        instance.teacher, X, np.zeros((chain.network.d, chain.samples)), keep_cells=True
-    )
-    table, at, slots = chain.once("labels in discs", lambda: write_labels(chain))
+    teacher = of.raw(instance.teacher, X, nothing, keep_cells=True)
+    table, at, slots = of.once("labels in discs", of.labels_as_tape)
     x = make_discs(slots)
-    x.mid[: chain.size] = teacher
+    x.mid[: of.size] = teacher
+    radius = of.constant_radii.copy()
+    x.rad[: of.size] = radius
     if not run(x, table):
         raise ArithmeticError("the labels have no enclosure")
-    Y = slice(at, at + chain.network.d * chain.samples)
+    Y = slice(at, at + nothing.size)
     middle = middle.astype(complex)
-    radius = np.zeros(chain.size)
-    middle[chain.y_at :][: Y.stop - at] = x.mid[Y]
-    radius[chain.y_at :][: Y.stop - at] = x.rad[Y]
+    middle[of.y_at :] = x.mid[Y]
+    radius[of.y_at :] = x.rad[Y]
     return Target(middle, radius)
 
 
-def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
+def certify(of: ParameterSystem, target: Target, roots: np.ndarray) -> Certified:
     """Krawczyk's test for each approximate root, in double-precision discs.
 
     First with the equations in the weights; for roots that fail, which may have large weights,
@@ -122,7 +122,7 @@ def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     target : Target
     roots : ndarray of complex, shape (·, r)
 
@@ -130,28 +130,28 @@ def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
     -------
     Certified
     """
-    roots = np.array(roots, complex).reshape(-1, chain.unknowns)
+    roots = np.array(roots, complex).reshape(-1, of.unknowns)
     out = Certified(np.full(len(roots), FAILED), roots, np.full(roots.shape, np.inf))
-    prove(chain, target, out, lifted=False)
+    prove(of, target, out, lifted=False)
     # Roots that were not found are NaN.
-    if chain.steps > 0 and np.isfinite(out.roots[out.kind == FAILED]).all(axis=1).any():
-        prove(chain, target, out, lifted=True)
+    if of.has_states and np.isfinite(out.roots[out.kind == FAILED]).all(axis=1).any():
+        prove(of, target, out, lifted=True)
     return out
 
 
-def prove(chain: Chain, target: Target, certified: Certified, *, lifted: bool) -> None:
+def prove(of: ParameterSystem, target: Target, certified: Certified, *, lifted: bool) -> None:
     """Test the roots that are `FAILED` with one of the two systems; `certified` is updated.
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     target : Target
     certified : Certified
         The roots of kind `FAILED` are approximate.
     lifted : bool
-        Whether to use the lifted equations (for chains with K > 0) or those in the weights.
+        Whether to use the lifted equations (if there are any) or those in the weights.
     """
-    tapes = chain.once(("equations", lifted), lambda: write_equations(chain, lifted))
+    tapes = of.once(("equations", lifted), lambda: of.equations_as_tapes(lifted))
     system = make_system(tapes, Discs(target.middle, target.radius))
     buffers = make_krawczyk_buffers(len(tapes.places))
     prove_all(system, buffers, certified.roots, certified.kind, certified.radii)
@@ -164,9 +164,9 @@ class RootPool:
     polydisc is the mirror image.
     """
 
-    def __init__(self, chain: Chain) -> None:
-        self.roots = np.zeros((0, chain.unknowns), complex)
-        self.radii = np.zeros((0, chain.unknowns))
+    def __init__(self, of: ParameterSystem) -> None:
+        self.roots = np.zeros((0, of.unknowns), complex)
+        self.radii = np.zeros((0, of.unknowns))
         self.is_real = np.zeros(0, bool)
 
     def __len__(self) -> int:

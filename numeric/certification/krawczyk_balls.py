@@ -15,7 +15,7 @@ from flint import acb, arb, ctx
 from algebra.linalg.krawczyk import krawczyk_radii
 from numeric.certification.krawczyk import NONREAL, REAL, Certified
 from numeric.chains.balls import BallSystem
-from numeric.chains.chain import Chain
+from numeric.chains.system import ParameterSystem
 from numeric.instances import Instance
 
 _NEWTON = 30
@@ -24,7 +24,7 @@ _BITS, _MOST_BITS = 128, 1024
 
 
 def certify_exact(
-    chain: Chain,
+    of: ParameterSystem,
     instance: Instance,
     approximations: np.ndarray | Sequence[Sequence[acb]],
     most_bits: int = _MOST_BITS,
@@ -33,7 +33,7 @@ def certify_exact(
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     instance : Instance
     approximations : ndarray of complex, shape (·, r), or the same in balls
         Near infinity doubles may lie outside Newton's basin; balls have more digits.
@@ -50,14 +50,14 @@ def certify_exact(
     roots = np.array(
         [[complex(float(z.real.mid()), float(z.imag.mid())) for z in point] for point in points],
         complex,
-    ).reshape(-1, chain.unknowns)
+    ).reshape(-1, of.unknowns)
     kind = np.zeros(len(roots), np.int64)
     radii = np.full(roots.shape, np.inf)
     if not len(roots):
         return Certified(kind, roots, radii)
-    vector = _exact_vector(chain, instance)
+    vector = _exact_vector(of, instance)
     for number, root in enumerate(points):
-        for test in _tests(chain, vector, most_bits):
+        for test in _tests(of, vector, most_bits):
             found = test.test(root)
             if found is not None:
                 kind[number], roots[number], radii[number] = found
@@ -66,7 +66,7 @@ def certify_exact(
 
 
 def decide_real_root(
-    chain: Chain,
+    of: ParameterSystem,
     instance: Instance,
     root: np.ndarray,
     decide: Callable[[list[arb]], bool | None],
@@ -75,7 +75,7 @@ def decide_real_root(
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     instance : Instance
     root : ndarray of float, shape (r,)
         An approximate root.
@@ -88,7 +88,7 @@ def decide_real_root(
     bool or None
         None if no precision sufficed.
     """
-    for test in _tests(chain, _exact_vector(chain, instance)):
+    for test in _tests(of, _exact_vector(of, instance)):
         found = test.enclose(_balls(root))
         if found is not None and found[0] == REAL:
             _, centre, radii = found
@@ -99,20 +99,20 @@ def decide_real_root(
     return None
 
 
-def _exact_vector(chain: Chain, instance: Instance) -> np.ndarray:
+def _exact_vector(of: ParameterSystem, instance: Instance) -> np.ndarray:
     """The instance's parameter vector over Q."""
-    chosen = chain.independent_samples(instance.X)
+    chosen = of.independent_samples(instance.X)
     weights, X, Y = instance.exact
-    return chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
+    return of.raw(weights, X[:, chosen], of.label_columns(Y, chosen))
 
 
-def _tests(chain: Chain, vector: np.ndarray, most_bits: int = _MOST_BITS) -> Iterator[_Test]:
+def _tests(of: ParameterSystem, vector: np.ndarray, most_bits: int = _MOST_BITS) -> Iterator[_Test]:
     """Krawczyk's tests at increasing precision, each twice the last."""
     saved, bits = ctx.prec, _BITS
     try:
         while bits <= most_bits:
             ctx.prec = bits
-            yield _Test(chain, [acb(arb(x)) for x in vector])
+            yield _Test(of, [acb(arb(x)) for x in vector])
             bits *= 2
     finally:
         ctx.prec = saved

@@ -1,6 +1,7 @@
-"""Labels and Jacobian of a chain at many points, in NumPy, real or complex, of any precision.
+"""Labels and Jacobians at many points, in NumPy, real or complex, of any precision.
 
-The states ``S_k = M_k … M_1 S_0`` and the adjoints ``A_q = D M_K … M_{K-q+1}`` are products of
+`run` computes tapes.  The labels of chains are computed without one, by fewer and larger products:
+the states ``S_k = M_k … M_1 S_0`` and the adjoints ``A_q = D M_K … M_{K-q+1}`` are products of
 stacks of matrices; by the product rule the derivative of ``Y = D Z`` by the entry (i, j) of a
 matrix is a sum of (column i of the factors before it) times (row j of the factors after it),
 one term for each occurrence of the matrix in the chain.
@@ -11,6 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from numeric.chains.lanes.tape import ADD, CLEAR, COPY, DOTS, SET_ONE
 
 if TYPE_CHECKING:
     from numeric.chains.chain import Chain
@@ -79,3 +82,28 @@ def residuals(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.n
     values, jacobian = labels(chain, parameters, w)
     rows, columns = chain.equations.T
     return values - parameters[chain.y_at :].reshape(-1, chain.samples)[rows, columns], jacobian
+
+
+def run(x: np.ndarray, table: np.ndarray) -> None:
+    """Run a tape of values and derivatives (`numeric.chains.lanes.tape`) on arrays.
+
+    Parameters
+    ----------
+    x : ndarray, shape (slots, k)
+        The slots at k points, changed in place.
+    table : ndarray of int, shape (instructions, 11)
+    """
+    for op, c, c_step, a, a_stride, b, b_step, b_stride, count, dots, a_step in table.tolist():
+        if op == DOTS:
+            to = c + c_step * np.arange(dots)
+            q, t = np.arange(count), np.arange(dots)[:, None]
+            left, right = x[a + a_stride * q + a_step * t], x[b + b_stride * q + b_step * t]
+            x[to] += (left * right).sum(axis=1)
+        elif op == COPY:
+            x[c : c + count] = x[a : a + count]
+        elif op == ADD:
+            x[c : c + count] += x[a : a + count] if b > 0 else -x[a : a + count]
+        elif op in (CLEAR, SET_ONE):
+            x[c : c + count] = int(op == SET_ONE)
+        else:
+            raise ValueError(f"operation {op} solves: it has no values")

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from flint import acb, acb_mat, arb
 
-from numeric.chains.chain import Chain
-from numeric.chains.equations import EquationTapes, write_equations
+from numeric.chains.equations import EquationTapes
 from numeric.chains.lanes.tape import (
     ADD,
     CLEAR,
@@ -33,6 +32,7 @@ from numeric.chains.lanes.tape import (
     SET_ONE,
     SOLVE,
 )
+from numeric.chains.system import ParameterSystem
 
 _ZERO = acb(0)
 # Factors that are this object are not multiplied by.
@@ -47,7 +47,7 @@ class BallTape:
 
     Parameters
     ----------
-    table : ndarray of int, shape (instructions, 10)
+    table : ndarray of int, shape (instructions, 11)
     """
 
     def __init__(self, table: np.ndarray) -> None:
@@ -55,10 +55,20 @@ class BallTape:
         rows = table.tolist()
         at = 0
         while at < len(rows):
-            op, c, c_step, a, a_stride, b, b_step, b_stride, count, dots = rows[at]
+            op, c, c_step, a, a_stride, b, b_step, b_stride, count, dots, a_step = rows[at]
             at += 1
             if op not in (DOTS, PAIR_DOTS):
                 self._steps.append((op, c, a, b, count))
+                continue
+            if a_step:
+                # Dot products without common factors.
+                for k in range(dots):
+                    left, right = a + k * a_step, b + k * b_step
+                    self._steps.append((
+                        DOTS, [c + k * c_step],
+                        _getter([left + q * a_stride for q in range(count)]),
+                        _getter([right + q * b_stride for q in range(count)]), (1, count, 1),
+                    ))  # fmt: skip
                 continue
             first, lefts = [c], [a]
             while at < len(rows) and self._continues(rows[at - 1], rows[at], first, lefts):
@@ -75,8 +85,8 @@ class BallTape:
     @staticmethod
     def _continues(last: list[int], row: list[int], first: list[int], lefts: list[int]) -> bool:
         """Whether a row of dot products has the same right factors, none of which it changes."""
-        _, c, c_step, a, *same, dots = row
-        if [row[0], c_step, *same, dots] != [last[0], last[2], *last[4:]]:
+        _, c, c_step, a, *same, dots, a_step = row
+        if a_step or [row[0], c_step, *same, dots, 0] != [last[0], last[2], *last[4:]]:
             return False
         b, b_step, b_stride, count = same[1:]
         written = {to + k * c_step for to in first for k in range(dots)}
@@ -181,18 +191,18 @@ def _getter(places: list[int]) -> Callable[[list[acb]], Sequence[acb]]:
 
 
 class BallSystem:
-    """Equations of a chain in its weights, at one parameter vector.
+    """Equations of a system in its weights, at one parameter vector.
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     vector : sequence of acb
-        The parameter vector, in the layout of `Chain.pack` and `Chain.raw`.
+        The parameter vector, in the layout of `ParameterSystem.raw`.
     """
 
-    def __init__(self, chain: Chain, vector: Sequence[acb]) -> None:
-        self.tapes, self._values, self._derivatives = chain.once(
-            "equations in balls", lambda: _read(chain)
+    def __init__(self, of: ParameterSystem, vector: Sequence[acb]) -> None:
+        self.tapes, self._values, self._derivatives = of.once(
+            "equations in balls", lambda: _read(of)
         )
         self._x = [*vector, *[_ZERO] * (self.tapes.slots - len(vector))]
 
@@ -218,6 +228,6 @@ class BallSystem:
         return acb_mat(len(w), 1, [-z for z in self._x[at : at + len(w)]])
 
 
-def _read(chain: Chain) -> tuple[EquationTapes, BallTape, BallTape]:
-    tapes = write_equations(chain, lifted=False)
+def _read(of: ParameterSystem) -> tuple[EquationTapes, BallTape, BallTape]:
+    tapes = of.equations_as_tapes(lifted=False)
     return tapes, BallTape(tapes.values), BallTape(tapes.derivatives)

@@ -12,8 +12,7 @@ estimator    X       none           W       none, Z = S_0
 ============ ======= ============== ======= ================================
 
 The unknowns w are the learnable cells; the *parameters* are all other entries: fixed weights,
-P (or X) and Y.  The set of all (w, parameters) is a graph over w and all parameters but Y,
-hence irreducible: any complex line between two parameter vectors stays inside the family.
+P (or X) and Y.
 
 Only independent samples count: with rank X = m' < m the other columns of Y follow, for
 student and teacher alike.  If a layer of width ν is narrower than both d and m', the
@@ -27,25 +26,29 @@ the solutions, stay the same, and the equations become well conditioned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
-from numeric.chains.arrays import labels
+from numeric.chains.arrays import labels, residuals
+from numeric.chains.equations import EquationTapes, write_equations, write_labels
+from numeric.chains.inputs import InputsForm, inputs_form
+from numeric.chains.lanes.condensed import make_condensed
+from numeric.chains.lanes.curve import make_curve
+from numeric.chains.lanes.lifted import make_lifted
+from numeric.chains.lanes.tape import LaneSystem
+from numeric.chains.system import ParameterSystem
 from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable, chain_table
-from numeric.instances import Instance
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Chain:
+class Chain(ParameterSystem):
     """One allocation of one linear network, laid out for the compiled kernels.
 
     Created by `make_chain`.  A *parameter vector* is one flat array holding, in this
@@ -93,18 +96,8 @@ class Chain:
     offsets: dict[str, int] = field(repr=False)
 
     @cached_property
-    def network(self) -> ChainNetwork:
+    def network(self) -> ChainNetwork:  # type: ignore[override]
         return need_chain(self.allocation.network)
-
-    @cached_property
-    def _kept(self) -> dict[Hashable, Any]:
-        return {}
-
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` returns, computed once for the chain and a key, and kept with the chain."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]  # type: ignore[no-any-return]
 
     @property
     def unknowns(self) -> int:
@@ -211,13 +204,6 @@ class Chain:
             )
         return chosen
 
-    def parameters(self, instance: Instance, chosen: np.ndarray | None = None) -> np.ndarray:
-        """The (real) parameter vector of an instance; `chosen` are its independent samples."""
-        if chosen is None:
-            chosen = self.independent_samples(instance.X)
-        Y = self.label_columns(instance.labels, chosen)
-        return self.pack(instance.weights, instance.X[:, chosen], Y)
-
     def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """From all labels Y (d×columns) those of some samples (d×m'), in any ring."""
         return Y.reshape(len(Y), self._repeats, -1)[:, :, chosen].reshape(len(Y), -1)
@@ -228,28 +214,33 @@ class Chain:
         return self.network.columns // self.network.m
 
     def random(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """A random complex parameter vector and one root of it.
+        weights, X, root = self.random_student(self.samples // self._repeats, rng)
+        return self.pack(weights, X, self.network.forward(weights, X)), root
 
-        The labels are the student's own at random complex learnable weights.
+    def turned(self, parameters: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A random equivalent parameter vector: the same roots, another line to it.
 
-        Returns
-        -------
-        parameters : ndarray of complex, shape (size,)
-        root : ndarray of complex, shape (r,)
+        If D does not learn, its rows and those of Y are multiplied by random complex numbers
+        of modulus one; else S_0 (if it does not learn) or the P_k, and Y, by a single one.
+        If none of these is fixed the vector is returned unchanged.
         """
-
-        def gaussian(shape: tuple[int, int], scale: float) -> np.ndarray:
-            pair = rng.standard_normal((2, *shape)) * scale
-            return (pair[0] + 1j * pair[1]) / np.sqrt(2.0)
-
-        network = self.network
-        weights = {n: gaussian(s, s[1] ** -0.5) for n, s in network.shapes.items()}
-        for name, mask in self.support.items():
-            weights[name] = weights[name] * mask
-        X = gaussian((network.input_shape[0], self.samples // self._repeats), 1.0)
-        Y = network.forward(weights, X)
-        root = np.array([weights[name][i, j] for name, i, j in self.allocation.cells])
-        return self.pack(weights, X, Y), root
+        p = np.array(parameters, complex)
+        n, c, m = self.widths, self.columns, self.samples
+        d = self.network.d
+        kinds = set(self.cells[:, 0].tolist())
+        factors = np.exp(2j * np.pi * rng.random(d))
+        labels = p[self.y_at : self.y_at + d * m].reshape(d, m)
+        if IN_D not in kinds:
+            rows = p[self.d_at : self.d_at + d * n[-1]].reshape(d, -1)
+            rows *= factors[:, None]
+            labels *= factors[:, None]
+        elif IN_S0 not in kinds:
+            p[self.s0_at : self.s0_at + n[0] * c] *= factors[0]
+            labels *= factors[0]
+        elif self.read_all and m != self.steps * c:
+            p[self.p_at[1] : self.p_at[-1] + c * m] *= factors[0]
+            labels *= factors[0]
+        return p
 
     @cached_property
     def learning(self) -> list[tuple[str, int, np.ndarray, np.ndarray, np.ndarray]]:
@@ -285,9 +276,65 @@ class Chain:
 
     def residual_at(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Residuals (r,) of the equations."""
-        rows, columns = self.equations.T
+        labels = self.labels_at(parameters, w)[tuple(self.equations.T)]
+        return labels - self.equation_labels(parameters)
+
+    def equation_labels(self, parameters: np.ndarray) -> np.ndarray:
+        """The labels (r,) of the equations, of a parameter vector."""
         Y = parameters[self.y_at :].reshape(-1, self.samples)
-        return (self.labels_at(parameters, w) - Y)[rows, columns]
+        return Y[tuple(self.equations.T)]
+
+    @property
+    def label_shape(self) -> tuple[int, int]:
+        """Shape of Y in a parameter vector."""
+        return self.network.d, self.samples
+
+    def residuals(self, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and Jacobians: see `numeric.chains.arrays`."""
+        return residuals(self, parameters, w)
+
+    def term_sizes(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Labels of the absolute values."""
+        labels = self.labels_at(np.abs(parameters), np.abs(w))
+        return labels[tuple(self.equations.T)]
+
+    def equations_as_tapes(self, lifted: bool) -> EquationTapes:
+        """See `numeric.chains.equations`."""
+        return write_equations(self, lifted)
+
+    def labels_as_tape(self) -> tuple[np.ndarray, int, int]:
+        """See `numeric.chains.equations`."""
+        return write_labels(self)
+
+    def lane_system(self, order: int, lifted: bool) -> LaneSystem:
+        """The lifted system, condensed to the weights or not."""
+        return (make_lifted if lifted else make_condensed)(self, order)
+
+    def curve_system(self, order: int) -> LaneSystem:
+        """See `numeric.chains.lanes.curve`."""
+        return make_curve(self, order)
+
+    @property
+    def has_states(self) -> bool:
+        """Whether there are matrices between S_0 and S_K."""
+        return self.steps > 0
+
+    @property
+    def states(self) -> int:
+        """Entries of S_1, …, S_K."""
+        return int((self.widths[1:] * self.columns).sum())
+
+    def coordinates(self, parameters: np.ndarray, w: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """Weights, S_0 with its learnable cells, the other states."""
+        start = np.array(parameters[self.s0_at :][: self.widths[0] * self.columns])
+        for v, (kind, _, i, j, _) in enumerate(self.cells.tolist()):
+            if kind == IN_S0:
+                start[i * self.columns + j] = w[v]
+        return np.concatenate([w, start, states])
+
+    def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
+        """See `numeric.chains.inputs`."""
+        return inputs_form(self, labels_only=labels_only)
 
 
 def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None = None) -> Chain:

@@ -79,7 +79,7 @@ def run(x, table):
     ----------
     x : Discs
         One disc for each slot.
-    table : ndarray of int, shape (instructions, 10)
+    table : ndarray of int, shape (instructions, 11)
 
     Returns
     -------
@@ -89,9 +89,12 @@ def run(x, table):
     for i in range(len(table)):
         op, c, c_step, a, a_stride = table[i, 0], table[i, 1], table[i, 2], table[i, 3], table[i, 4]
         b, b_step, b_stride, count = table[i, 5], table[i, 6], table[i, 7], table[i, 8]
+        a_step = table[i, 10]
         if op == DOTS:
             for k in range(table[i, 9]):
-                dot_add(x, c + k * c_step, a, a_stride, b + k * b_step, b_stride, count)
+                dot_add(
+                    x, c + k * c_step, a + k * a_step, a_stride, b + k * b_step, b_stride, count
+                )
         elif op == COPY:
             for k in range(count):
                 x.mid[c + k] = x.mid[a + k]

@@ -1,4 +1,4 @@
-"""The equations F(x) = 0 of a chain as tapes of values and derivatives, in two forms.
+"""The equations F(x) = 0 of a system as tapes of values and derivatives; a chain has two forms.
 
 The tracker's systems (`numeric.chains.lanes.tape.LaneSystem`) solve linear systems; these tapes
 only evaluate, so that they run in every arithmetic, in those that enclose too.
@@ -6,18 +6,22 @@ only evaluate, so that they run in every arithmetic, in those that enclose too.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from numeric.chains.chain import Chain
 from numeric.chains.lanes.condensed import ChainWriter, jacobian_sizes
 from numeric.chains.lanes.lifted import (
     natural_places,
     write_lifted_matrix,
     write_lifted_residual,
 )
+from numeric.chains.lanes.products import ProductWriter
 from numeric.chains.lanes.tape import Layout, Tape
+from numeric.chains.products import ProductForm
+
+if TYPE_CHECKING:
+    from numeric.chains.chain import Chain
 
 
 class EquationTapes(NamedTuple):
@@ -87,3 +91,37 @@ def write_labels(chain: Chain) -> tuple[np.ndarray, int, int]:
     write.read_out(tape, s, z)
     write.all_labels(tape, z)
     return tape.table()[0], write.labels, take.slots
+
+
+def write_product_equations(form: ProductForm) -> EquationTapes:
+    """The equations of sums of products."""
+    take, r = Layout(), len(form.places)
+    p, one = take.take(form.size), take.take(1)
+    write = ProductWriter(form, p, one)
+    values, adjoints = take.take(write.size), take.take(write.size * len(form.rows))
+    f, jacobian = take.take(r), take.take(r * r)
+    evaluate, derive = Tape(), Tape()
+    evaluate.set_one(one)
+    write.forward(evaluate, values)
+    write.residual(evaluate, values, f)
+    write.adjoints(derive, values, adjoints, every=False)
+    write.jacobian(derive, values, adjoints, jacobian)
+    return EquationTapes(
+        0, p + np.array(form.places, np.int64), Tape().table()[0], evaluate.table()[0],
+        derive.table()[0], f, jacobian, take.slots,
+    )  # fmt: skip
+
+
+def write_product_labels(form: ProductForm) -> tuple[np.ndarray, int, int]:
+    """The tape of the labels of sums of products, as `write_labels`."""
+    take, tape = Layout(), Tape()
+    p, one = take.take(form.size), take.take(1)
+    write = ProductWriter(form, p, one)
+    values, labels = take.take(write.size), take.take(form.equations)
+    tape.set_one(one)
+    write.forward(tape, values)
+    to = labels
+    for row in form.rows:
+        tape.copy(to, values + row.value * form.samples, row.samples)
+        to += row.samples
+    return tape.table()[0], labels, take.slots

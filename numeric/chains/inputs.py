@@ -42,12 +42,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numeric.chains.chain import Chain
 from numeric.chains.table import IN_M
+
+if TYPE_CHECKING:
+    from numeric.chains.chain import Chain
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ def _complementarity(task: Assignment) -> InstanceEngine:
         complete=True,
         needs=("msolve",),
         rational=True,
+        default={"polynomial"},
         summary="msolve over the rationals, audited against N and parity",
     )
 )
@@ -85,10 +86,10 @@ def _fsolve(task: Assignment) -> InstanceEngine:
 @engine(
     EngineInfo(
         "homotopy",
-        {"linear"},
+        {"linear", "polynomial"},
         complete=True,
         summary="follows all N solutions from a complex instance to each real one, certified",
-        default=True,
+        default={"linear"},
         decides=True,
     )
 )

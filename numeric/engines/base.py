@@ -46,8 +46,8 @@ class EngineInfo:
         Optional packages that it requires.
     summary : str
         One line of help.
-    default : bool
-        Whether it is the default for its families.
+    default : bool or set of str
+        Whether it is the default for its families, or for which of them; kept as a set.
     plans : bool
         Whether ranks and the generic root count are computed first: for polynomial systems.
     decides : bool
@@ -64,7 +64,7 @@ class EngineInfo:
     complete: bool
     needs: tuple[str, ...] = ()
     summary: str = ""
-    default: bool = False
+    default: bool | frozenset[str] | set[str] = False
     plans: bool = True
     decides: bool = False
     constraints: bool = False
@@ -76,6 +76,14 @@ class EngineInfo:
         if not self.families:
             raise InputError(f"`families` of engine {self.name!r} must not be empty")
         object.__setattr__(self, "families", frozenset(self.families))
+        default = self.default if isinstance(self.default, (set, frozenset)) else self.families
+        object.__setattr__(self, "default", frozenset(default if self.default else ()))
+
+    @property
+    def default_families(self) -> frozenset[str]:
+        """The families for which it is the default."""
+        assert isinstance(self.default, frozenset)
+        return self.default
 
 
 class InstanceEngine(Protocol):
@@ -205,8 +213,8 @@ def engine(info: EngineInfo, *, check: Check | None = None) -> Callable[[Maker],
             )
         if info.default:
             for entry in _ENTRIES.values():
-                both = entry.info.families & info.families
-                if entry.info.default and entry.info.name != info.name and both:
+                both = entry.info.default_families & info.default_families
+                if entry.info.name != info.name and both:
                     raise InputError(
                         f"engines {entry.info.name!r} and {info.name!r} are both the default of "
                         f"{', '.join(sorted(both))}"
@@ -274,15 +282,14 @@ def family_name(network: Network) -> str:
 def engines_for(network: Network) -> tuple[str, ...]:
     """Names of the engines that can count a network's instances, the default first."""
     family = family_name(network)
-    return tuple(name for name, info in engines().items() if family in info.families)
+    fitting = [info for info in engines().values() if family in info.families]
+    fitting.sort(key=lambda info: family not in info.default_families)
+    return tuple(info.name for info in fitting)
 
 
 def default_engine(network: Network) -> str:
     """The default engine for a network."""
     names = engines_for(network)
-    for name in names:
-        if engine_info(name).default:
-            return name
     if names:
         # Without a default the first complete one, else the first.
         return names[0]
@@ -316,9 +323,16 @@ def help_text() -> str:
     words = []
     for info in engines().values():
         what = "complete" if info.complete else "lower bounds"
-        default = ", the default" if info.default else ""
+        default = f", the default{_of(info)}" if info.default else ""
         words.append(f"{info.name} ({_families(info)}, {what}{default}): {info.summary}")
     return "; ".join(words) + "."
+
+
+def _of(info: EngineInfo) -> str:
+    """The families for which an engine is the default, where it has others."""
+    if info.default_families == info.families:
+        return ""
+    return f" for {' and '.join(sorted(info.default_families))}"
 
 
 def table(*, own: bool = False) -> str:
@@ -328,7 +342,7 @@ def table(*, own: bool = False) -> str:
         if own and not _ENTRIES[info.name].make.__module__.startswith("numeric.engines."):
             continue
         counts = "complete" if info.complete else "lower bounds"
-        name = f"`{info.name}`" + (" (default)" if info.default else "")
+        name = f"`{info.name}`" + (f" (default{_of(info)})" if info.default else "")
         lines.append(
             f"| {name} | {_families(info)} | {counts} | {', '.join(info.needs) or '–'} | "
             f"{info.summary} |"

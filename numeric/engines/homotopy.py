@@ -33,15 +33,17 @@ from numeric.certification.krawczyk import (
     make_target,
 )
 from numeric.certification.krawczyk_balls import certify_exact
-from numeric.chains.chain import Chain, make_chain
-from numeric.chains.inputs import inputs_form
+from numeric.chains.chain import Chain
+from numeric.chains.programs import make_system
+from numeric.chains.system import ParameterSystem
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, InstanceEngine
 from numeric.engines.exact import ExactEngine
+from numeric.engines.newton import NewtonEngine
 from numeric.engines.search import SearchEngine
 from numeric.instances import Instance
 from numeric.tracking.inputs.precise import finish_path as finish_in_inputs
-from numeric.tracking.lines import detour, turned
+from numeric.tracking.lines import detour
 from numeric.tracking.monodromy import (
     GIVEN,
     INCOMPLETE,
@@ -88,7 +90,7 @@ class HomotopyEngine:
 
     Attributes
     ----------
-    chain : Chain
+    system : ParameterSystem
     start : StartSystem
 
     Raises
@@ -112,15 +114,21 @@ class HomotopyEngine:
         self.settings = TrackerSettings()
         self.seed = seed
         self.retries = retries
-        self.chain: Chain = make_chain(self.allocation, problem.support)
-        self._inputs = inputs_form(self.chain)
-        start = load_start(self.chain, seed, root_count) if cache else None
+        self.system: ParameterSystem = make_system(self.allocation, problem.support)
+        self._inputs = self.system.free_inputs()
+        start = load_start(self.system, seed, root_count) if cache else None
         if start is None:
-            start = find_start(self.chain, root_count, seed)
+            start = find_start(self.system, root_count, seed)
             if cache and start.source != INCOMPLETE:
-                save_start(self.chain, seed, start)
+                save_start(self.system, seed, start)
         self.start: StartSystem = start
         self.root_count = root_count if root_count is not None else start.root_count
+
+    @property
+    def chain(self) -> Chain:
+        """The system of a linear network."""
+        assert isinstance(self.system, Chain)
+        return self.system
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """Real and complex solutions of instances.
@@ -168,7 +176,7 @@ class HomotopyEngine:
         notes: dict[int, str] = {}
         for k, instance in enumerate(instances):
             try:
-                jobs.append(_Job(self.chain, instance, k))
+                jobs.append(_Job(self.system, instance, k))
             except InputError as error:
                 notes[k] = str(error)
         if not jobs:
@@ -239,7 +247,7 @@ class HomotopyEngine:
             lost = np.concatenate([job.lost[pick] for job, pick in zip(jobs, picks, strict=True)])
             via = detour(lost, _RADIUS * np.minimum(lost, 1 - lost), side)
         tracked = track(
-            self.chain,
+            self.system,
             self.start.parameters[None],
             np.array([job.parameters for job in jobs]),
             np.zeros_like(which),
@@ -276,13 +284,13 @@ class HomotopyEngine:
         """Finish paths that are stuck near the end in high precision."""
         target = job.parameters
         if turn:
-            target = turned(self.chain, target, np.random.default_rng(turn))
+            target = self.system.turned(target, np.random.default_rng(turn))
         stuck = np.flatnonzero(mine & (tracked.status != DONE) & (tracked.reached > _NEAR_END))
         for path in stuck[np.argsort(-tracked.reached[stuck])][:_MOST_FINISHED]:
             if len(job.pool) >= self.root_count:
                 break
             root = finish_path(
-                self.chain,
+                self.system,
                 self.start.parameters,
                 target,
                 tracked.reached[path],
@@ -353,14 +361,14 @@ class HomotopyEngine:
 class _Job:
     """The state of the computation for one instance."""
 
-    def __init__(self, chain: Chain, instance: Instance, number: int) -> None:
-        self.chain = chain
+    def __init__(self, system: ParameterSystem, instance: Instance, number: int) -> None:
+        self.system = system
         self.instance = instance
         self.number = number
-        chosen = chain.independent_samples(instance.X)
-        self.parameters = chain.parameters(instance, chosen)
-        self.target: Target = make_target(chain, instance, chosen)
-        self.pool = RootPool(chain)
+        chosen = system.independent_samples(instance.X)
+        self.parameters = system.parameters(instance, chosen)
+        self.target: Target = make_target(system, instance, chosen)
+        self.pool = RootPool(system)
         self.paths = self.retried = 0
         self.seconds = 0.0
         # Of the first attempt's paths: which may be wrong, and at which t in (0, 1) they were lost.
@@ -375,12 +383,12 @@ class _Job:
     def take(self, roots: np.ndarray, status: np.ndarray, wanted: int, reached: np.ndarray) -> None:
         """Certify endpoints and pool the new ones; the first call records the suspect paths."""
         arrived = status == DONE
-        certified = _certify(self.chain, self.target, np.where(arrived[:, None], roots, np.nan))
+        certified = _certify(self.system, self.target, np.where(arrived[:, None], roots, np.nan))
         new = self.pool.add(certified)
         uncertain = arrived & (certified.kind == FAILED)
         if len(self.pool) < wanted and uncertain.any():
             # Higher precision for roots that double precision could not decide.
-            exact = certify_exact(self.chain, self.instance, certified.roots[uncertain])
+            exact = certify_exact(self.system, self.instance, certified.roots[uncertain])
             new[uncertain] = self.pool.add(exact)
             for name in ("kind", "roots", "radii"):
                 getattr(certified, name)[uncertain] = getattr(exact, name)
@@ -396,7 +404,7 @@ class _Job:
 
     def take_exact(self, root: list[acb], path: int) -> None:
         """Certify the endpoint, given in balls, of the path from a root of the start system."""
-        found = certify_exact(self.chain, self.instance, [root])
+        found = certify_exact(self.system, self.instance, [root])
         if found.kind[0] != FAILED:
             self.pool.add(found)
             self.suspect[path] = False
@@ -439,14 +447,14 @@ def group_of_solutions(problem: Problem, root_count: int, source: str, seed: int
             f"only {start.root_count} of {root_count} solutions of a random instance were found: "
             "no monodromy group; try another `seed`"
         )
-    return monodromy_group(solver.chain, start, source, seed=seed)
+    return monodromy_group(solver.system, start, source, seed=seed)
 
 
-def _certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
+def _certify(system: ParameterSystem, target: Target, roots: np.ndarray) -> Certified:
     """Certify endpoints, one of each conjugate pair: the other is its mirror image."""
     partner = _conjugates(roots)
     alone = partner < 0
-    tested = certify(chain, target, roots[alone])
+    tested = certify(system, target, roots[alone])
     kind = np.full(len(roots), FAILED)
     radii = np.full(roots.shape, np.inf)
     roots = roots.copy()
@@ -480,7 +488,11 @@ def _conjugates(roots: np.ndarray) -> np.ndarray:
 
 def engine_with_roots(task: Assignment) -> InstanceEngine:
     """The tracker of all N solutions; another engine where N is 1 or not known."""
-    plan = task.plan
+    plan, network = task.plan, task.problem.network
+    is_chain = network.chain() is not None
+    if not is_chain and plan.equations < network.d * network.columns:
+        # Paths are followed for as many equations as unknowns, and here there are more.
+        return ExactEngine(task.problem, plan.root_count, timeout=task.timeout)
     if plan.root_count is None and plan.allocation.size == plan.equations:
         # Neither a Gröbner basis nor monodromy finished: there are too many paths to track.
         # Only a lower bound is possible; every count says so.
@@ -488,6 +500,8 @@ def engine_with_roots(task: Assignment) -> InstanceEngine:
             f"N could not be computed ({plan.source}); the engine multistart gives lower bounds "
             "without N"
         )
+        if not is_chain:
+            return NewtonEngine(task.problem, None, enough=task.enough, timeout=task.timeout)
         return SearchEngine(task.problem, enough=task.enough, timeout=task.timeout, reason=reason)
     # If N = 1 was found numerically msolve may be missing; the tracker does not need it.
     if plan.root_count == 1 and not plan.is_numerical:

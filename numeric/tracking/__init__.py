@@ -3,7 +3,7 @@ r"""Path tracking between instances, monodromy and the number of solutions.
 kernel       The compiled loop of the path tracker: many paths, `LANES` at a time, any system
 label_paths  Some complex solutions of one instance, along lines of labels, without N
 label_curve  A curve of instances and its hyperplane sections: evaluation and path tracking
-lines        Equivalent instances, and detours around singular ones
+lines        Detours around singular instances
 monodromy    Start systems: all roots of one random complex instance, found by monodromy
 monodromy_group  The monodromy group of an allocation's solutions, and what it says about solving
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path
@@ -14,6 +14,6 @@ settings     Settings of the path tracker
 start_cache  Start systems on disk, so that monodromy runs once for each allocation
 steps        Step control in lanes, shared by all path trackers
 trace_test   A trace test: whether all solutions of a generic instance have been found
-tracker      Batched path tracking between parameter vectors of a chain
+tracker      Batched path tracking between parameter vectors of a system
 inputs/      Lines in the free inputs: few unknowns, no power of W
 """

@@ -1,7 +1,7 @@
 r"""A curve of instances and its hyperplane sections: evaluation and path tracking.
 
 With everything fixed but the learnable weights w, the labels are a polynomial map G from
-C^r to C^r (`numeric.chains.chain`).  A line Y_0 + tV in label space gives the curve
+C^r to C^r (`numeric.chains.system`).  A line Y_0 + tV in label space gives the curve
 
     C = {(w, t) : G(w) = Y_0 + tV}  in  C^r × C.
 
@@ -20,9 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numeric.chains.arrays import residuals
-from numeric.chains.chain import Chain
-from numeric.chains.lanes.curve import make_curve
+from numeric.chains.system import ParameterSystem
 from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import DONE, Lines, PathOutcomes
@@ -58,21 +56,21 @@ class LabelCurve:
 
     Attributes
     ----------
-    chain : Chain
-    parameters : ndarray of complex, shape (chain.size,)
+    of : ParameterSystem
+    parameters : ndarray of complex, shape (of.size,)
         All parameters; learnable cells are ignored.  Their labels are Y_0.
     direction : ndarray of complex, shape (r,)
-        V, in the order of the chain's equations.
+        V, in the order of the equations.
     """
 
-    chain: Chain
+    of: ParameterSystem
     parameters: np.ndarray
     direction: np.ndarray
 
     @property
     def unknowns(self) -> int:
         """Number r of learnable weights; a point has r + 1 coordinates."""
-        return self.chain.unknowns
+        return self.of.unknowns
 
     def system(self, z: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals (k, r + 1) and Jacobians (k, r + 1, r + 1) at points (w, t) of one section.
@@ -84,7 +82,7 @@ class LabelCurve:
         """
         r, count = self.unknowns, len(z)
         w, t = z[:, :r], z[:, r]
-        gap, derivative = residuals(self.chain, self.parameters, w)
+        gap, derivative = self.of.residuals(self.parameters, w)
         residual = np.empty((count, r + 1), gap.dtype)
         residual[:, :r] = gap - t[:, None] * self.direction
         jacobian = np.zeros((count, r + 1, r + 1), gap.dtype)
@@ -162,12 +160,11 @@ def track(
     ends = np.full(start.shape, np.nan, complex)
     alive = np.flatnonzero(np.isfinite(start).all(axis=1))
     first, second = (
-        np.concatenate([curve.parameters, curve.direction, Q.ravel()]).astype(complex)
-        for Q in (Q0, Q1)
+        curve.of.curve_parameters(curve.parameters, curve.direction, Q) for Q in (Q0, Q1)
     )
     nought = np.zeros(len(alive), np.int64)
     done = follow_lines(
-        SectionLines(curve.chain), first[None], second[None], nought, nought,
+        SectionLines(curve.of), first[None], second[None], nought, nought,
         np.ascontiguousarray(start[alive], complex), settings.careful() if careful else settings,
     )  # fmt: skip
     good = done.status == DONE
@@ -177,9 +174,9 @@ def track(
 
 @dataclass(frozen=True)
 class SectionLines:
-    """Lines of sections of a chain's curves (`numeric.chains.lanes.curve`)."""
+    """Lines of sections of a system's curves (`numeric.chains.lanes.curve`)."""
 
-    chain: Chain
+    of: ParameterSystem
 
     def lifts(self, settings: TrackerSettings) -> int:
         """Number of further unknowns returned with an endpoint: t."""
@@ -190,7 +187,6 @@ class SectionLines:
         outcome: PathOutcomes,
     ) -> None:  # fmt: skip
         """Call the kernel, which fills roots, lifts and outcome."""
-        system = self.chain.once(
-            (make_curve.__name__, settings.order), lambda: make_curve(self.chain, settings.order)
-        )
+        order = settings.order
+        system = self.of.once(("curve", order), lambda: self.of.curve_system(order))
         track_system(system, settings, lines, roots, lifts, outcome)

@@ -35,11 +35,10 @@ from __future__ import annotations
 import numpy as np
 
 from numeric.chains.chain import Chain
-from numeric.chains.inputs import inputs_form
 from numeric.instances import Instance
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.monodromy import match
-from numeric.tracking.tracker import DONE, ChainLines, TrackerSettings, follow
+from numeric.tracking.tracker import DONE, TrackerSettings, WeightLines, follow
 
 # Paths of the first batch (each batch is twice as large as the one before), and of the largest.
 _FIRST, _LARGEST = 16, 256
@@ -87,7 +86,7 @@ class LabelPaths:
 
     def __init__(self, instance: Instance, chain: Chain, seed: int = 0) -> None:
         self._chain = chain
-        form = inputs_form(chain, labels_only=True)
+        form = chain.free_inputs(labels_only=True)
         is_worth = form is not None and form.unknowns <= _MORE_UNKNOWNS * chain.unknowns
         self._form = form if is_worth else None
         self._spread = instance.spread / np.sqrt(2.0)
@@ -131,11 +130,11 @@ class LabelPaths:
         for vector, w in zip(first, starts, strict=True):
             vector[chain.y_at :] = chain.labels_at(target, w).ravel()
         ends = first, target[None], np.zeros(count, np.int64), np.zeros(1, np.int64)
-        lines: InputsLines | ChainLines
+        lines: InputsLines | WeightLines
         if self._form is not None:
             lines = InputsLines(self._form, *ends)
         else:
-            lines = ChainLines(chain, *ends)
+            lines = WeightLines(chain, *ends)
         tracked = follow(
             lines, np.arange(count), np.zeros(count, np.int64), starts, TrackerSettings()
         )

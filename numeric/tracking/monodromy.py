@@ -2,7 +2,7 @@
 
 A random complex instance whose labels are the student's own has one known root.  A few such
 instances are the nodes of a graph; its edges are lines of parameters, several between the same
-two nodes (`numeric.tracking.lines.turned`).  Each known root is tracked along every edge once, in
+two nodes (`ParameterSystem.turned`).  Each known root is tracked along every edge once, in
 one direction, and the endpoint may be a new root.  With e edges between two nodes at most e N
 paths are tracked, and as random permutations connect N points very quickly, three edges are nearly
 always enough.  The variety of (root, parameters) is a graph over the root and all parameters
@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.errors import InputError
-from numeric.chains.chain import Chain
+from numeric.chains.system import ParameterSystem
 from numeric.tracking.trace_test import trace_test
 from numeric.tracking.tracker import DONE, track
 
@@ -92,7 +92,7 @@ def match(roots: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def find_start(
-    chain: Chain,
+    of: ParameterSystem,
     root_count: int | None = None,
     seed: int = 0,
     *,
@@ -106,7 +106,7 @@ def find_start(
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     root_count : int, optional
         The generic root count N, if it is known.
     seed : int, optional
@@ -133,7 +133,7 @@ def find_start(
     if root_count is not None and root_count < 1:
         raise InputError(f"`root_count` ({root_count}) must be at least 1, or None if unknown")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5357,)))
-    graph = _Graph(chain, rng)
+    graph = _Graph(of, rng)
     quiet = tested = 0
     wanted = root_count  # or the number that a trace test finds
     end = time.monotonic() + timeout
@@ -147,9 +147,7 @@ def find_start(
             if wanted is None and trace_seconds and quiet > _QUIET and tested < graph.found:
                 # The test may find further roots; its result refers to those it returns.
                 node = graph.best
-                test = trace_test(
-                    chain, node.parameters, node.roots, seed=seed, timeout=trace_seconds
-                )
+                test = trace_test(of, node.parameters, node.roots, seed=seed, timeout=trace_seconds)
                 if node.add(test.roots):
                     quiet = 0
                 wanted = test.root_count if test.passed else None
@@ -222,9 +220,9 @@ class _Edge:
 class _Graph:
     """Random instances joined by lines, and the roots found by tracking along them."""
 
-    def __init__(self, chain: Chain, rng: np.random.Generator) -> None:
-        self.chain, self.rng = chain, rng
-        parameters, root = chain.random(rng)
+    def __init__(self, of: ParameterSystem, rng: np.random.Generator) -> None:
+        self.of, self.rng = of, rng
+        parameters, root = of.random(rng)
         self.nodes = [_InstanceNode(parameters, root[None])]
         self.edges: list[_Edge] = []
         self._stalls = 0
@@ -283,7 +281,7 @@ class _Graph:
         places = [(edge.nodes[way], edge.nodes[1 - way]) for edge, way, _ in jobs]
         starts = [self.nodes[edge.nodes[way]].roots[pick] for edge, way, pick in jobs]
         tracked = track(
-            self.chain,
+            self.of,
             np.array([self.nodes[a].parameters for a, _ in places]),
             np.array([self.nodes[b].parameters for _, b in places]),
             which, which, np.concatenate(starts),
@@ -300,7 +298,7 @@ class _Graph:
             back[found[good]] = pick[good]
 
     def _new_node(self) -> None:
-        parameters, root = self.chain.random(self.rng)
+        parameters, root = self.of.random(self.rng)
         self.nodes.append(_InstanceNode(parameters, root[None]))
 
     def _join(self, first: int, second: int) -> None:

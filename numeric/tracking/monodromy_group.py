@@ -48,7 +48,7 @@ from algebra.polynomials.permutation_groups import (
 )
 from algebra.results import Result
 from algebra.time_limits import check_time
-from numeric.chains.chain import Chain
+from numeric.chains.system import ParameterSystem
 from numeric.tracking.monodromy import StartSystem, match
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 
@@ -190,13 +190,13 @@ def trivial_group(source: str) -> MonodromyGroup:
 
 
 def monodromy_group(
-    chain: Chain, start: StartSystem, source: str = "", *, seed: int = 0
+    of: ParameterSystem, start: StartSystem, source: str = "", *, seed: int = 0
 ) -> MonodromyGroup:
     """The group of the permutations of a start system's roots along random loops.
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     start : StartSystem
         With all roots.
     source : str, optional
@@ -215,7 +215,7 @@ def monodromy_group(
         If paths of every line were lost.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x4D6F,)))
-    lines = _Lines(chain, start, rng)
+    lines = _Lines(of, start, rng)
     found: RootGroup | None = None
     quiet = 0
     while quiet < _QUIET and lines.followed < _MOST_LINES:
@@ -249,9 +249,9 @@ def _alike(first: RootGroup, second: RootGroup) -> bool:
 class _Lines:
     """Lines from a start system to one other instance, and the images of its roots."""
 
-    def __init__(self, chain: Chain, start: StartSystem, rng: np.random.Generator) -> None:
-        self.chain, self.start, self.rng = chain, start, rng
-        self.other = chain.random(rng)[0]
+    def __init__(self, of: ParameterSystem, start: StartSystem, rng: np.random.Generator) -> None:
+        self.of, self.start, self.rng = of, start, rng
+        self.other = of.random(rng)[0]
         self.settings = TrackerSettings()
         self.followed = 0
         # The roots at the end of the first good line; for each line the images.
@@ -284,12 +284,12 @@ class _Lines:
         corners = (0.5 + real + 1j * imaginary)[which][None]
         roots = np.tile(self.start.roots, (_LINES, 1))
         ahead = track(
-            self.chain, here, there, np.zeros_like(which), which, roots, self.settings,
+            self.of, here, there, np.zeros_like(which), which, roots, self.settings,
             second_turn=turns, via=corners,
         )  # fmt: skip
         ends = np.where((ahead.status == DONE)[:, None], ahead.roots, np.nan)
         back = track(
-            self.chain, there, here, which, np.zeros_like(which),
+            self.of, there, here, which, np.zeros_like(which),
             np.where(np.isfinite(ends), ends, 0), self.settings, first_turn=turns,
             via=1 - corners,
         )  # fmt: skip

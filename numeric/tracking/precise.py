@@ -22,10 +22,8 @@ from flint import acb, arb, ctx
 
 from algebra.time_limits import check_time
 from numeric.chains.balls import ONE, BallTape
-from numeric.chains.chain import Chain
-from numeric.chains.lanes.condensed import make_condensed
 from numeric.chains.lanes.tape import LaneSystem
-from numeric.chains.table import IN_S0
+from numeric.chains.system import ParameterSystem
 
 # Precisions in order, and the number of halvings of a step after which the next one is used.
 _BITS = (256, 768)
@@ -208,14 +206,14 @@ class PreciseLine:
 
 
 def finish_path(
-    chain: Chain,
+    of: ParameterSystem,
     first: np.ndarray,
     second: np.ndarray,
     t: float,
     w: np.ndarray,
     states: np.ndarray,
 ) -> np.ndarray | None:
-    """Follow a root of a chain from t to 1 on the line between two parameter vectors.
+    """Follow a root of a system from t to 1 on the line between two parameter vectors.
 
     Matrices condensed to the weights stay small, and the additional digits make up for the
     cancellation in the powers of W; states are unknowns too, since with the weights alone the basin
@@ -223,7 +221,7 @@ def finish_path(
 
     Parameters
     ----------
-    chain : Chain
+    of : ParameterSystem
     first, second : ndarray of complex
         Parameter vectors.
     t : float
@@ -231,23 +229,20 @@ def finish_path(
     w : ndarray of complex
         Approximate root there.
     states : ndarray of complex
-        Its states S_1, …, S_K (`Tracked.lifts`): more accurate than those computed
-        from w in double precision.
+        The states that are unknowns too (`Tracked.lifts`), of a chain S_1, …, S_K: more accurate
+        than those computed from w in double precision.
 
     Returns
     -------
     ndarray of complex or None
         The endpoint, or None if the path is lost again.
     """
-    system = chain.once("precise", lambda: PreciseSystem.of(make_condensed(chain, ORDER)))
-    start = ((1.0 - t) * first + t * second)[chain.s0_at :][: int(chain.table.s_at[1])]
-    for v, (kind, _, i, j, _) in enumerate(chain.cells.tolist()):
-        if kind == IN_S0:
-            start[i * chain.columns + j] = w[v]
+    system = of.once("precise", lambda: PreciseSystem.of(of.lane_system(ORDER, False)))
+    start = of.coordinates((1.0 - t) * first + t * second, w, states)
     saved = ctx.prec
     try:
         corners = [lambda vector=vector: exact(vector) for vector in (first, second)]
-        end = follow(system, corners, t, exact(np.concatenate([w, start, states])), _FAR)
+        end = follow(system, corners, t, exact(start), _FAR)
     finally:
         ctx.prec = saved
     if end is None:

@@ -24,7 +24,7 @@ from algebra.systems.root_count import (
     RootCountError,
     TraceEvidence,
 )
-from numeric.chains.chain import make_chain
+from numeric.chains.programs import make_system
 from numeric.tracking.monodromy import INCOMPLETE, find_start
 from numeric.tracking.trace_test import FAILED, TOLERANCE, trace_test
 
@@ -43,12 +43,13 @@ def monodromy_root_count(
     timeout: float = 120.0,
     most_points: int = 1_500,
 ) -> RootCount:
-    """N of a linear network's allocation, numerically.
+    """N of an allocation, numerically.
 
     Parameters
     ----------
     allocation : Allocation
-        Its number of cells and its rank are the network's generic rank.
+        Of a linear network, or one with a polynomial activation.  Its number of cells and its rank
+        are the network's generic rank.
     support : mapping of str to mask, optional
     seed : int, optional
         Determines the random instance, line and sections.
@@ -76,14 +77,14 @@ def monodromy_root_count(
     2
     """
     try:
-        chain = make_chain(allocation, support)
+        system = make_system(allocation, support)
     except InputError as error:
         raise RootCountError(f"no trace test: {error}") from None
     end = time.monotonic() + timeout
     for instance in _INSTANCES:
         with phase("generic root count by monodromy"):
             start = find_start(
-                chain, None, seed + instance, patience=_PATIENCE, most_roots=_MOST_ROOTS,
+                system, None, seed + instance, patience=_PATIENCE, most_roots=_MOST_ROOTS,
                 trace_seconds=0, timeout=end - time.monotonic(),
             )  # fmt: skip
         if start.root_count > _MOST_ROOTS:
@@ -98,7 +99,7 @@ def monodromy_root_count(
             )
         with phase(f"trace test of {start.root_count} solutions"):
             test = trace_test(
-                chain, start.parameters, start.roots, seed=seed, most_points=most_points,
+                system, start.parameters, start.roots, seed=seed, most_points=most_points,
                 timeout=end - time.monotonic(),
             )  # fmt: skip
         # In some instances hardly any loop reaches a certain point: another one is tried.

@@ -19,22 +19,22 @@ import numpy as np
 
 from algebra.problems.problem import Problem
 from numeric.caches import cache_folder
-from numeric.chains.chain import Chain
+from numeric.chains.system import ParameterSystem
 from numeric.tracking.monodromy import GIVEN, StartSystem
 
 # Increase if start systems of older code must not be used.
 VERSION = 1
 
 
-def cache_file(chain: Chain, seed: int) -> Path:
-    """The file of a chain's start system."""
-    problem = Problem.of(chain.allocation, support=chain.support)
+def cache_file(of: ParameterSystem, seed: int) -> Path:
+    """The file of a start system."""
+    problem = Problem.of(of.allocation, support=of.support)
     return cache_folder() / f"start-{problem.digest}-{seed}-v{VERSION}.npz"
 
 
-def save_start(chain: Chain, seed: int, start: StartSystem) -> Path | None:
+def save_start(of: ParameterSystem, seed: int, start: StartSystem) -> Path | None:
     """Write a start system; None (and a line on stderr) if the folder is not writable."""
-    path = cache_file(chain, seed)
+    path = cache_file(of, seed)
     buffer = io.BytesIO()
     head = json.dumps({"source": start.source, "loops": start.loops})
     np.savez(
@@ -60,13 +60,13 @@ def save_start(chain: Chain, seed: int, start: StartSystem) -> Path | None:
     return path
 
 
-def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem | None:
+def load_start(of: ParameterSystem, seed: int, root_count: int | None) -> StartSystem | None:
     """Read a start system, or None if there is none that fits.
 
     It fits if it has `root_count` roots.  One whose N was given is also used if N is not
     known, but one whose N was guessed does not become "given".
     """
-    path = cache_file(chain, seed)
+    path = cache_file(of, seed)
     try:
         data = path.read_bytes()
     except OSError:
@@ -83,7 +83,7 @@ def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem |
                 loops=int(head["loops"]),
             )
         sizes = (len(start.parameters), start.roots.shape[1])
-        if sizes != (chain.size, chain.unknowns) or not _are_roots(chain, start):
+        if sizes != (of.size, of.unknowns) or not _are_roots(of, start):
             raise ValueError("it belongs to another system")
     except (ValueError, KeyError, OSError, EOFError) as error:
         print(f"matchprob: damaged start system {path.name} ({error}): built anew", file=sys.stderr)
@@ -95,16 +95,15 @@ def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem |
     return StartSystem(start.parameters, start.roots, GIVEN, start.loops)
 
 
-def _are_roots(chain: Chain, start: StartSystem) -> bool:
+def _are_roots(of: ParameterSystem, start: StartSystem) -> bool:
     """Whether the residuals are small relative to the terms that cancel in them.
 
     For roots with large weights the labels' terms are many powers of ten above one, and so is
     their rounding error: an absolute bound would reject correct start systems.
     """
-    rows, columns = chain.equations.T
     for w in start.roots:
-        residual = np.abs(chain.residual_at(start.parameters, w))
-        terms = chain.labels_at(np.abs(start.parameters), np.abs(w))[rows, columns]
+        residual = np.abs(of.residuals(start.parameters, w[None])[0][0])
+        terms = of.term_sizes(start.parameters, w)
         if not (residual <= 1e-7 * (1.0 + terms)).all():
             return False
     return True

@@ -8,7 +8,7 @@ tested, which contains the solutions.
 
 The curve.  G : C^r → C^r maps the learnable weights to the (independent) labels, all else
 fixed at random complex values; it is dominant, because the allocation is not minimal and
-r = ρ (`numeric.chains.chain.make_chain` checks both).  N is the number of points over generic
+r = ρ (`numeric.chains.programs.make_system` checks both).  N is the number of points over generic
 labels.  Over a random line Y_0 + tV it gives the curve C = {(w, t) : G(w) = Y_0 + tV}.  By
 Bertini's theorem [1]_, applied r − 1 times, C is *irreducible* and smooth, for C^r is.
 Its closure in P^r × P^1 meets a generic slice in t in N points, all of them finite, and a
@@ -68,7 +68,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from numeric.chains.chain import Chain
+from numeric.chains.system import ParameterSystem
 from numeric.tracking.label_curve import LabelCurve, track
 from numeric.tracking.pencils import (
     Pencil,
@@ -147,7 +147,7 @@ class TraceTest:
 
 
 def trace_test(
-    chain: Chain,
+    of: ParameterSystem,
     parameters: np.ndarray,
     roots: np.ndarray,
     *,
@@ -159,8 +159,8 @@ def trace_test(
 
     Parameters
     ----------
-    chain : Chain
-    parameters : ndarray of complex, shape (chain.size,)
+    of : ParameterSystem
+    parameters : ndarray of complex, shape (of.size,)
         A random complex instance.
     roots : ndarray of complex, shape (k, r)
         Some of its roots, at least one.
@@ -186,7 +186,7 @@ def trace_test(
     end = time.monotonic() + timeout
     loops = 0
     for _ in range(_LINES):
-        search = _SectionSearch(chain, parameters, roots, rng)
+        search = _SectionSearch(of, parameters, roots, rng)
         found = search.run(most_points, end)
         loops += found.loops
         roots = found.roots
@@ -199,13 +199,14 @@ class _SectionSearch:
     """Search for all points of one section ``λ(w) t = 0`` of one curve."""
 
     def __init__(
-        self, chain: Chain, parameters: np.ndarray, roots: np.ndarray, rng: np.random.Generator
-    ) -> None:
-        labels = parameters[chain.y_at :].reshape(-1, chain.samples)[tuple(chain.equations.T)]
-        direction = gaussian(rng, chain.unknowns) * max(1.0, np.abs(labels).max(initial=0.0))
+        self, of: ParameterSystem, parameters: np.ndarray, roots: np.ndarray,
+        rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        labels = of.equation_labels(parameters)
+        direction = gaussian(rng, of.unknowns) * max(1.0, np.abs(labels).max(initial=0.0))
         self.rng = rng
-        self.curve = LabelCurve(chain, parameters, direction)
-        self.at_infinity = gaussian(rng, chain.unknowns + 1)
+        self.curve = LabelCurve(of, parameters, direction)
+        self.at_infinity = gaussian(rng, of.unknowns + 1)
         self.known = Pencil(self.curve, self.at_infinity, self.at_infinity).known
         start = np.column_stack([roots, np.zeros(len(roots))]).astype(complex)
         points = self.curve.refine(start, self.known)

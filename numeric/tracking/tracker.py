@@ -1,9 +1,9 @@
-"""Batched path tracking between parameter vectors of a chain.
+"""Batched path tracking between parameter vectors of a system.
 
 Each path follows one root while the parameters move on the straight complex line from one instance
 to another, t from 0 to 1, or on a detour through complex t.  Many paths over many instances run
 in one compiled call.  Where the equations have a form in few unknowns
-(`numeric.chains.inputs`) they are tracked in it, else as a chain; one kernel
+(`numeric.chains.inputs`) they are tracked in it, else in the weights; one kernel
 (`numeric.tracking.kernel`) runs the tape of either.
 
 A tracked endpoint is an approximation; `numeric.certification.krawczyk` decides what it proves.
@@ -19,14 +19,10 @@ from typing import Protocol
 import numpy as np
 
 from algebra.time_limits import check_time, time_left
-from numeric.chains.chain import Chain
-from numeric.chains.inputs import inputs_form
-from numeric.chains.lanes.condensed import make_condensed
-from numeric.chains.lanes.lifted import make_lifted
 from numeric.chains.lanes.linalg import LANES
+from numeric.chains.system import ParameterSystem
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.kernel import track_system
-from numeric.tracking.lines import turned
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import DONE, SLOW, STUCK, Lines, PathOutcomes
 
@@ -65,7 +61,7 @@ class Tracked:
 
 
 def track(
-    chain: Chain,
+    of: ParameterSystem,
     first: np.ndarray,
     second: np.ndarray,
     first_of: np.ndarray,
@@ -81,8 +77,8 @@ def track(
 
     Parameters
     ----------
-    chain : Chain
-    first, second : ndarray of complex, shape (·, chain.size)
+    of : ParameterSystem
+    first, second : ndarray of complex, shape (·, of.size)
         Parameter vectors at the two ends of the lines.
     first_of, second_of : ndarray of int, shape (paths,)
         Indices of each path's ends.
@@ -91,7 +87,7 @@ def track(
     settings : TrackerSettings, optional
     first_turn, second_turn : ndarray of int, optional
         For each parameter vector the seed of an equivalent one that replaces it
-        (`numeric.tracking.lines.turned`), 0 for none.
+        (`ParameterSystem.turned`), 0 for none.
     via : ndarray of complex, shape (legs − 1, paths), optional
         Values of t at the corners of each path's polygon (`numeric.tracking.lines.detour`).
 
@@ -110,17 +106,17 @@ def track(
         np.zeros(len(side), np.int64) if seeds is None else np.asarray(seeds)
         for side, seeds in ((first, first_turn), (second, second_turn))
     ]
-    form = None if settings.lifted else inputs_form(chain)
-    lines: InputsLines | ChainLines
+    form = None if settings.lifted else of.free_inputs()
+    lines: InputsLines | WeightLines
     if form is None:
-        lines = ChainLines(chain, first, second, *turns)
+        lines = WeightLines(of, first, second, *turns)
     else:
         lines = InputsLines(form, first, second, *turns)
     return follow(lines, first_of, second_of, starts, settings, via=via)
 
 
 def follow(
-    lines: InputsLines | ChainLines,
+    lines: InputsLines | WeightLines,
     first_of: np.ndarray,
     second_of: np.ndarray,
     starts: np.ndarray,
@@ -187,7 +183,7 @@ def follow_lines(
 
 
 def _detours(
-    lines: InputsLines | ChainLines,
+    lines: InputsLines | WeightLines,
     first: np.ndarray,
     second: np.ndarray,
     first_of: np.ndarray,
@@ -221,31 +217,30 @@ def _detours(
     return done
 
 
-class ChainLines:
-    """Lines of a chain's own parameters; the unknowns are its learnable weights."""
+class WeightLines:
+    """Lines of a system's own parameters; the unknowns are its learnable weights."""
 
     def __init__(
         self,
-        chain: Chain,
+        of: ParameterSystem,
         first: np.ndarray,
         second: np.ndarray,
         first_turn: np.ndarray,
         second_turn: np.ndarray,
     ) -> None:
-        self.chain = chain
+        self.of = of
         self.vectors = (self._turned(first, first_turn), self._turned(second, second_turn))
 
     def _turned(self, side: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         vectors = [
-            turned(self.chain, p, np.random.default_rng(int(seed))) if seed else p
+            self.of.turned(p, np.random.default_rng(int(seed))) if seed else p
             for p, seed in zip(side, seeds, strict=True)
         ]
-        return np.array(vectors, complex).reshape(-1, self.chain.size)
+        return np.array(vectors, complex).reshape(-1, self.of.size)
 
     def lifts(self, settings: TrackerSettings) -> int:
         """Number of further unknowns (states) returned with an endpoint."""
-        states = int((self.chain.widths[1:] * self.chain.columns).sum())
-        return states if settings.lifted else 0
+        return self.of.states if settings.lifted else 0
 
     def enter(self, of: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Unknowns for roots of the first instances: the weights."""
@@ -260,8 +255,6 @@ class ChainLines:
         outcome: PathOutcomes,
     ) -> None:  # fmt: skip
         """Call the kernel, which fills roots, lifts and outcome."""
-        make = make_lifted if settings.lifted else make_condensed
-        system = self.chain.once(
-            (make.__name__, settings.order), lambda: make(self.chain, settings.order)
-        )
+        kind = settings.order, settings.lifted
+        system = self.of.once(("lanes", *kind), lambda: self.of.lane_system(*kind))
         track_system(system, settings, lines, roots, lifts, outcome)

@@ -6,6 +6,7 @@ inputs     The tapes of a system in the free inputs (`numeric.chains.inputs` has
 lifted     The tapes of the lifted system without condensing, for paths on which weights become
            large
 linalg     Complex linear algebra for many problems at once, in vector lanes
+products   Tapes of systems whose values are sums of products
 simd       Vector instructions for lane kernels, written as LLVM intrinsics
 tape       A system of equations as a tape: a table of block operations that one compiled kernel
            runs

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, dots_add, factor, solve
-from numeric.chains.lanes.simd import equilibrate, pair_add, pair_dot_add, pair_line
+from numeric.chains.lanes.simd import dot_add, equilibrate, pair_add, pair_dot_add, pair_line
 from numeric.kernels import njit
 
 # Operations.
@@ -33,7 +33,8 @@ from numeric.kernels import njit
     PAIR_ADD,
 ) = range(13)  # fmt: skip
 # Columns of a table.
-_OP, _C, _C_STEP, _A, _A_STRIDE, _B, _B_STEP, _B_STRIDE, _COUNT, _DOTS = range(10)
+_OP, _C, _C_STEP, _A, _A_STRIDE, _B, _B_STEP, _B_STRIDE, _COUNT, _DOTS, _A_STEP = range(11)
+COLUMNS = 11
 
 
 class Tape:
@@ -47,18 +48,18 @@ class Tape:
 
     def _write(
         self, op: int, c: int, *, c_step: int = 0, a: int = 0, a_stride: int = 0, b: int = 0,
-        b_step: int = 0, b_stride: int = 0, count: int = 1, dots: int = 1,
+        b_step: int = 0, b_stride: int = 0, count: int = 1, dots: int = 1, a_step: int = 0,
     ) -> None:  # fmt: skip
         if count > 0 and dots > 0:
-            self.rows.append((op, c, c_step, a, a_stride, b, b_step, b_stride, count, dots))
+            self.rows.append((op, c, c_step, a, a_stride, b, b_step, b_stride, count, dots, a_step))
 
     def clear(self, at: int, count: int) -> None:
         """``at = 0``."""
         self._write(CLEAR, at, count=count)
 
-    def set_one(self, at: int) -> None:
+    def set_one(self, at: int, count: int = 1) -> None:
         """``at = 1``."""
-        self._write(SET_ONE, at)
+        self._write(SET_ONE, at, count=count)
 
     def copy(self, to: int, at: int, count: int = 1) -> None:
         """``to = at``."""
@@ -91,15 +92,15 @@ class Tape:
 
     def dots(
         self, c: int, c_step: int, a: int, a_stride: int, b: int, b_step: int, b_stride: int,
-        count: int, dots: int,
+        count: int, dots: int, a_step: int = 0,
     ) -> None:  # fmt: skip
         """Dot products, for t < dots summed over q < count, into slots that differ.
 
-        ``c + t c_step += Σ_q (a + q a_stride) (b + t b_step + q b_stride)``
+        ``c + t c_step += Σ_q (a + t a_step + q a_stride) (b + t b_step + q b_stride)``
         """
         self._write(
             DOTS, c, c_step=c_step, a=a, a_stride=a_stride, b=b, b_step=b_step, b_stride=b_stride,
-            count=count, dots=dots,
+            count=count, dots=dots, a_step=a_step,
         )  # fmt: skip
 
     def matmul(self, c: int, a: int, b: int, n: int, k: int, m: int) -> None:
@@ -150,8 +151,8 @@ class Tape:
         self._write(PAIR_ADD, to, a=at, count=count)
 
     def table(self) -> np.ndarray:
-        """The table of a tape without orders, shape (2, instructions, 10)."""
-        rows = np.array(self.rows, np.int64).reshape(-1, 10)
+        """The table of a tape without orders, shape (2, instructions, 11)."""
+        rows = np.array(self.rows, np.int64).reshape(-1, COLUMNS)
         return np.stack([rows, np.zeros_like(rows)])
 
     @staticmethod
@@ -166,7 +167,7 @@ class Tape:
         tapes = [Tape(), Tape(), Tape()]
         for order, tape in enumerate(tapes, 2):
             write(tape, order)
-        two, three, four = (np.array(t.rows, np.int64).reshape(-1, 10) for t in tapes)
+        two, three, four = (np.array(t.rows, np.int64).reshape(-1, COLUMNS) for t in tapes)
         slope = three - two
         assert (four - three == slope).all(), "slots must be affine in the order"
         return np.stack([two - 2 * slope, slope])
@@ -277,7 +278,7 @@ def run(ws, table, order, t, pivots, pattern, scratch, low):
     Parameters
     ----------
     ws : ndarray of float, shape (slots, 2, LANES)
-    table : ndarray of int, shape (2, instructions, 10)
+    table : ndarray of int, shape (2, instructions, 11)
     order : int
         The order j, for a tape of Taylor coefficients.
     t : ndarray of float, shape (LANES,)
@@ -293,17 +294,25 @@ def run(ws, table, order, t, pivots, pattern, scratch, low):
         b = table[0, i, _B] + order * table[1, i, _B]
         count = table[0, i, _COUNT] + order * table[1, i, _COUNT]
         op = table[0, i, _OP]
-        if op == DOTS:
+        if op == DOTS and table[0, i, _A_STEP] == 0:
             dots_add(
                 ws, c, table[0, i, _C_STEP], a, table[0, i, _A_STRIDE], b, table[0, i, _B_STEP],
                 table[0, i, _B_STRIDE], count, table[0, i, _DOTS],
             )  # fmt: skip
+        elif op == DOTS:
+            for k in range(table[0, i, _DOTS]):
+                dot_add(
+                    ws, c + k * table[0, i, _C_STEP], a + k * table[0, i, _A_STEP],
+                    table[0, i, _A_STRIDE], b + k * table[0, i, _B_STEP], table[0, i, _B_STRIDE],
+                    count,
+                )  # fmt: skip
         elif op == CLEAR:
             clear(ws, c, count)
         elif op == SET_ONE:
-            clear(ws, c, 1)
-            for lane in range(LANES):
-                ws[c, 0, lane] = 1.0
+            clear(ws, c, count)
+            for k in range(count):
+                for lane in range(LANES):
+                    ws[c + k, 0, lane] = 1.0
         elif op == COPY:
             copy(ws, c, a, count)
         elif op == ADD:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numeric.chains.arrays import residuals
+from numeric.chains.arrays import run as run_arrays
 from numeric.chains.balls import ONE, BallTape
 from numeric.chains.chain import make_chain
 from numeric.chains.discs import Discs
@@ -23,9 +24,11 @@ from numeric.chains.lanes.inputs import make_inputs
 from numeric.chains.lanes.lifted import make_lifted
 from numeric.chains.lanes.linalg import LANES, workspace
 from numeric.chains.lanes.tape import ADD, CLEAR, COPY, DOTS, Tape, run
+from numeric.chains.programs import make_program_system
 from numeric.tracking.steps import make_work
 from tests.numeric.chains.cases import chains
 from tests.numeric.chains.test_inputs import CASES
+from tests.numeric.chains.test_programs import NETWORKS, allocation_of
 
 SLOTS, ORDER = 12, 6
 slot = st.integers(0, 4)
@@ -39,7 +42,7 @@ instruction = st.one_of(
     st.tuples(
         st.just("dots"), target, st.just(1), st.integers(0, 1), st.integers(0, 2),
         st.integers(0, 1), st.integers(0, 1), st.integers(0, 2), st.integers(1, 2),
-        st.integers(1, 3),
+        st.integers(1, 3), st.integers(0, 1),
     ),
     st.tuples(st.just("copy"), slot, target, st.integers(1, 1)),
 )  # fmt: skip
@@ -48,12 +51,15 @@ instruction = st.one_of(
 def exactly(rows, values):
     """The tape over the Gaussian rationals, pairs of fractions."""
     x = [(Fraction(z.real), Fraction(z.imag)) for z in values]
-    for op, c, c_step, a, a_stride, b, b_step, b_stride, count, dots in rows:
+    for op, c, c_step, a, a_stride, b, b_step, b_stride, count, dots, a_step in rows:
         if op == DOTS:
             for k in range(dots):
                 re, im = x[c + k * c_step]
                 for q in range(count):
-                    (p, r), (s, u) = x[a + q * a_stride], x[b + k * b_step + q * b_stride]
+                    (p, r), (s, u) = (
+                        x[a + k * a_step + q * a_stride],
+                        x[b + k * b_step + q * b_stride],
+                    )
                     re, im = re + p * s - r * u, im + p * u + r * s
                 x[c + k * c_step] = re, im
             continue
@@ -90,6 +96,10 @@ def test_random_tapes(instructions, seed):
     found = ws[:, 0] + 1j * ws[:, 1]
     near = np.array([complex(p, r) for p, r in wanted])
     assert np.abs(found - near[:, None]).max() <= 1e-12 * size**2
+
+    arrays = mid[:, None].copy()
+    run_arrays(arrays, table[0])
+    assert np.abs(arrays[:, 0] - near).max() <= 1e-12 * size**2
 
     discs = Discs(mid.copy(), np.full(SLOTS, 1e-9))
     assert run_discs(discs, table[0])
@@ -146,6 +156,10 @@ def forms():
         Q0[0, 0] -= np.append(1, root) @ Q0[:, 0]
         sections = (np.concatenate([first, V, Q.ravel()]) for Q in (Q0, Q1))
         yield "curve", make_curve(chain, ORDER), *sections, np.append(root, 0)
+    for network in NETWORKS[::3]:
+        system = make_program_system(allocation_of(network))
+        (first, root), (second, _) = system.random(rng), system.random(rng)
+        yield "products", system.lane_system(ORDER, False), first, second, root
     for case in CASES[:2]:
         chain = make_chain(case)
         form = inputs_form(chain)

@@ -9,6 +9,7 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.networks.base import Network
+from algebra.networks.ffn import FeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.relu import ShallowReLU
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
@@ -102,7 +103,7 @@ def test_every_family_has_one_default_and_it_is_complete():
     families = {family for info in engines().values() for family in info.families}
     for family in families:
         fitting = [i for i in engines().values() if family in i.families]
-        assert sum(i.default for i in fitting) <= 1, family
+        assert sum(family in i.default_families for i in fitting) <= 1, family
         # Analytic equations have no finite number of solutions: no engine can.
         assert fitting[0].complete == (family != "analytic"), family
 
@@ -112,6 +113,7 @@ def test_every_family_has_one_default_and_it_is_complete():
     [
         (LinearEstimator(q=2, d=1, m=1), "homotopy"),
         (ShallowReLU(q=1, n=1, d=1, m=1), "complementarity"),
+        (FeedForward(1, (1,), 1, 1, activation={"polynomial": [0, 0, 1]}), "exact"),
     ],
 )
 def test_defaults(network: Network, name: str):

@@ -108,12 +108,13 @@ def draw_polynomial_problems(wanted: int, most: int, seed: int) -> list[tuple[Pr
 
 def compare_polynomial(wanted: int, most: int, instances: int) -> None:
     need_phcpy()
-    missing = {"exact": 0, "phcpy": 0}
+    missing = {"exact": 0, "phcpy": 0, "homotopy": 0}
     for problem, roots in draw_polynomial_problems(wanted, most, 1):
-        for name, number in compare(problem, roots, instances, ["exact", "phcpy"]).items():
+        for name, number in compare(problem, roots, instances, list(missing)).items():
             missing[name] += number
     # msolve may reach its time limit if a machine is busy.
     assert missing["exact"] <= wanted * instances // 10
+    assert missing["homotopy"] <= wanted * instances // 50
     assert missing["phcpy"] <= wanted * instances // 5
 
 
@@ -135,7 +136,9 @@ def test_labels_that_are_not_independent():
     allocation = Allocation.from_cells(network, [("W1", 0, 0), ("W2", 0, 0), ("W2", 1, 0)])
     assert network.outputs > network_rank(network).rank == 3
     problem = Problem.of(allocation)
-    assert compare(problem, 2, 4, ["exact", "phcpy"]) == {"exact": 0, "phcpy": 0}
+    # Paths are followed for square systems only: this engine's answers are those of exact.
+    engines = ["exact", "phcpy", "homotopy"]
+    assert compare(problem, 2, 4, engines) == dict.fromkeys(engines, 0)
 
 
 def test_three_engines_agree_on_a_few_nets():

@@ -7,7 +7,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
-from numeric.tracking.lines import detour, turned
+from numeric.tracking.lines import detour
 from tests.numeric.chains.cases import cases
 
 
@@ -17,7 +17,7 @@ def test_a_turned_instance_has_the_same_roots(allocation, _):
     chain = make_chain(allocation)
     rng = np.random.default_rng(0)
     parameters, root = chain.random(rng)
-    other = turned(chain, parameters, rng)
+    other = chain.turned(parameters, rng)
     assert np.abs(chain.residual_at(other, root)).max() < 1e-12
     assert np.abs(chain.residual_at(other, root + 0.1)).max() > 1e-3
 
@@ -35,7 +35,7 @@ def test_a_turned_instance_is_elsewhere(network, cells):
     chain = make_chain(Allocation.from_cells(network, cells))
     rng = np.random.default_rng(0)
     parameters = chain.random(rng)[0]
-    assert np.abs(turned(chain, parameters, rng) - parameters).max() > 0.1
+    assert np.abs(chain.turned(parameters, rng) - parameters).max() > 0.1
 
 
 @pytest.mark.parametrize("side", [1, -1])

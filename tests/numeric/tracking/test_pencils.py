@@ -31,9 +31,9 @@ def line_curve(seed=0):
 def both_points(curve, root, at_infinity):
     """The section λ(w) t = 0 of that line, in closed form."""
     (label,), ((slope,),) = (
-        x[0] for x in labels(curve.chain, curve.parameters, np.zeros((1, 1), complex))
+        x[0] for x in labels(curve.of, curve.parameters, np.zeros((1, 1), complex))
     )
-    start = labels(curve.chain, curve.parameters, root[None])[0][0, 0]
+    start = labels(curve.of, curve.parameters, root[None])[0][0, 0]
     w = -at_infinity[0] / at_infinity[1]
     t = (label + slope * w - start) / curve.direction[0]
     return np.array([[root[0], 0], [w, t]])

@@ -12,7 +12,7 @@ from numeric.tracking.inputs.tracker import turn
 from numeric.tracking.lines import detour
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import make_work
-from numeric.tracking.tracker import DONE, ChainLines, follow_lines, track
+from numeric.tracking.tracker import DONE, WeightLines, follow_lines, track
 from tests.numeric.chains.test_inputs import CASES, equations
 
 ONE = np.zeros(1, np.int64)
@@ -130,7 +130,7 @@ def test_both_trackers_find_the_same_set():
     second = chain.random(np.random.default_rng(9))[0]
     zero = np.zeros(start.root_count, np.int64)
     ours = track(chain, start.parameters[None], second[None], zero, zero, start.roots)
-    lines = ChainLines(chain, start.parameters[None], second[None], ONE, ONE)
+    lines = WeightLines(chain, start.parameters[None], second[None], ONE, ONE)
     other = follow_lines(lines, *lines.vectors, zero, zero, start.roots, TrackerSettings())
     assert (ours.status == DONE).all()
     assert (other.status == DONE).all()

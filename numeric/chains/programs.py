@@ -1,0 +1,321 @@
+"""Programs of polynomial operations with learnable cells, ready for the tracker.
+
+The labels of the program are sums of products (`numeric.chains.products`), from which all tapes are
+made.  Each label has a factor of its own among the parameters,
+
+    factor · label(w; weights, samples) = Y,
+
+which is 1 in every instance.  Factor and Y times the same number are an equivalent instance
+(`ProgramSystem.turned`), whatever learns.  The graph over w and the other parameters stays
+irreducible.
+
+A parameter vector holds, in this order, the weights, the samples (m numbers for each input), the
+factors of the labels, the rational constants of the program, and Y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation
+from numeric.chains.arrays import run
+from numeric.chains.chain import make_chain
+from numeric.chains.equations import (
+    EquationTapes,
+    write_product_equations,
+    write_product_labels,
+)
+from numeric.chains.lanes.products import make_products
+from numeric.chains.lanes.tape import LaneSystem
+from numeric.chains.products import FormBuilder, ProductForm, RecordedSum, traced_labels
+from numeric.chains.system import ParameterSystem
+
+
+@dataclass(frozen=True)
+class ProgramSystem(ParameterSystem):
+    """One allocation of one network whose labels are polynomials in the weights.
+
+    Created by `make_program_system`.
+
+    Attributes
+    ----------
+    allocation : Allocation
+    support : mapping of str to ndarray
+        0/1 masks of the weights that exist.
+    constants : tuple of Fraction
+        Rational constants.
+    x_at, factors_at, constants_at, y_at, size : int
+        Offsets of samples, factors of the labels, constants and Y; length of a parameter vector.
+    form : ProductForm
+    """
+
+    allocation: Allocation
+    support: Mapping[str, np.ndarray]
+    constants: tuple[Fraction, ...]
+    x_at: int
+    factors_at: int
+    constants_at: int
+    y_at: int
+    size: int
+    form: ProductForm
+
+    # -- parameter vectors -------------------------------------------------------------------
+
+    def raw(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray,
+        keep_cells: bool = False,
+    ) -> np.ndarray:  # fmt: skip
+        """The parameter vector, any dtype; only the constants are rounded, and not over Q."""
+        parts = [np.asarray(weights[name]).ravel() for name in self.network.shapes]
+        kind = np.result_type(*parts, X, Y)
+        constants: list[Any]
+        if kind == np.dtype(object):
+            one: Any = fmpq(1)
+            constants = [fmpq(c.numerator, c.denominator) for c in self.constants]
+        else:
+            one, constants = 1.0, [c.numerator / c.denominator for c in self.constants]
+        ones = np.full(self.constants_at - self.factors_at, one, kind)
+        vector = np.concatenate(
+            [*parts, np.ravel(X), ones, np.array(constants, kind), np.ravel(Y)]
+        ).astype(kind)
+        if not keep_cells:
+            vector[list(self.form.places)] = one * 0
+        return vector
+
+    @cached_property
+    def constant_radii(self) -> np.ndarray:  # type: ignore[override]
+        """Half a unit in the last place of the constants, rounded up, where they are rounded."""
+        radii = np.zeros(self.size)
+        for k, c in enumerate(self.constants):
+            nearest = c.numerator / c.denominator
+            if Fraction(nearest) != c:
+                radii[self.constants_at + k] = np.spacing(abs(nearest))
+        return radii
+
+    def independent_samples(self, X: np.ndarray) -> np.ndarray:
+        """All."""
+        return np.arange(X.shape[1])
+
+    def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """All labels."""
+        return Y
+
+    @property
+    def label_shape(self) -> tuple[int, int]:
+        """Outputs and columns of the network's labels."""
+        return self.network.d, self.network.columns
+
+    def equation_labels(self, parameters: np.ndarray) -> np.ndarray:
+        """All labels, row by row."""
+        return parameters[self.y_at :]
+
+    def random(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        weights, X, root = self.random_student(self.form.samples, rng)
+        vector = self.raw(weights, X, np.zeros(self.label_shape, complex))
+        vector[self.y_at :] = self.residuals(vector, root[None])[0][0]
+        return vector, root
+
+    def turned(self, parameters: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A random equivalent parameter vector: each label times a number of modulus one."""
+        p = np.array(parameters, complex)
+        turns = np.exp(2j * np.pi * rng.random(self.unknowns))
+        p[self.factors_at : self.constants_at] *= turns
+        p[self.y_at :] *= turns
+        return p
+
+    # -- values --------------------------------------------------------------------------------
+
+    def residuals(self, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals and Jacobians: see `ParameterSystem.residuals`."""
+        tapes, r = self.once("equations", lambda: self.equations_as_tapes(False)), self.unknowns
+        x = self._slots(tapes.slots, parameters, w)
+        run(x, tapes.values)
+        run(x, tapes.derivatives)
+        jacobian = x[tapes.jacobian : tapes.jacobian + r * r].T.reshape(-1, r, r)
+        return -x[tapes.f : tapes.f + r].T, jacobian
+
+    def term_sizes(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Labels of the absolute values."""
+        table, at, slots = self.once("labels", self.labels_as_tape)
+        x = self._slots(slots, np.abs(parameters), np.abs(w)[None])
+        run(x, table)
+        return x[at : at + self.unknowns, 0]
+
+    def _slots(self, slots: int, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
+        x = np.zeros((slots, len(w)), np.result_type(parameters, w))
+        x[: self.size] = parameters[:, None]
+        x[list(self.form.places)] = w.T
+        return x
+
+    # -- tapes ---------------------------------------------------------------------------------
+
+    @cached_property
+    def _groups(self) -> list[int]:
+        """The weights of a row are a group."""
+        rows = [cell[:2] for cell in self.allocation.cells]
+        index = {row: k for k, row in enumerate(dict.fromkeys(rows))}
+        return [index[row] for row in rows]
+
+    def equations_as_tapes(self, lifted: bool) -> EquationTapes:
+        """The equations in the weights."""
+        return write_product_equations(self.form)
+
+    def labels_as_tape(self) -> tuple[np.ndarray, int, int]:
+        return write_product_labels(self.form)
+
+    def lane_system(self, order: int, lifted: bool) -> LaneSystem:
+        """The system in the weights."""
+        return make_products(self.form, self._groups, order)
+
+    def curve_system(self, order: int) -> LaneSystem:
+        """The labels minus τ V, and the section's form: see `numeric.chains.lanes.curve`.
+
+        τ, the last unknown, has a place after all parameters.
+        """
+        r, V = self.unknowns, self.size
+        Q, tau_at = V + r, V + r + 2 * (r + 1)
+        build, outputs = _written(self.allocation, self.support, self.constants_at)
+        assert tuple(build.constants) == self.constants
+        tau, m = build.parameter(tau_at), self.form.samples
+        rows: list[tuple[RecordedSum, int | None, int]] = []
+        for k, out in enumerate(outputs):
+            moved = out + tau * build.parameter(V + k * m, batched=True)
+            rows.append((moved, self.y_at + k * m, m))
+        w = [build.parameter(at) for at in self.form.places]
+        q = [[build.parameter(Q + 2 * k + column) for k in range(r + 1)] for column in (0, 1)]
+        plain, slope = (sum((a * b for a, b in zip(w, row[1:], strict=True)), row[0]) for row in q)
+        rows.append((plain + tau * slope, None, 1))
+        form = build.form(rows, m, (*self.form.places, tau_at), tau_at)
+        return make_products(form, [*self._groups, max(self._groups) + 1], order, (r, 1))
+
+    def curve_parameters(
+        self, parameters: np.ndarray, direction: np.ndarray, section: np.ndarray
+    ) -> np.ndarray:
+        """The direction has the other sign: products are added."""
+        return super().curve_parameters(parameters, -direction, section)
+
+
+def make_system(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None = None
+) -> ParameterSystem:
+    """The system of a square, generically full-rank allocation: a chain or that of a program.
+
+    Raises
+    ------
+    InputError
+        As `make_chain` and `make_program_system`.
+    """
+    if allocation.network.chain() is not None:
+        return make_chain(allocation, support)
+    return make_program_system(allocation, support)
+
+
+def make_program_system(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None = None
+) -> ProgramSystem:
+    """The system of a square, generically full-rank allocation.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Of a network whose labels are polynomials in its weights.
+    support : mapping of str to ndarray, optional
+        Structural zeros, as in `Problem.support`.
+
+    Raises
+    ------
+    InputError
+        If the labels are no polynomials, the number of learnable weights differs from that of the
+        labels, or the Jacobian is generically singular.
+    """
+    network, support = allocation.network, dict(support or {})
+    if network.equations_are != "polynomial" and network.chain() is None:
+        raise InputError(
+            f"`allocation` is of a {network.title} network: paths are followed only for a linear "
+            "network or one with a polynomial activation"
+        )
+    labels = network.d * network.columns
+    if allocation.size != labels:
+        raise InputError(
+            f"{allocation.size} learnable weights face {labels} labels: only an equal number "
+            "leaves finitely many roots to follow; change the allocation or the number of "
+            "samples `m`, or take another engine"
+        )
+    x_at = sum(a * b for a, b in network.shapes.values())
+    factors_at = x_at + network.input_shape[0] * network.m
+    constants_at = factors_at + labels
+    build, outputs = _written(allocation, support, constants_at)
+    y_at = constants_at + len(build.constants)
+    places = [_place(allocation, cell) for cell in allocation.cells]
+    rows = [(out, y_at + k * network.m, network.m) for k, out in enumerate(outputs)]
+    size = y_at + labels
+    form = build.form(rows, network.m, places, size)
+    system = ProgramSystem(
+        allocation, support, tuple(build.constants), x_at, factors_at, constants_at, y_at, size,
+        form,
+    )  # fmt: skip
+    _check_rank(system)
+    return system
+
+
+def _place(allocation: Allocation, cell: tuple[str, int, int]) -> int:
+    """Place of a weight in the parameter vector."""
+    at = 0
+    for name, (rows, columns) in allocation.network.shapes.items():
+        if name == cell[0]:
+            return at + cell[1] * columns + cell[2]
+        at += rows * columns
+    raise AssertionError(f"no weight {cell}")
+
+
+def _written(
+    allocation: Allocation, support: Mapping[str, np.ndarray], constants_at: int
+) -> tuple[FormBuilder, list[RecordedSum]]:
+    """The labels of one sample, times their factors."""
+    network, build = allocation.network, FormBuilder(constants_at)
+
+    def entries(at: int, shape: tuple[int, ...], step: int, exists: np.ndarray) -> np.ndarray:
+        found = np.empty(shape, object)
+        for k, index in enumerate(np.ndindex(*shape)):
+            made = build.parameter(at + k * step, batched=step > 1 or batched)
+            found[index] = made if exists[index] else RecordedSum(build, ())
+        return found
+
+    at, batched, weights = 0, False, {}
+    for name, shape in network.shapes.items():
+        weights[name] = entries(at, shape, 1, support.get(name, np.ones(shape)))
+        at += shape[0] * shape[1]
+    batched, count = True, network.input_shape[0]
+    x = entries(at, (count,), network.m, np.ones(count))
+    factors = at + count * network.m
+    return build, [
+        label * build.parameter(factors + k * network.m, batched=True)
+        for k, label in enumerate(traced_labels(network, build, weights, x))
+    ]
+
+
+def _jacobians(system: ProgramSystem) -> Iterator[np.ndarray]:
+    for seed in range(2):
+        parameters, root = system.random(np.random.default_rng(seed))
+        yield system.residuals(parameters, root[None])[1][0]
+
+
+def _check_rank(system: ProgramSystem) -> None:
+    """Reject allocations whose Jacobian is singular at two random complex points."""
+    for jacobian in _jacobians(system):
+        values = np.linalg.svd(jacobian, compute_uv=False)
+        if values.size == 0 or values[-1] > 1e-11 * values[0]:
+            return
+    rank = int((values > 1e-11 * values[0]).sum())
+    raise InputError(
+        f"the Jacobian of `{system.allocation}` has rank {rank} of {system.unknowns} at a random "
+        "point: the allocation is minimal, its instances have no isolated roots to count"
+    )

@@ -1,0 +1,207 @@
+"""What the tracker, monodromy, the trace test and certification ask of a system of equations.
+
+The equations are those of an allocation: labels(w; parameters) = Y, as many as there are learnable
+weights w.  The set of all (w, parameters) is a graph over w and all parameters but Y, hence
+irreducible: any complex line between two parameter vectors stays inside the family.
+
+Linear networks are chains of matrix products (`numeric.chains.chain`), whose tapes are written by
+hand; those of every other program of polynomial operations are made from the program
+(`numeric.chains.programs`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation
+from numeric.chains.equations import EquationTapes
+from numeric.chains.lanes.tape import LaneSystem
+from numeric.instances import Instance
+
+if TYPE_CHECKING:
+    from numeric.chains.inputs import InputsForm
+
+Made = TypeVar("Made")
+
+
+class ParameterSystem(ABC):
+    """A square system of polynomial equations with parameters.
+
+    A *parameter vector* is one flat array; its entries for learnable cells are ignored, and those
+    of the labels Y are its last.
+
+    Attributes
+    ----------
+    allocation : Allocation
+    support : mapping of str to ndarray
+        0/1 masks of the weights that exist.
+    size : int
+        Length of a parameter vector.
+    y_at : int
+        Offset of Y in it.
+    """
+
+    allocation: Allocation
+    support: Mapping[str, np.ndarray]
+    size: int
+    y_at: int
+
+    @cached_property
+    def _kept(self) -> dict[Hashable, Any]:
+        return {}
+
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` returns, computed once for the system and a key, and kept with it."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]  # type: ignore[no-any-return]
+
+    @property
+    def network(self) -> Network:
+        """The network of the allocation."""
+        return self.allocation.network
+
+    @property
+    def unknowns(self) -> int:
+        """Number r of learnable weights, which is the number of equations."""
+        return self.allocation.size
+
+    # -- parameter vectors -------------------------------------------------------------------
+
+    @abstractmethod
+    def raw(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray,
+        keep_cells: bool = False,
+    ) -> np.ndarray:  # fmt: skip
+        """The parameter vector in original coordinates, any dtype, nothing rounded.
+
+        Learnable cells are 0 unless `keep_cells`.
+        """
+
+    def pack(self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """The parameter vector in the coordinates that paths are followed in."""
+        return self.raw(weights, X, Y)
+
+    @property
+    def constant_radii(self) -> np.ndarray:
+        """Bounds of the rounding errors of a double parameter vector's constant entries."""
+        return np.zeros(self.size)
+
+    @abstractmethod
+    def independent_samples(self, X: np.ndarray) -> np.ndarray:
+        """Indices of samples whose labels determine all labels."""
+
+    @abstractmethod
+    def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """From all labels Y those of some samples, in any ring."""
+
+    @property
+    @abstractmethod
+    def label_shape(self) -> tuple[int, int]:
+        """Shape of Y in a parameter vector."""
+
+    @abstractmethod
+    def equation_labels(self, parameters: np.ndarray) -> np.ndarray:
+        """The labels (r,) of the equations, of a parameter vector."""
+
+    def parameters(self, instance: Instance, chosen: np.ndarray | None = None) -> np.ndarray:
+        """The (real) parameter vector of an instance; `chosen` are its independent samples."""
+        if chosen is None:
+            chosen = self.independent_samples(instance.X)
+        Y = self.label_columns(instance.labels, chosen)
+        return self.pack(instance.weights, instance.X[:, chosen], Y)
+
+    @abstractmethod
+    def random(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A random complex parameter vector and one root of it.
+
+        The labels are the student's own at random complex learnable weights.
+
+        Returns
+        -------
+        parameters : ndarray of complex, shape (size,)
+        root : ndarray of complex, shape (r,)
+        """
+
+    def random_student(
+        self, samples: int, rng: np.random.Generator
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """Random complex weights and samples, and the learnable weights among the first."""
+
+        def gaussian(shape: tuple[int, int], scale: float) -> np.ndarray:
+            pair = rng.standard_normal((2, *shape)) * scale
+            return (pair[0] + 1j * pair[1]) / np.sqrt(2.0)
+
+        network = self.network
+        weights = {n: gaussian(s, s[1] ** -0.5) for n, s in network.shapes.items()}
+        for name, mask in self.support.items():
+            weights[name] = weights[name] * mask
+        X = gaussian((network.input_shape[0], samples), 1.0)
+        root = np.array([weights[name][i, j] for name, i, j in self.allocation.cells])
+        return weights, X, root
+
+    @abstractmethod
+    def turned(self, parameters: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """A random equivalent parameter vector: the same roots, another line to it."""
+
+    # -- values --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def residuals(self, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals (k, r) and Jacobians (k, r, r) at weights w (k, r).
+
+        Residuals are labels minus those of `parameters`.  Results are in the common type of both,
+        of any precision.
+        """
+
+    @abstractmethod
+    def term_sizes(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Sizes (r,) of the terms that cancel in the residuals at w (r,)."""
+
+    # -- tapes ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def equations_as_tapes(self, lifted: bool) -> EquationTapes:
+        """The equations in the weights, or those with states as unknowns too."""
+
+    @abstractmethod
+    def labels_as_tape(self) -> tuple[np.ndarray, int, int]:
+        """The tape of the labels Y of a parameter vector, their slot, and the number of slots."""
+
+    @abstractmethod
+    def lane_system(self, order: int, lifted: bool) -> LaneSystem:
+        """The tracker's system for series of an order; `lifted` has states as unknowns too."""
+
+    @abstractmethod
+    def curve_system(self, order: int) -> LaneSystem:
+        """The system of the curves of labels: see `numeric.chains.lanes.curve`."""
+
+    def curve_parameters(
+        self, parameters: np.ndarray, direction: np.ndarray, section: np.ndarray
+    ) -> np.ndarray:
+        """The parameters of `curve_system`: of a direction V of labels and a section Q."""
+        return np.concatenate([parameters, direction, section.ravel()]).astype(complex)
+
+    @property
+    def has_states(self) -> bool:
+        """Whether there is a system with states as unknowns."""
+        return False
+
+    @property
+    def states(self) -> int:
+        """Number of states that are unknowns of the lifted system."""
+        return 0
+
+    def coordinates(self, parameters: np.ndarray, w: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """The coordinates of ``lane_system(order, False)`` at weights w with some states."""
+        return w
+
+    def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
+        """The form in few unknowns (`numeric.chains.inputs`), if there is one."""
+        return None
