@@ -77,7 +77,7 @@ def test_bad_engines_are_named():
     """Unknown engines and networks without polynomials are bad input."""
     with pytest.raises(InputError, match="`engine` \\('magic'\\)"):
         InstanceCounter(Problem(NET, {}), "magic")
-    with pytest.raises(InputError, match="is for linear networks, not for a shallow ReLU"):
+    with pytest.raises(InputError, match="linear and polynomial networks, not for a shallow ReLU"):
         InstanceCounter(Problem(ShallowReLU(q=1, n=1, d=1, m=1), {}), "homotopy")
     with pytest.raises(InputError, match="is for relu networks"):
         InstanceCounter(Problem(NET, {}), "complementarity")
