@@ -59,7 +59,8 @@ def assert_uniform(spec, shape, support, seed=0):
     """A chi-square test against the enumeration, with a fixed seed."""
     support_set = every(spec, shape, support)
     rng = random.Random(seed)
-    tally = Counter(spec.draw(shape, rng, support).tobytes() for _ in range(30 * len(support_set)))
+    draws = many(30) * len(support_set)
+    tally = Counter(spec.draw(shape, rng, support).tobytes() for _ in range(draws))
     assert set(tally) <= set(support_set)
     if len(support_set) > 1:
         assert chisquare([tally[mask] for mask in support_set]).pvalue > 1e-3
@@ -161,7 +162,7 @@ def test_a_cap_of_one_gives_uniform_permutations():
     """With one cell a row and a column all 24 permutations of 4 are equally likely."""
     spec = RandomCells(4, max_per_row=1, max_per_column=1)
     rng = random.Random(5)
-    tally = Counter(spec.draw((4, 4), rng).tobytes() for _ in range(2400))
+    tally = Counter(spec.draw((4, 4), rng).tobytes() for _ in range(many(2400)))
     assert len(tally) == 24
     assert chisquare(list(tally.values())).pvalue > 1e-3
 
