@@ -23,13 +23,11 @@ from algebra.certificates.certificate import (
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.on_ranks import OnRanks, certified
 from algebra.certificates.reach_of_laws import beyond
-from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.certify import certify_linear, generic_ranks, why_minimal
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
-from algebra.problems.reachability import labels_vanish
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.theorems.statements import what_theorems_say
@@ -45,11 +43,10 @@ def certify_activated(problem: Problem, effort: Effort) -> Certificate:
         return replace(found, problem=problem)
 
     def decide() -> Certificate:
-        if labels_vanish(network, problem.support):
-            return vanishing_certificate(problem, effort.seed)
         return _ActivationCertifier(problem, network, effort).run()
 
-    return certified(problem, what_theorems_say(network, problem.allocation), decide)
+    theorems = what_theorems_say(network, problem.allocation)
+    return certified(problem, effort, theorems, decide, can_vanish=True)
 
 
 class _ActivationCertifier(OnRanks):

@@ -54,6 +54,17 @@ class Claim:
     evidence: Fields
     printed: tuple[str, ...] = ()
 
+    def check_numbers(self, **right: int) -> None:
+        """Check fields that follow from the problem and its ranks.
+
+        Raises
+        ------
+        CheckFailed
+        """
+        for name, value in right.items():
+            if getattr(self, name) != value:
+                raise CheckFailed(name, f"says {getattr(self, name)}; it is {value}")
+
     def check_law(self) -> None:
         """Check that the verdict is known for laws like the problem's.
 

@@ -10,9 +10,11 @@ from typing import Any
 
 from algebra.certificates.certificate import DISCRETE, MAXIMAL, UNDECIDED, Certificate
 from algebra.certificates.family import Effort
+from algebra.certificates.vanishing import vanishing_certificate
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
+from algebra.problems.reachability import labels_vanish
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import all_cells, everything_learns, random_point
 from algebra.ranks.minors import minor_in_time, none_found
@@ -25,20 +27,31 @@ _LARGEST_POINT = 20_000
 
 
 def certified(
-    problem: Problem, theorems: Mapping[str, str], decide: Callable[[], Certificate]
+    problem: Problem,
+    effort: Effort,
+    theorems: Mapping[str, str],
+    decide: Callable[[], Certificate],
+    *,
+    can_vanish: bool = False,
 ) -> Certificate:
     """The frame of a family's certification: the problem, the theorems, the law's note, the time.
 
     Parameters
     ----------
     problem : Problem
+    effort : Effort
     theorems : mapping of str to str
         What each theorem, as stated, says of it.
     decide : callable
         Returns a certificate of the problem, or of one with the same verdict.
+    can_vanish : bool, optional
+        Whether structural zeros without a path make every label 0; then nothing else is decided.
     """
     start = time.monotonic()
-    found = decide()
+    if can_vanish and labels_vanish(problem.network, problem.support):
+        found = vanishing_certificate(problem, effort.seed)
+    else:
+        found = decide()
     law = () if problem.distribution.is_continuous else (DISCRETE,)
     notes = tuple(dict.fromkeys((*law, *found.notes)))
     seconds = time.monotonic() - start

@@ -46,7 +46,6 @@ from algebra.certificates.certificate import (
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.columns import whole_column
 from algebra.linear.dual_bases import dual_order
 from algebra.linear.enclosed import enclosed_evidence
@@ -64,7 +63,6 @@ from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
-from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import sentences
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
@@ -113,11 +111,10 @@ def certify_linear(
     """
 
     def decide() -> Certificate:
-        if labels_vanish(problem.network, problem.support):
-            return vanishing_certificate(problem, effort.seed)
         return _Case(problem, effort, ranks or generic_ranks(problem, effort.seed), peers).run()
 
-    return certified(problem, what_theorems_say(problem.network, problem.allocation), decide)
+    theorems = what_theorems_say(problem.network, problem.allocation)
+    return certified(problem, effort, theorems, decide, can_vanish=True)
 
 
 class _Case(OnRanks):

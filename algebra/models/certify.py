@@ -43,7 +43,7 @@ from algebra.theorems.statements import what_theorems_say
 def certify_program(problem: Problem, effort: Effort) -> Certificate:
     """Decide an allocation of a program if possible."""
     theorems = what_theorems_say(problem.network, problem.allocation)
-    return certified(problem, theorems, lambda: _decided(problem, effort))
+    return certified(problem, effort, theorems, lambda: _decided(problem, effort))
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:

@@ -94,7 +94,7 @@ def target_rank(network: NormNet, seed: int = 0) -> GenericRank:
 def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
     """Verdict on an allocation; limits and tools are used for linear nets."""
     theorems = {"norm.1": theorem_1(problem)}
-    return certified(problem, theorems, lambda: _decided(problem, effort))
+    return certified(problem, effort, theorems, lambda: _decided(problem, effort))
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:

@@ -94,9 +94,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     else:
         _check_counting(claim, r, again, checklist)
     evidence.finish()
-    for name, right in (("rank", rank), ("prime", prime)):
-        if getattr(claim, name) != right:
-            raise CheckFailed(name, f"says {getattr(claim, name)}; it is {right}")
+    claim.check_numbers(rank=rank, prime=prime)
     if (claim.error_bound == 0) != certain:
         raise CheckFailed("error_bound", "does not fit what the verdict rests on")
 

@@ -17,12 +17,10 @@ from typing import Any
 from algebra.certificates.certificate import INTERMEDIATE, UNDECIDED, Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.vanishing import vanishing_certificate
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
 from algebra.phases import phase
 from algebra.problems.problem import Problem
-from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
 from algebra.ranks.budgets.lines import sentences
 from algebra.ranks.generic_rank import network_rank
@@ -33,13 +31,8 @@ from algebra.time_limits import OutOfTime
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:
     """Decide an allocation of a shallow ReLU net if possible."""
-
-    def decide() -> Certificate:
-        if labels_vanish(problem.network, problem.support):
-            return vanishing_certificate(problem, effort.seed)
-        return _decided(problem, effort)
-
-    return certified(problem, what_theorems_say(problem.network, problem.allocation), decide)
+    theorems = what_theorems_say(problem.network, problem.allocation)
+    return certified(problem, effort, theorems, lambda: _decided(problem, effort), can_vanish=True)
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:

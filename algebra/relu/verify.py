@@ -59,9 +59,7 @@ def verify_relu(data: object, effort: Effort) -> Verification:
 
 def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
     """Fields that follow from the problem."""
-    for name, right in (("rank", rank), ("prime", prime), ("error_bound", 0)):
-        if getattr(claim, name) != right:
-            raise CheckFailed(name, f"says {getattr(claim, name)}; it is {right}")
+    claim.check_numbers(rank=rank, prime=prime, error_bound=0)
     if claim.generic_root_count is not None:
         raise CheckFailed("generic_root_count", "a ReLU net has no such count")
 

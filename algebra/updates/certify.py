@@ -64,7 +64,7 @@ def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict
     masks = cells_instead(plain)
     simpler = with_cells(plain, masks)
     if simpler.updates:
-        found = certified(problem, {}, _UpdateCertifier(simpler, effort, certify_cells).run)
+        found = certified(problem, effort, {}, _UpdateCertifier(simpler, effort, certify_cells).run)
     else:
         found = certify_cells(simpler, effort)
     return replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.certificates.certificate import DISCRETE
+from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified, rank_evidence, root_evidence
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linalg.modular import rank
@@ -62,6 +63,8 @@ def test_the_frame_of_certification(weights):
     problem = Problem(NET, {"W": [[1, 0], [0, 1]]}, distribution=Distribution(weights=weights))
     inner = vanishing_certificate(Problem(NET, {"W": [[1, 0], [0, 0]]}), 3)
     notes = () if weights == "normal" else (DISCRETE,)
-    found = certified(problem, {"1": "silent"}, lambda: replace(inner, notes=(*notes, "one")))
+    found = certified(
+        problem, Effort(), {"1": "silent"}, lambda: replace(inner, notes=(*notes, "one"))
+    )
     assert found.problem is problem
     assert (found.theorems, found.notes, found.seed) == ({"1": "silent"}, (*notes, "one"), 3)
