@@ -76,7 +76,8 @@ export function plural(count, noun) {
  * @param {string} html
  */
 export function rendering(html) {
-  const frame = h("div", { class: "mp-result" });
+  // Where it is wider than its place, the keyboard scrolls it too.
+  const frame = h("div", { class: "mp-result", tabindex: 0, role: "group", "aria-label": "what the result says" });
   frame.innerHTML = html;
   return frame;
 }
