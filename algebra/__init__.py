@@ -7,7 +7,7 @@ certificates/   Verdicts, their evidence and checks; the proofs of verdicts are 
 children        Child processes: started, waited for and ended in one place
 declarations    Tables of files, declared as dataclasses: reading, and the JSON Schema
 design/         Optimal allocations for a goal, with proofs
-documents       What a result says, as plain data, and its renderings as text and HTML
+documents       The content of a result as plain data, and its renderings as text and HTML
 errors          Classes of errors, and short texts of values for their messages
 families        The families of networks: inspect, certify and verify by the family of a network
 identify/       Which weights do the data determine?

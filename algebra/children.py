@@ -33,7 +33,7 @@ _ROOT = str(Path(__file__).resolve().parents[1])
 # Set for a child: processes that it starts belong to its group.
 _MARK = "MATCHPROB_CHILD"
 # Length of the intervals of a wait, in seconds.
-LOOK = 0.1
+POLL_SECONDS = 0.1
 # Variables that pin the threads of numerical libraries; they act before these are loaded.
 ONE_THREAD = dict.fromkeys(
     (
@@ -150,7 +150,7 @@ def run_program(
     try:
         while (left := end - time.monotonic()) > 0:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                output, errors = process.communicate(timeout=min(left, LOOK, time_left()))
+                output, errors = process.communicate(timeout=min(left, POLL_SECONDS, time_left()))
                 return Ended(process.returncode, output, errors.decode(errors="replace"))
             check_time()
         raise TimeoutError(f"{command[0]} did not finish within {seconds:g} s")

@@ -1,10 +1,9 @@
-"""Documents: what a result says, once, as plain data.
+"""Documents: the content of a result as plain data, from which all renderings are made.
 
-A result says what it found in a `Document`: a title, facts, and tables, paragraphs and pictures
-made of characters; then what is known and why, what is open, what would decide it, and which verb
-to try next (`Explanation`).  Terminal, notebook, page and plain text are renderings of it; a
-document depends neither on a terminal nor on a drawing library, and names no command: a `Step` is
-a verb with options.
+A `Document` has a title, facts, and tables, paragraphs and pictures made of characters, and an
+`Explanation`: known facts with their reasons, the open question, its decision, and verbs to try
+next.  Terminal, notebook, page and plain text are renderings of it.  A document depends neither on
+a terminal nor on a drawing library, and contains no commands: a `Step` is a verb with options.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _NUMBER = re.compile(r"[≥≤±+\-–\[(]*[\d.,e+\-–∞\])%×/ ]*(of \d+)?")
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A text of its own.
+    """A separate text.
 
     Attributes
     ----------
@@ -72,7 +71,7 @@ class TextPicture:
     Attributes
     ----------
     rows : tuple of str
-        Of characters that are equally wide.
+        Rows of characters that are equally wide.
     title : str
     """
 
@@ -91,13 +90,13 @@ class Step:
     ----------
     verb : str
     purpose : str
-        What it would show.
+        The result to expect.
     options : mapping of str to value
-        By the names of the verb's options, with underscores.
+        Values by the names of the verb's options, with underscores.
     subject : str
-        The file it is about, if that is not the file that was asked about.
+        The file to which the verb applies, if it is not the file of the question.
     then : Step or None
-        A verb that follows, on what this one writes.
+        A verb that follows, applied to the file that this one writes.
     """
 
     verb: str
@@ -135,13 +134,13 @@ class Explanation:
     Attributes
     ----------
     known : tuple of str
-        What is known, and why.
+        Facts that are known, with their reasons.
     open : str
-        What is open, and which hypothesis fails; empty if nothing is open.
+        The open question, and the hypothesis that fails; empty if nothing is open.
     decided_by : str
-        What would decide it.
+        The result or the data that would decide it.
     steps : tuple of Step
-        What to try next.
+        Verbs to try next.
     """
 
     known: tuple[str, ...] = ()
@@ -150,7 +149,7 @@ class Explanation:
     steps: tuple[Step, ...] = ()
 
     def sentences(self) -> list[str]:
-        """What is known, open, and decides it."""
+        """The known facts, the open question and its decision."""
         out = list(self.known)
         out += [f"Open: {self.open}"] if self.open else []
         return out + ([f"Decided by: {self.decided_by}"] if self.decided_by else [])
@@ -174,19 +173,19 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Document:
-    """What a result says.
+    """The content of a result.
 
     Attributes
     ----------
     title : str
         The answer in one line.
     facts : mapping of str to value
-        Its main values by name; names have underscores for blanks.  None where one is not known.
+        Its main values by name; names have underscores for blanks.  None for an unknown value.
     parts : tuple of Paragraph, Table or TextPicture
         In order.
     why : Explanation
     tone : str
-        Of the title, as in `Paragraph`.
+        The tone of the title, as in `Paragraph`.
 
     Examples
     --------
@@ -211,7 +210,7 @@ class Document:
         }
 
     def mapped(self, change: Callable[[str], str]) -> Document:
-        """The same with every text changed, such as indices to names of units."""
+        """The document with every text changed, for instance from indices to names of units."""
 
         def of_part(part: Part) -> Part:
             if isinstance(part, Paragraph):
@@ -249,7 +248,7 @@ class Document:
 
 
 def _text_lines(part: Part) -> list[str]:
-    """A part as plain text; of a long table the first rows."""
+    """A part as plain text; a long table is cut after its first rows."""
     if isinstance(part, Paragraph):
         return [part.text]
     title = [part.title] if part.title else []
@@ -289,7 +288,7 @@ def _html_part(part: Part) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """A value as readers see it.
+    """The text of a value.
 
     Examples
     --------
@@ -305,7 +304,7 @@ def cell_text(value: Any) -> str:
 
 
 def is_numeric(cells: Sequence[str]) -> bool:
-    """Whether a column is of numbers, intervals and absent values.
+    """Whether a column contains only numbers, intervals and absent values.
 
     Examples
     --------

@@ -241,8 +241,8 @@ def certify(
 
 def _certify(problem: Problem, effort: Effort) -> Certificate:
     if problem.updates:
-        # Problems in which matrices learn by updates, for all networks; an equivalent problem of
-        # cells is passed on.
+        # Problems in which matrices learn by updates, for all networks.  An equivalent problem of
+        # cells is certified by `_certify`.
         from algebra.updates.certify import certify_updates
 
         return certify_updates(problem, effort, _certify)
@@ -376,7 +376,7 @@ def written_form(
     numbers : GivenNumbers, optional
         An instance; without one all data are symbols.
     seed : int, optional
-        Of the activation pattern, where the network has one.
+        Seed of the activation pattern, if the network has one.
 
     Returns
     -------

@@ -56,7 +56,7 @@ class Adam:
         return np.asarray(rate * mean / (np.sqrt(spread) + self._tiny))
 
     def take(self, rows: np.ndarray) -> Adam:
-        """The state of some variables, selected along the first axis; `self` where all are."""
+        """The state of some variables, selected along the first axis; `self` if all are."""
         if len(rows) == len(self._first):
             return self
         part = Adam(self._first[rows], self._tiny)

@@ -1,10 +1,10 @@
 r"""Multipliers for bases under several kinds of caps, from a linear program.
 
 The linear program minimizes the cost over the points x of the matroid's base polytope that
-keep all caps.  The polytope has a rank inequality x(F) ≤ r(F) for each flat F; violated ones are
-added as cuts.  They are found along the chains of flats of two greedy runs [1]_: one in
-the order of the reduced costs (at the optimum its chain supports the Lagrangian bound), one in
-the order of x.  The dual values of the caps are the multipliers; x suggests elements to try.
+satisfy all caps.  The polytope has a rank inequality x(F) ≤ r(F) for each flat F; violated
+inequalities are added as cuts.  They are found along the chains of flats of two greedy runs [1]_:
+one in the order of the reduced costs (at the optimum its chain supports the Lagrangian bound), one
+in the order of x.  The dual values of the caps are the multipliers; x suggests elements to try.
 
 This module proves nothing: `algebra.matroids.branch_and_bound` rounds the multipliers and
 computes the bound that they give in integers.
@@ -64,7 +64,7 @@ class CapRelaxation:
         """Multipliers and values, given the elements that are fixed."""
         solution = self._solve(state, elastic=False)
         if solution is None:
-            # No point keeps the caps: use the duals of the least violation, scaled up.
+            # No point satisfies the caps: use the duals of the least violation, scaled up.
             solution = self._solve(state, elastic=True)
             if solution is None:
                 return self._hint(np.zeros(len(self.limits)), np.zeros(len(self.costs)))

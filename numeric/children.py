@@ -18,7 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from algebra.children import LOOK, end_child, start_child
+from algebra.children import POLL_SECONDS, end_child, start_child
 from algebra.time_limits import check_time
 
 _LINE_LIMIT = 2**28  # bytes; larger than any list of solutions
@@ -119,7 +119,7 @@ class Child:
         while (end := self._unread.find(b"\n", searched)) < 0:
             searched = len(self._unread)
             if searched > _LINE_LIMIT:
-                raise ChildCrashed(f"{self.name} writes a line without end")
+                raise ChildCrashed(f"{self.name} wrote {searched} bytes without the end of a line")
             poll = select.poll()
             poll.register(self._source, select.POLLIN)
             if self._unsent:
@@ -127,12 +127,12 @@ class Child:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise ChildTimeout(f"{self.name} did not answer within {timeout:g} s")
-            events = dict(poll.poll(1000 * min(left, LOOK)))
+            events = dict(poll.poll(1000 * min(left, POLL_SECONDS)))
             check_time()
             if self._source.fileno() in events:
                 chunk = self._source.read(1 << 16)
                 if chunk == b"":
-                    raise ChildCrashed(f"{self.name} {self.last_words()}")
+                    raise ChildCrashed(f"{self.name} {self.how_it_ended()}")
                 self._unread += chunk or b""
             elif events:
                 self._send()
@@ -173,7 +173,7 @@ class Child:
         os.close(self._lifeline)
         self._messages.close()
 
-    def last_words(self) -> str:
+    def how_it_ended(self) -> str:
         """How the child ended, and the end of its output on stderr."""
         try:
             code = self._process.wait(1.0)

@@ -5,8 +5,8 @@ change δ of the labels moves the match by at most ``|δ| / σ``, where σ is th
 singular value of J (for r > dm the nearest match is meant).  The relative condition number of w
 as a function of the labels is ``|Y| / (|w| σ)``, with Euclidean norms [1]_.
 
-J is computed over Q at rational weights, and in balls for analytic activations.  With
-G = JᵀJ or J Jᵀ, whichever is smaller, and q its size, M = G⁻¹ is positive definite and for every p
+J is computed over Q at rational weights, and in balls for analytic activations.  Let G be the
+smaller of JᵀJ and J Jᵀ, and q its size.  Then M = G⁻¹ is positive definite and for every p
 
     (tr Mᵖ / q)^(1/p)  ≤  σ⁻²  ≤  (tr Mᵖ)^(1/p),
 
@@ -59,7 +59,7 @@ class Bounds:
         return self.low <= value <= self.high
 
 
-def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
+def rational_jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
     """The derivative of vec(Y) with respect to the learnable weights over Q, dm×r.
 
     Parameters
@@ -138,7 +138,7 @@ def _least(G: arb_mat, q: int) -> Bounds | None:
         M = G.inv()
     except ZeroDivisionError:
         return None
-    # Scaled before each square; `log` is the logarithm of the accumulated scale, per power.
+    # M is scaled before it is squared; the accumulated scale is exp(`log` · `power`).
     log, power = arb(0), 1
     for _ in range(_SQUARINGS):
         size = M.trace().mid()
@@ -191,10 +191,19 @@ def conditions(
     instance : Instance
     solution : sequence of float
         Learnable weights in the allocation's order.
+
+    Returns
+    -------
+    smallest : Bounds or None
+        Bounds of σ (`smallest_singular_value`).
+    relative : Bounds or None
+        Bounds of the relative condition number (`relative_condition`).
     """
     values = list(to_rational(np.asarray(solution, float)))
     smallest = smallest_singular_value(
-        partial(_balls, instance, values) if _is_analytic(instance) else jacobian(instance, values)
+        partial(_balls, instance, values)
+        if _is_analytic(instance)
+        else rational_jacobian(instance, values)
     )
     return smallest, relative_condition(instance, values, smallest)
 

@@ -1,6 +1,7 @@
-"""The counts of many instances: how many real solutions, which instances are open, and why.
+"""The counts of many instances: numbers of real solutions, and the instances that are open.
 
-Why an instance is open is its `Reason`, never read from its note.
+An instance is open if its count is undetermined.  Its `Reason` says why; the note is text for
+readers only.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from algebra.results import Result, done_of
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
 from numeric.instances import GivenInstance, Instance, draw_instance
 
-# Instances up to which each has a row.
+# Largest number of instances for which the table has a row for each.
 _MOST_ROWS = 40
 # Characters of the longest bar of a histogram.
 _BAR = 40
@@ -28,8 +29,8 @@ _BAR = 40
 _WHY = {
     Reason.SEARCHED: "a search found no real solution, which does not show that there is none",
     Reason.FAILED: "fewer solutions were found than exist, or the method did not finish",
-    Reason.LOST: "the time was over or a process died, so nothing is known about them",
-    Reason.FOUND_ONE: "some real solutions are certain, and others may be missing",
+    Reason.LOST: "the time limit was reached or a process ended, so nothing is known about them",
+    Reason.FOUND_ONE: "some real solutions are certified, and others may be missing",
 }
 NO_COUNT = "no count: analytic equations have no finite number of complex solutions"
 
@@ -47,7 +48,7 @@ class CountResult(Result):
     root_count_source : str
         Where the generic root count comes from.
     root_count_certainty : CountCertainty or None
-        How sure it is: proved, a bound on the probability that it is wrong, or numerical.
+        Its certainty: proved, a bound on the probability that it is wrong, or numerical.
     seconds : float
         Wall time of the whole call.
     requested : int
@@ -127,7 +128,7 @@ class CountResult(Result):
         }
 
     def document(self) -> Document:
-        """Number of instances for each number of real solutions, and how sure it is."""
+        """Number of instances for each number of real solutions, and its certainty."""
         return _document(self)
 
 
@@ -170,7 +171,10 @@ def histogram_table(tally: Mapping[int, int], of: str) -> Table:
 
 
 def surplus_of(problem: Problem | None) -> int:
-    """How many more weights than labels; 0 where there are not more, or it differs by trial."""
+    """The number of learnable weights minus the number of labels.
+
+    0 if it is negative, if each trial draws its allocation, or if the network is not linear.
+    """
     if problem is None or problem.is_random or not problem.network.is_linear:
         return 0
     return max(problem.allocation.size - problem.network.outputs, 0)
@@ -179,18 +183,24 @@ def surplus_of(problem: Problem | None) -> int:
 def complete_counts(
     verb: str, problem: Problem, counts: Sequence[InstanceCount], used: str, **again: Any
 ) -> tuple[str, list[Step]]:
-    """What would decide open instances, and the steps to it.
+    """The computation that would decide open instances, and suggested steps.
 
     Parameters
     ----------
     verb : str
+        The verb of the steps.
     problem : Problem
     counts : sequence of InstanceCount
-        The open ones.
+        The open instances.
     used : str
-        The engine.
+        Name of the engine that was used.
     **again
-        Options of the verb.
+        Options of the verb in every step.
+
+    Returns
+    -------
+    decided_by : str
+    steps : list of Step
     """
     if problem.network.equations_are == "analytic":
         return NO_COUNT, []
@@ -238,12 +248,12 @@ def _document(found: CountResult) -> Document:
             "note": [c.note for c in found],
         }
         parts = (*parts, Table(columns))
-    why = _why(found) if found.given is None else _one_of_ones_own(found)
+    why = _why(found) if found.given is None else _why_given(found)
     return Document(title, facts, parts, why, tone="strong")
 
 
 def _why(found: CountResult) -> Explanation:
-    """What counted instances show."""
+    """The explanation of the counts of drawn instances."""
     known = []
     roots, total = found.generic_root_count, len(found)
     complete = total - found.undetermined
@@ -299,8 +309,8 @@ def _why(found: CountResult) -> Explanation:
     return Explanation(tuple(known), words, decided_by, tuple(steps))
 
 
-def _one_of_ones_own(found: CountResult) -> Explanation:
-    """What the count of an instance that was given says."""
+def _why_given(found: CountResult) -> Explanation:
+    """The explanation of the count of an instance that the user gave."""
     assert found.given is not None
     (count,) = found.instances
     known = []

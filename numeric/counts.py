@@ -43,8 +43,8 @@ class Reason(StrEnum):
     FAILED = "failed"
     """The method did not finish, and would not finish when repeated."""
     LOST = "lost"
-    """A child process died or the time limit of the call was reached: the count says nothing of
-    the instance and is not kept."""
+    """A child process ended or the time limit of the call was reached: the count says nothing
+    about the instance and is not stored."""
 
 
 class Solutions(tuple[tuple[float, ...], ...]):
@@ -73,7 +73,9 @@ class Solutions(tuple[tuple[float, ...], ...]):
         self = super().__new__(cls, (tuple(row) for row in rows))
         self.cells = tuple(cells)
         if self.cells and any(len(row) != len(self.cells) for row in self):
-            raise InputError(f"`cells` ({len(self.cells)}) must be as many as weights")
+            raise InputError(
+                f"`cells` has {len(self.cells)} entries: each of `rows` must have as many weights"
+            )
         return self
 
     def __getnewargs__(self) -> tuple[Any, ...]:
@@ -89,7 +91,10 @@ class Solutions(tuple[tuple[float, ...], ...]):
         """
         cell = (matrix, row, column)
         if cell not in self.cells:
-            raise InputError(f"`{matrix}[{row},{column}]` is none of the learnable weights here")
+            raise InputError(
+                f"`{matrix}[{row},{column}]` is not among the {len(self.cells)} learnable weights "
+                "of these solutions"
+            )
         at = self.cells.index(cell)
         return tuple(weights[at] for weights in self)
 
@@ -133,8 +138,8 @@ class InstanceCount:
         Result of the first paper's procedure on the instance, if an engine follows it:
         True if one of its runs converged.  It is not evidence.
     reason : Reason, optional
-        The evidence of the count.  The default is `COUNTED` for a complete count, `FOUND` for an
-        incomplete one with a real solution, and `FAILED` for an incomplete one without.
+        The evidence of the count.  The default is `COUNTED` for a complete count, `FOUND_ONE` for
+        an undetermined one with a real solution, and `FAILED` for an undetermined one without.
     """
 
     index: int
@@ -149,7 +154,7 @@ class InstanceCount:
     certified: int = 0
     seconds: float = 0.0
     paper_match: bool | None = None
-    reason: Reason | None = None  # never None once made
+    reason: Reason | None = None  # never None after construction
 
     def __post_init__(self) -> None:
         if self.reason is None:

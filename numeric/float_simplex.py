@@ -1,8 +1,8 @@
 """A guess in doubles of the final basis of a linear program, which exact arithmetic then checks.
 
 A dense two-phase simplex method on a NumPy tableau.  The result is only a starting basis for
-`algebra.linalg.rational_lp.maximize`: an error through rounding or cycling costs time and cannot
-change the answer.
+`algebra.linalg.rational_lp.RationalProgram.maximize`: an error by rounding or cycling costs time
+and cannot change the answer.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _pivot(table: np.ndarray, reduced: np.ndarray, basis: list[int], i: int, c: 
 
 
 def guesses(rows: Sequence[Sequence[fmpq]]) -> BasisGuess:
-    """Guesses for programs with columns of these rows (`algebra.linalg.rational_lp`)."""
+    """The guesses for programs whose columns are columns of `rows` (`BasisGuess`)."""
     whole = np.array([[nearest_double(entry) for entry in row] for row in rows])
 
     def guess(

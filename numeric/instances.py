@@ -79,16 +79,22 @@ class Instance:
     def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Student weights, X and Y as arrays of `flint.fmpq`.
 
-        A double is a rational number, so this is the very same instance, but for measured
-        weights without jitter, which are the numbers themselves; Y is the teacher's output
-        without rounding.
+        A double is a rational number, so these numbers are the same instance.  One exception:
+        measured weights without jitter are the exact numbers of the problem, not their doubles.
+        Y is the teacher's output without rounding.
         """
         return self.exact_on(None)
 
     def exact_on(
         self, samples: Sequence[int] | None
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-        """The same with some of the samples only, and their labels; None means all of them."""
+        """As `exact`, with some of the samples and their labels; None means all samples.
+
+        Raises
+        ------
+        NotKnown
+            If the activation is not a polynomial: then the labels are not rational.
+        """
         network, X = self.problem.network, self.X
         if samples is not None:
             network, X = network.with_samples(len(samples)), X[:, samples]
@@ -103,11 +109,12 @@ class Instance:
 
     @property
     def spanning_samples(self) -> list[int] | None:
-        """Samples that span all others, exactly, where a linear network has more than it needs.
+        """Samples that span all others, exactly, if a linear network has more than it needs.
 
-        The labels of a linear network are Y = A X, and those of the teacher are such labels: a
-        student that reproduces them on a basis of the samples' span reproduces them all.  None
-        means all samples: few, not of a linear network, or without a basis among the first ones.
+        The labels of a linear network are Y = A X, and so are the teacher's: a student that
+        reproduces them on a basis of the samples' span reproduces all of them.  None means that
+        all samples are needed: there are few, the network is not linear, or the first samples
+        contain no basis.
         """
         network = self.problem.network
         enough = network.determining_samples
@@ -117,8 +124,8 @@ class Instance:
         return basis if len(basis) == enough else None
 
     @property
-    def given_by(self) -> Mapping[str, np.ndarray] | None:
-        """The teacher's weights, exactly as they are known; None if labels are given instead."""
+    def known_teacher(self) -> Mapping[str, np.ndarray] | None:
+        """The teacher's weights, exact; None if labels are given without a teacher."""
         return self.teacher
 
     @cached_property
@@ -225,11 +232,11 @@ class GivenInstance(Instance):
 
     @property
     def spanning_samples(self) -> list[int] | None:
-        """All: labels that are given need not follow from those of other samples."""
+        """None, all samples: a given label need not follow from those of other samples."""
         return None
 
     @property
-    def given_by(self) -> Mapping[str, np.ndarray] | None:
+    def known_teacher(self) -> Mapping[str, np.ndarray] | None:
         """The teacher's weights over Q."""
         return self.numbers.teacher
 
@@ -339,7 +346,7 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
 
 
 def draw_allocation(problem: Problem, seed: int, index: int) -> Allocation:
-    """The allocation of one trial; where it is not random nothing is drawn."""
+    """The allocation of one trial; the problem's own if that is not random."""
     if not problem.is_random:
         return problem.allocation
     key = stream(seed, index, "allocation").integers(0, 2**32, size=4).tolist()
@@ -349,7 +356,7 @@ def draw_allocation(problem: Problem, seed: int, index: int) -> Allocation:
 def with_measured(
     values: Values, drawn: Mapping[str, np.ndarray], standard: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Drawn weights with the measured ones put in.
+    """Drawn weights, with the measured weights in their cells.
 
     Parameters
     ----------

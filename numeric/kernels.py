@@ -37,7 +37,7 @@ import numba
 import numpy as np
 from numba.types import unliteral
 
-from algebra.children import LOOK
+from algebra.children import POLL_SECONDS
 from algebra.time_limits import can_end, check_time
 from numeric.caches import cache_folder
 
@@ -133,7 +133,7 @@ def _endable(kernel: Any) -> Any:
         while True:
             check_time()
             with suppress(TimeoutError):
-                return made.result(LOOK)
+                return made.result(POLL_SECONDS)
 
     kernel._compile_for_args = compile_endably
     return kernel

@@ -62,8 +62,9 @@ class Damping:
     floor: float = 1e-300
 
 
-# For losses of ReLU nets and of training: slower than the default, and safe in null directions.
-PATIENT = Damping(better=1 / 3, worse=4.0, least=1e-12, most=1e12, floor=1e-9)
+# For losses of ReLU nets and of training: slower than the default, and stable along variables
+# without effect.
+CAUTIOUS = Damping(better=1 / 3, worse=4.0, least=1e-12, most=1e12, floor=1e-9)
 
 
 def levenberg_marquardt(

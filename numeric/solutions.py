@@ -107,7 +107,9 @@ def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> 
     for solution in solutions:
         w = np.asarray(solution, float)
         if w.shape != before.shape:
-            raise InputError(f"a solution has {w.size} weights, the allocation {len(cells)}")
+            raise InputError(
+                f"`solutions`: one has {w.size} weights, the allocation has {len(cells)}"
+            )
         moved = w - before
         out.append(
             SolutionCost(

@@ -89,8 +89,9 @@ def main(arguments: list[str]) -> int:
     """Compile the named groups, or all, in processes; after ``--here`` in this process."""
     is_here = arguments[:1] == ["--here"]
     groups = arguments[is_here:] or list(GROUPS)
-    if not set(groups) <= set(GROUPS):
-        print(f"groups: {', '.join(GROUPS)}", file=sys.stderr)
+    unknown = [group for group in groups if group not in GROUPS]
+    if unknown:
+        print(f"unknown group `{unknown[0]}`: use {', '.join(GROUPS)}", file=sys.stderr)
         return 2
     if is_here:
         for group in groups:

@@ -106,7 +106,7 @@ def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
         return
     row = stuck_output(claim.problem, moving, seed)
     if row is not None:
-        text = f"output {row} cannot follow, as {network.activation} is bounded on a side: MP < 1"
+        text = f"output {row} cannot match every teacher: {network.activation} is bounded on a side"
         raise CheckFailed("verdict", text)
 
 
@@ -260,7 +260,7 @@ def check_stuck(checker: ClaimChecker, moving: Allocation, row: int | None, know
         raise CheckFailed(
             place, f"output {row} may match every teacher, or reads only units that are always 0"
         )
-    text = f"output {row} cannot follow, as {network.activation} is bounded on a side: MP < 1"
+    text = f"output {row} cannot match every teacher: {network.activation} is bounded on a side"
     checker.say(place, PROVED, text)
     checker.say(
         "verdict",

@@ -69,7 +69,7 @@ class Certificate(Result):
     out_of_time : bool
         Whether a time limit ended a computation that might have decided it; not in the file.
     limits : Limits
-        Of the call that made it; not in the file.
+        The limits of the call that made it; not in the file.
     """
 
     problem: Problem
@@ -119,7 +119,7 @@ class Certificate(Result):
         return json.dumps(self.to_dict(), indent=1) + "\n"
 
     def document(self) -> Document:
-        """The verdict and what it rests on."""
+        """The verdict and its evidence."""
         return _document(self)
 
 
@@ -153,7 +153,7 @@ def _document(found: Certificate) -> Document:
 
 
 def certainty(found: Certificate) -> str:
-    """What is proved and what is not."""
+    """The certainty of the ranks, and of the number N of solutions."""
     bound = found.error_bound
     if bound:
         text = f"rank: error at most {bound.numerator / bound.denominator:.1e}"
@@ -295,10 +295,8 @@ def _explained(found: Certificate) -> Explanation:
     # Loaded here, as below: few verdicts need it.
     from algebra.systems.forms import beyond_counting
 
-    is_hopeless = beyond_counting(found.problem.allocation) is not None
-    longest = (
-        () if is_hopeless else (step("certify", "more time for the count", timeout=more_time),)
-    )
+    is_beyond = beyond_counting(found.problem.allocation) is not None
+    longest = () if is_beyond else (step("certify", "more time for the count", timeout=more_time),)
     least = found.root_count_at_least
     if least is not None:
         known.append(f"N ≥ {least}: this many complex solutions were found numerically.")
@@ -317,7 +315,7 @@ def _explained(found: Certificate) -> Explanation:
 
 
 def _of_program(found: Certificate) -> Explanation:
-    """A verdict on a program that was read from a file: only ranks are known."""
+    """The explanation of a verdict on a program that was read from a file: only ranks are known."""
     inspect = step("inspect", "the ranks, and why they are exact or not")
     if found.verdict == MINIMAL:
         why = _minimal(found, False)
@@ -497,7 +495,7 @@ def _intermediate(
 
 
 def _of_updates(found: Certificate) -> Explanation:
-    """A verdict where matrices learn by updates."""
+    """The explanation of a verdict on a problem in which matrices learn by updates."""
     learning = found.problem.learning
     size, gauge = learning.size, learning.size - learning.dimension
     what = plural(size, f"{size} learnable parameter")

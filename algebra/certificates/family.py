@@ -109,5 +109,5 @@ class Family(ABC):
         """
 
     def forms(self) -> Mapping[str, Callable[[Allocation], SymbolicSystem]]:
-        """Equations of its own beside the lifted forms (`algebra.systems.written`), by name."""
+        """Forms of equations of this family only, by name; see also `algebra.systems.written`."""
         return {}

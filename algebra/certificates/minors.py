@@ -10,6 +10,7 @@ from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
 from algebra.certificates.fields import Fields
 from algebra.certificates.fields import cells as read_cells
+from algebra.errors import shown
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
@@ -26,18 +27,21 @@ def read_minor(fields: Fields, problem: Problem) -> Minor:
     Raises
     ------
     CheckFailed
+        If it is no square submatrix of the Jacobian, or larger than `LARGEST`.
     """
     network = problem.network
     number, rows = fields.whole("number", 0), fields.wholes("rows", 0)
     columns = read_cells(fields.raw("columns"), fields.at("columns"))
     fields.finish()
     if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
-        raise CheckFailed(fields.at("rows"), f"are not different labels of {network.outputs}")
+        text = f"must be different labels from 0 to {network.outputs - 1}, not {shown(rows)}"
+        raise CheckFailed(fields.at("rows"), text)
     if len(rows) > LARGEST:
-        raise CheckFailed(fields.at("rows"), f"are more than {LARGEST}")
+        raise CheckFailed(fields.at("rows"), f"has {len(rows)} entries, more than {LARGEST}")
     outside = set(columns) - set(all_cells(network, problem.support))
     if outside or len(set(columns)) != len(columns) or len(columns) != len(rows):
-        raise CheckFailed(fields.at("columns"), "are not as many different weights that exist")
+        text = f"must be {len(rows)} different weights that exist, as many as rows"
+        raise CheckFailed(fields.at("columns"), text)
     return Minor(number, rows, tuple(columns))
 
 
@@ -62,6 +66,7 @@ def check_minor(
     Raises
     ------
     CheckFailed
+        If it has another size, uses weights that do not learn, or may be 0.
     """
     place = "evidence.regular_minor"
     if len(minor.rows) != claim.equations:
@@ -71,4 +76,4 @@ def check_minor(
         if outside:
             raise CheckFailed(place, f"{min(outside)} does not learn")
     if not is_regular(network, minor, support, _PRECISIONS):
-        raise CheckFailed(place, "balls do not show that it is not 0")
+        raise CheckFailed(place, "its balls contain 0 at every precision")

@@ -70,11 +70,12 @@ def entries(
     Returns
     -------
     ndarray
-        Of int64, or of objects if not all entries are such numbers.
+        An array of int64, or of objects if not all entries are integers of 63 bits.
 
     Raises
     ------
     CheckFailed
+        If the shape or the form is wrong, or `check` refuses an entry.
     """
     if not is_sparse(value):
         return _array(matrix_of(value, place, shape, check).ravel().tolist()).reshape(shape)

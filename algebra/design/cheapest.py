@@ -192,7 +192,7 @@ def _evidence(best: Design, refutation: Dual | None) -> RankEvidence:
     return RankEvidence(best.evidence.dual, refutation)
 
 
-def search(demand: Demand, options: SearchOptions) -> Design:
+def search_cheapest(demand: Demand, options: SearchOptions) -> Design:
     """The search of goals "cheapest" and, within a cost budget, "rank"."""
     if demand.cost_budget is not None:
         return largest_rank(demand, options.relaxation, options.seconds)

@@ -73,27 +73,27 @@ class Goal:
 
 
 def _cheapest(demand: Demand, options: SearchOptions) -> Design:
-    from algebra.design.cheapest import search
+    from algebra.design.cheapest import search_cheapest
 
-    return search(demand, options)
+    return search_cheapest(demand, options)
 
 
 def _spread(demand: Demand, options: SearchOptions) -> Design:
-    from algebra.design.spread import search
+    from algebra.design.spread import search_spread
 
-    return search(demand, options)
+    return search_spread(demand, options)
 
 
 def _neurons(demand: Demand, options: SearchOptions) -> Design:
-    from algebra.design.neurons import search
+    from algebra.design.neurons import search_neurons
 
-    return search(demand, options)
+    return search_neurons(demand, options)
 
 
 def _maximal(demand: Demand, options: SearchOptions) -> Design:
-    from algebra.design.maximal import search
+    from algebra.design.maximal import search_maximal
 
-    return search(demand, options)
+    return search_maximal(demand, options)
 
 
 def _cost_evidence(data: object) -> Evidence:

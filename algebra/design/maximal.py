@@ -430,7 +430,7 @@ def _exchange(
                 break
 
 
-def search(demand: Demand, options: SearchOptions) -> Design:
+def search_maximal(demand: Demand, options: SearchOptions) -> Design:
     """The search of goal "maximal"."""
     return cheapest_maximal(
         demand, relaxation=options.relaxation, seconds=options.seconds, timeout=options.timeout,

@@ -493,6 +493,6 @@ def fewest_neurons(
     )  # fmt: skip
 
 
-def search(demand: Demand, options: SearchOptions) -> Design:
+def search_neurons(demand: Demand, options: SearchOptions) -> Design:
     """The search of goal "neurons"."""
     return fewest_neurons(demand, options.line, options.relaxation, options.seconds)

@@ -130,7 +130,7 @@ class Robustness(Result):
         }
 
     def document(self) -> Document:
-        """What is survived, and what is fatal."""
+        """The losses that are survived, and those that are fatal."""
         size = self.allocation.size
         wrong = f"wrong with probability at most {float_text(self.error)}" if self.error else ""
         facts = {
@@ -227,7 +227,7 @@ def robustness(
         p, number = random_prime(rng, prime_bits(network, whole)), rng.randrange(1 << 32)
         point = random_point(network, p, number, support)
         search = _CocircuitSearch(columns_at(network, point, cells), p, rng)
-        search.look(cells, ends)
+        search.collect(cells, ends)
         if search.rank < whole:
             continue
         survives = max(survives, search.prove(ends))
@@ -249,9 +249,10 @@ def _fatal_losses(
 ) -> tuple[tuple[Cell, ...], tuple[str, ...], Fraction]:  # fmt: skip
     """The weights and the lines whose single loss makes MP = 0, and an error bound.
 
-    At a random point these are those of the generic matroid and, rarely, some more: a weight or a
-    line is returned if it is one at every point.  Each point needs one elimination for all of them.
-    The error bound is on the probability that a given one of those returned is not fatal.
+    At a random point these are the fatal weights and lines of the generic matroid and, rarely, some
+    more.  A weight or a line is returned if its loss is fatal at every point that is tried; a point
+    needs one elimination.  The error bounds the probability that a given returned weight or line is
+    not fatal.
     """
     cells, network = allocation.cells, allocation.network
     places: dict[str, list[int]] = {}
@@ -302,10 +303,10 @@ class _CocircuitSearch:
         return [self.pivots[k] for k in light]
 
     def fatal(self, losses: Mapping[str, Sequence[int]]) -> list[str]:
-        """The names of the sets of elements without which the rank is smaller.
+        """The names of the losses, sets of elements, that lower the rank.
 
-        Let T be the echelon form without the unit columns of the basis B.  Without L the rank is
-        that of the rows and columns outside L: |B - L| + rank T[B in L, columns not in L].
+        Let T be the echelon form without the unit columns of the basis B.  After the loss of a set
+        L the rank is |B - L| + rank T[B in L, columns not in L].
         """
         row_of = {element: row for row, element in enumerate(self.pivots)}
         others = np.ones(self.columns.shape[1], bool)
@@ -320,7 +321,7 @@ class _CocircuitSearch:
                 found.append(name)
         return found
 
-    def look(self, cells: list[Cell], ends: float) -> None:
+    def collect(self, cells: list[Cell], ends: float) -> None:
         """Fundamental cocircuits of bases that avoid one line, and of random bases."""
         size = len(cells)
         orders = []

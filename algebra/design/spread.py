@@ -91,6 +91,6 @@ def with_cap(demand: Demand, line: str, number: int) -> Demand:
     return replace(demand, caps=tuple((kind, caps[kind]) for kind in LINES if kind in caps))
 
 
-def search(demand: Demand, options: SearchOptions) -> Design:
+def search_spread(demand: Demand, options: SearchOptions) -> Design:
     """The search of goal "spread"."""
     return most_spread(demand, options.line, options.relaxation, options.seconds)

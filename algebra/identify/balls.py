@@ -12,10 +12,10 @@ free weights, then these are the generic groups, and all other weights are deter
 (c, e) in G, B − c + e is a basis as well (Cramer's rule), so c and e lie in one circuit: components
 of G lie within groups.  Let S be a formal group, or one weight that is formally determined, and S'
 the rest.  The formal matroid is the direct sum of both: their formal ranks add up to ρ.  So their
-generic ranks add up to ρ at most, and to no less because all weights have rank ρ: each is its
-formal rank, and generic groups lie within formal ones.  A weight outside B is free, B being a basis
-without it.  One that is formally determined has formal rank 1, hence generic rank 1, and is a group
-of its own: it is determined. ∎
+generic ranks add up to ρ at most, and to no less because all weights have rank ρ.  So each generic
+rank equals the formal one, and generic groups lie within formal groups.  A weight outside B is
+free, because B is a basis without it.  A weight that is formally determined has formal rank 1,
+hence generic rank 1, and is a group of its own: it is determined. ∎
 """
 
 from __future__ import annotations
@@ -30,14 +30,25 @@ from algebra.problems.allocation import Cell
 from algebra.ranks.minors import exchanges, minor_in_time
 
 
-def is_attained(
+def proves_fibre(
     network: Network,
     cells: Sequence[Cell],
     support: Mapping[str, np.ndarray],
     found: Fibre,
     seed: int,
 ) -> bool:
-    """Whether balls prove that the fibre of these weights is the generic one."""
+    """Whether balls prove that the fibre of these weights is the generic one.
+
+    Parameters
+    ----------
+    network : Network
+    cells : sequence of cells
+        The learnable weights.
+    support : mapping of str to mask
+    found : Fibre
+        The fibre with formal values.
+    seed : int
+    """
     rank = found.rank.rank
     if not rank:
         return True

@@ -87,7 +87,11 @@ class Dimension(Result):
 
     @property
     def filling(self) -> bool:
-        """Whether almost all functions of the ambient space near one of them can be realized."""
+        """Whether the dimension is the ambient one.
+
+        Then all functions of the ambient space near a generic function of the network can be
+        realized.
+        """
         return self.dimension == self.ambient
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def explain(found: Identification) -> Explanation:
-    """The explanation where single weights learn."""
+    """The explanation of an identification in which single weights learn."""
     local, size = found.fibre, found.fibre.size
     known = []
     if local.dimension:
@@ -71,7 +71,7 @@ def explain(found: Identification) -> Explanation:
 
 
 def explain_updates(found: Identification) -> Explanation:
-    """The explanation where matrices learn by updates."""
+    """The explanation of an identification in which matrices learn by updates."""
     local, learning = found.fibre, found.problem.learning
     gauge = learning.size - learning.dimension
     known = [

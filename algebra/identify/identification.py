@@ -14,7 +14,7 @@ from typing import Any
 
 from algebra.documents import Document, Paragraph
 from algebra.identify.alternatives import Alternatives, alternatives
-from algebra.identify.balls import is_attained
+from algebra.identify.balls import proves_fibre
 from algebra.identify.explanation import explain, explain_updates
 from algebra.identify.fibre import Fibre, fibre
 from algebra.identify.updates import learning_fibre
@@ -47,11 +47,11 @@ class Identification(Result):
     alternatives : Alternatives or None
         The global result; None if matches are not isolated, or counting them was out of reach.
     unknown : str
-        The reason why there is none.
+        The reason why `alternatives` is None.
     out_of_time : bool
         Whether a time limit is the reason.
     timeout : float
-        The limit.
+        Time limit of the call in seconds.
     seed : int
     """
 
@@ -80,7 +80,7 @@ class Identification(Result):
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data; keys as in the design of the command line."""
         found, network = self.alternatives, self.problem.network
-        # What is not known, and what is not listed, is null; of the latter there are numbers.
+        # Unknown values and omitted lists are null; omitted lists are replaced by numbers.
         known: dict[str, Any] = dict.fromkeys(("globally_determined", "up_to_sign", "values"))
         if found is not None:
             known = {
@@ -105,7 +105,7 @@ class Identification(Result):
         }
 
     def _groups(self) -> dict[str, Any]:
-        """The groups cell by cell, or as rectangles where the free weights are given so."""
+        """The groups cell by cell, or as rectangles if there are many free weights."""
         groups = self.fibre.groups
         if sum(map(len, groups)) <= MOST_CELLS:
             return named(self.fibre, "groups")
@@ -133,7 +133,7 @@ class Identification(Result):
         }
 
     def document(self) -> Document:
-        """What is determined, near the truth and everywhere."""
+        """The weights that are determined near the truth, and those determined globally."""
         everywhere, dimension = self.globally_determined, self.fibre.dimension
         facts = {
             "learnable": self.problem.learning.size,
@@ -216,7 +216,7 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
             return False
         moved = by_parameters(problem)
         cells = moved.allocation.cells
-        return is_attained(moved.network, cells, problem.support, local, seed)
+        return proves_fibre(moved.network, cells, problem.support, local, seed)
 
     problem.network.need_ranks("identify", problem.support, attained)
     local = local or _local(problem, seed)

@@ -43,8 +43,8 @@ _LIMBS = {True: (16, 2), False: (21, 3)}
 # of two of them in [−2^k, 2^k]; so partial sums are below K·2^(2k), and below 2^52 for K = 2^20
 # with k = 16 and for K = 2^10 with k = 21.
 _INNER = {True: 1 << 20, False: 1 << 10}
-# Matrices of at least this many entries, at most one of so many not zero, are multiplied as sparse
-# ones (measured), by so many columns of the other factor at a time.
+# Matrices with at least `_MANY` entries, of which at most one in `_SPARSE` is not zero, are
+# multiplied as sparse matrices (measured), with `_COLUMNS` columns of the other factor at a time.
 _MANY, _SPARSE, _COLUMNS = 1 << 16, 16, 64
 # Inner dimension up to which the split product in integers cannot overflow:
 # 2^16 · 2^31 · 2^15 < 2^63; inner dimension and multiplications from which limbs are faster
@@ -176,7 +176,7 @@ def _limbs(a: Residues, p: int) -> list[np.ndarray]:
 
 
 def _is_sparse(a: Residues) -> bool:
-    """Whether it is one large matrix with few entries that are not zero."""
+    """Whether an array is one large matrix with few entries that are not zero."""
     return a.ndim == 2 and a.size >= _MANY and int(np.count_nonzero(a)) * _SPARSE <= a.size
 
 
@@ -194,9 +194,9 @@ def _sparse_matmul(a: Residues, b: Residues, p: int) -> Residues:
 
 
 def _long_matmul(limbs: Sequence[Any], b: Residues, p: int) -> Residues:
-    """By six products of matrices of limbs (Karatsuba's), combined by Horner's scheme.
+    """A product by six products of matrices of limbs (Karatsuba), combined by Horner's scheme.
 
-    The limbs of the first factor are given, as arrays or sparse arrays.
+    Of the first factor the limbs are given, as arrays or sparse arrays.
     """
     a0, a1, a2 = limbs
     b0, b1, b2 = _limbs(b, p)
@@ -280,10 +280,10 @@ def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
 def _echelon_in_blocks(work: Residues, p: int) -> tuple[Residues, list[int]]:
     """The reduced echelon form of a large matrix, which is overwritten, by blocks of columns.
 
-    The rows without a pivot so far have zeros in the blocks before.  Of a block they are
-    combinations of some of them, which `_echelon` of the transpose determines; [S | 1], S these
-    rows in the block, has the reduced echelon form [E | C], E that of the block and C S = E.  All
-    that remains are products of matrices.
+    Rows without a pivot so far are zero in all blocks before the present one.  In the present block
+    these rows are combinations of a few of them, which `_echelon` of the transpose determines.  Let
+    S be these few rows in the block.  The reduced echelon form of [S | 1] is [E | C], where E is
+    that of the block and C S = E.  Everything else is a product of matrices.
     """
     active, rows, pivots = np.arange(len(work)), np.zeros(0, np.int64), list[int]()
     for start in range(0, work.shape[1], _WIDTH):

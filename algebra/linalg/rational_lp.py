@@ -3,8 +3,8 @@ r"""Linear programs over the rationals, decided exactly: a revised simplex metho
 For ``A x = b, x ≥ 0`` with a linear objective.  All arithmetic is rational, pivots follow
 Bland's rule, so it ends, and "infeasible" is a theorem: the multipliers of phase 1 prove it
 (Farkas), see `LinearOptimum.proof`.  Meant for programs of some dozens of rows, where no
-tolerance may decide.  Programs that differ in the unknowns that are 0 are a `RationalProgram`;
-`complementary_vertex` searches the tree of these in which of each pair of unknowns one is 0.
+tolerance may decide.  A `RationalProgram` is a family of programs in which different unknowns are
+set to 0; `complementary_vertex` searches it for a solution in which one unknown of each pair is 0.
 
 References
 ----------
@@ -109,13 +109,13 @@ def maximize(
         if proof is not None:
             return LinearOptimum(INFEASIBLE, proof=proof)
     if simplex.is_artificial:
-        if simplex.climb([zero] * columns + [fmpq(-1)] * rows, most_pivots) == GIVEN_UP:
+        if simplex.optimize([zero] * columns + [fmpq(-1)] * rows, most_pivots) == GIVEN_UP:
             return LinearOptimum(GIVEN_UP)
         proof = simplex.farkas()
         if proof is not None:
             return LinearOptimum(INFEASIBLE, proof=proof)
         simplex.drop_artificial()
-    status = simplex.climb([*cost, *[zero] * rows], most_pivots)
+    status = simplex.optimize([*cost, *[zero] * rows], most_pivots)
     if status == GIVEN_UP:
         return LinearOptimum(GIVEN_UP)
     x = simplex.vertex()
@@ -180,10 +180,10 @@ class _RevisedSimplex:
         return proof if gap > 0 and all(entry >= 0 for entry in entries) else None
 
     def repair(self) -> tuple[fmpq, ...] | None:
-        """Dual pivots until the basis' unknowns are not negative; a proof that no basis' are.
+        """Dual pivots until no basic unknown is negative, or a proof of infeasibility.
 
-        The pivots are those of the dual simplex method with all costs 0, for which every basis may
-        be the first.  If there are too many, the artificial unknowns are the basis.
+        The pivots are those of the dual simplex method with all costs 0, which can start at every
+        basis.  After `_MOST_REPAIRS` pivots the basis is reset to the artificial unknowns.
         """
         for _ in range(_MOST_REPAIRS):
             values = self._values()
@@ -209,8 +209,8 @@ class _RevisedSimplex:
         self.restart()
         return None
 
-    def climb(self, cost: Sequence[fmpq], most: int | None) -> str:
-        """Pivots by Bland's rule until no reduced cost is positive; A's unknowns enter only."""
+    def optimize(self, cost: Sequence[fmpq], most: int | None) -> str:
+        """Pivots by Bland's rule until no reduced cost is positive; only unknowns of A enter."""
         for pivots in count():
             if most is not None and pivots > most:
                 return GIVEN_UP
@@ -231,11 +231,11 @@ class _RevisedSimplex:
         raise AssertionError
 
     def exchange(self, place: int, entering: int) -> None:
-        """An unknown becomes basic in place of another."""
+        """Replace the basic unknown at a place by another unknown."""
         self.basis[place] = entering
 
     def drop_artificial(self) -> None:
-        """Exchange artificial unknowns, which are 0, but those of rows that depend on others."""
+        """Replace the artificial unknowns, which are 0, except in rows that depend on others."""
         for i, c in enumerate(self.basis):
             if c >= self.columns:
                 entries = self._multipliers([int(k == i) for k in range(self.rows)])[1]
@@ -252,7 +252,7 @@ class _RevisedSimplex:
 
 
 class RationalProgram:
-    """The programs over {A x = b, x ≥ 0} in which some of the unknowns are 0.
+    """The programs over {A x = b, x ≥ 0} in which some unknowns are set to 0.
 
     Parameters
     ----------
@@ -285,17 +285,19 @@ class RationalProgram:
         right: Sequence[fmpq] | None = None,
         towards: Sequence[fmpq] | None = None,
     ) -> LinearOptimum:
-        """The optimum with the unknowns in `gone` 0; `x` has an entry for each unknown.
+        """The optimum with the unknowns in `gone` set to 0; `x` has an entry for each unknown.
 
         Parameters
         ----------
         objective : sequence of fmpq
-            For all unknowns.
+            One entry for each unknown.
         gone : collection of int, optional
+            Unknowns that are set to 0.
         right : sequence of fmpq, optional
-            Other constants than those of the program.
+            Constants that replace those of the program.
         towards : sequence of fmpq, optional
-            The objective of the guess, if it is another one: of several optima, one near its own.
+            An objective for the guess of the basis instead of `objective`: if there are several
+            optima, the one that it prefers is found.
         """
         keep = [c for c in range(len(objective)) if c not in gone]
         A = [[row[c] for c in keep] for row in self.rows]

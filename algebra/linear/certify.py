@@ -259,7 +259,7 @@ class _Case(OnRanks):
             text += f" ({len(rest.left)} out of reach)"
         text = "; ".join([text, *texts])
         if is_over():
-            text += "; the time limit was met"
+            text += "; the time limit was reached"
         return self.conclude(
             UNDECIDED, "not minimal, more weights than equations", tried=(text,),
             out_of_time=bool(rest.left) or is_over(),

@@ -4,31 +4,33 @@ As in `algebra.linear.reachable` a change of basis of each hidden layer makes a 
 teacher M_t: ``M' = P_a M_t Q_b`` for a matrix from layer b to layer a, with Q = P⁻¹ (P = Q = I at
 inputs and outputs).  Entry (i, j) of M' is p_i M_t q_j, with the rows p of P_a and the columns q of
 Q_b; it must be the fixed weight c_ij where nothing learns.  Together with p_i q_j = δ_ij these
-equations are bilinear in the vectors p and q: if these are chosen one after another, each equation
-is linear in the later one of its two vectors, or in its only one.
+equations are bilinear in the vectors p and q.  If the vectors are chosen one after another, each
+equation is linear in the later of its two vectors, or in its only one.
 
 **Theorem.** Let the vectors p, q of all hidden layers be chosen in some order, each a solution of
 the equations whose other vector is chosen already, and at random among these.  If, at one point (c,
 M_t) modulo a prime, the equations of each step are independent, then MP = 1.
 
-*Proof.* The points (c, M_t) are an affine space.  Where the equations of the first step are
-independent, its solutions are an affine bundle, with coordinates rational in (c, M_t); over the
-part of it where those of the second step are independent, so are its solutions, and so on: a tower
-whose stages are rational varieties over Q.  That the equations of a step are independent is the
-statement that a minor is not 0, a rational function on the stage before, which has no pole and is
-not 0 at the point modulo p.  So it is not 0 generically, and for generic real (c, M_t) and generic
-real choices each step has a real solution.  The last vectors give P and Q with P Q = I, and M' is a
-student of the allocation with the teacher's function. ∎
+*Proof.* The points (c, M_t) form an affine space.  Over the points at which the equations of the
+first step are independent, its solutions form an affine bundle, with coordinates rational in
+(c, M_t).  Over the part of this bundle on which the equations of the second step are independent,
+their solutions form an affine bundle too, and so on: a tower whose stages are rational varieties
+over Q.  The equations of a step are independent where a minor is not 0.  The minor is a rational
+function on the stage before; at the point modulo p it has no pole and is not 0, so it is not 0
+generically.  So for generic real (c, M_t) and generic real choices each step has a real solution.
+After the last step P Q = I, and M' is a student of the allocation with the teacher's function. ∎
 
 An equation without any coefficient (no weight exists in the column or row of M_t that it reads) is
 omitted: c is 0 there.
 
 *An order* is found backwards.  A vector of n entries can be the last one if it occurs in at most n
-equations; without it the others occur in fewer.  So vectors that can be last are removed, in any
-order, until none is left; if some are left, in no order do n entries suffice for each step.
+equations; after its removal the other vectors occur in fewer equations.  So vectors that can be
+last are removed, in any sequence, until no vector remains.  If none of the remaining vectors can be
+last, there is no order in which every step has at most n equations.
 
-Example: D, W and B learn, except for one column of D.  Its column of Q is D_t⁻¹ c, everything else
-is free: maximal.  P alone has no linear equations there.
+Example: all weights of D, W and B learn, except for one column c of D.  The corresponding column
+of Q is D_t⁻¹ c, and all other vectors are free: the allocation is maximal.  The equations in P
+alone, those of `algebra.linear.reachable`, are not linear in this example.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ def dual_order(problem: Problem, seed: int = 0) -> tuple[Vector, ...] | None:
     Returns
     -------
     tuple or None
+        Triples (side, layer, unit), with `ROW` or `COLUMN` as side, in the order of choice.
 
     Examples
     --------

@@ -19,10 +19,10 @@ class Exchange(NamedTuple):
     """Vectors of groups in terms of a basis among them, which changes as groups are removed.
 
     Each vector that is not in the basis is a combination of the basis, a column of the table.  If a
-    group is removed, as many of its vectors in the basis can be exchanged for other vectors
-    as the rank of the table in their rows and in the columns of the other groups; the other
-    ones are lost.  So one elimination answers for every group, and a removal costs one pivot step
-    for each vector of the group.
+    group is removed, the number of its vectors in the basis that can be exchanged for other vectors
+    is the rank of the table in their rows and in the columns of the other groups; the rank falls by
+    the number of those that cannot.  So one elimination suffices for all groups, and a removal
+    costs one pivot step for each vector of the group.
 
     Attributes
     ----------

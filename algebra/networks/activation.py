@@ -390,7 +390,7 @@ def register_activation(record: Analytic) -> None:
     Raises
     ------
     ValueError
-        Where the name is taken.
+        If another activation has this name.
     """
     if record.name in (*FUNCTIONS, LINEAR, POLYNOMIAL):
         raise ValueError(f"two activations are named {record.name!r}")

@@ -574,12 +574,13 @@ class Network(Programmed):
         verb : str
         support : mapping of str to mask
         attained : callable, optional
-            Whether the ranks are proved to be the generic ones; called if only upper bounds of
-            generic ranks are known.
+            Returns whether the ranks are proved to be the generic ones; called if only upper bounds
+            of generic ranks are known.
 
         Raises
         ------
         InputError
+            If the ranks are upper bounds that are not proved to be attained.
         """
 
     def narrow(self) -> list[str]:

@@ -153,10 +153,10 @@ class ChainNetwork(Network):
         return self._hidden(weights, U, matmul)
 
     def build(self) -> Program:
-        """The chain, of a column of U; what forms are made of is named.
+        """The program of the chain for one column of U, with names for the values in its forms.
 
-        ``inputs t`` come in, ``drives t`` are what the units receive of them, ``states t`` are the
-        states, `READ` is the last one: what the output matrix reads.
+        ``inputs t`` are the inputs of step t, ``drives t`` their contributions to the units,
+        ``states t`` the states, and `READ` is the last state, which the output matrix multiplies.
         """
         chain, build = self.chain(), Builder()
         U = build.sample("X", (self.input_shape[0],))

@@ -196,7 +196,10 @@ class NormNet(Network):
 
     @property
     def determining_samples(self) -> int:
-        """In a linear network the labels are affine in the samples: one more than their entries."""
+        """The number of entries of a sample plus one in a linear network, else all samples.
+
+        The labels of a linear network are affine in the samples.
+        """
         return min(self.m, self.q + 1) if self.is_linear else self.m
 
     def lower(self) -> Augmented | None:

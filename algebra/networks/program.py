@@ -344,7 +344,10 @@ class ProgramNetwork(Network):
         return blocks
 
     def placed(self, weights: Mapping[str, Any], X: Any) -> dict[str, Any]:
-        """Weights, statistics of normalizations among them, and samples; tokens are drawn."""
+        """The blocks of the program: weights, statistics of normalizations, samples and tokens.
+
+        Tokens are drawn.
+        """
         shapes = self.program().weights
         own = {n: np.asarray(weights[n]).reshape(*shapes[n], 1) for n in self._statistics()}
         return own | self._tokens(0) | self._placed(weights, X)

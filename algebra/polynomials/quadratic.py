@@ -198,7 +198,8 @@ class QuadraticArray:
         In row-major order.
     """
 
-    __array_ufunc__ = None  # ndarray - QuadraticArray is ours
+    # NumPy then leaves ``ndarray - QuadraticArray`` to this class.
+    __array_ufunc__ = None
 
     def __init__(self, shape: tuple[int, ...], entries: Quadrics) -> None:
         self.shape = shape
@@ -274,11 +275,11 @@ class QuadraticArray:
         return self.at(self._numbers().transpose(order))
 
     def broadcast(self, shape: tuple[int, ...]) -> QuadraticArray:
-        """By NumPy's rules."""
+        """The array broadcast to a shape by NumPy's rules."""
         return self.at(np.broadcast_to(self._numbers(), shape))
 
     def at(self, places: np.ndarray) -> QuadraticArray:
-        """The entries of these numbers."""
+        """An array of the shape of `places`: the entries with these numbers in row-major order."""
         chosen, count = places.ravel(), self.entries.count
         same = len(chosen) == count and np.array_equal(chosen, np.arange(count))
         return QuadraticArray(places.shape, self.entries if same else self.entries[chosen])
@@ -287,7 +288,7 @@ class QuadraticArray:
         return np.arange(self.entries.count).reshape(self.shape)
 
     def __getitem__(self, index: Any) -> QuadraticArray:
-        """As of NumPy's arrays."""
+        """Entries by an index as NumPy's arrays take it."""
         return self.at(np.asarray(self._numbers()[index]))
 
 

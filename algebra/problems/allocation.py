@@ -298,7 +298,7 @@ def cell_columns(cells: Sequence[Cell]) -> dict[str, list[Any]]:
 
 
 def cells_text(cells: Sequence[Cell]) -> str:
-    """Cells on a line.
+    """Cells as one line of text.
 
     Examples
     --------
@@ -331,7 +331,7 @@ def mask_rows(allocation: Allocation, matrix: str, names: Names | None = None) -
 
 
 def mask_pictures(allocation: Allocation, names: Names | None = None) -> tuple[TextPicture, ...]:
-    """One picture for each matrix that learns; of a wide one only the counts in its title."""
+    """One picture for each matrix that learns; a wide matrix has only counts, in the title."""
     out = []
     for matrix in allocation.matrices:
         rows, columns = allocation.network.shapes[matrix]

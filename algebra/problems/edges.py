@@ -175,7 +175,7 @@ class Edges:
             except InputError as error:
                 if self.unknown == SKIP and names:
                     continue
-                hint = _turned(edge, names, matrix)
+                hint = _direction_hint(edge, names, matrix)
                 raise InputError(f"{_described(edge)}: {error}{hint}") from None
             parts = found.setdefault(at, {})
             before = parts.setdefault((edge.type, edge.region), edge)
@@ -458,7 +458,7 @@ def _amount(edge: Edge) -> Any:
         raise InputError(f"{_described(edge)}: {error}") from None
 
 
-def _turned(edge: Edge, names: Names, matrix: str) -> str:
+def _direction_hint(edge: Edge, names: Names, matrix: str) -> str:
     """A hint if the edge would fit in the other direction."""
     try:
         names.index(matrix, 0, edge.pre), names.index(matrix, 1, edge.post)

@@ -17,7 +17,7 @@ after the first increment 0.
 
 `algebra.programs.formal` states what ranks at random points over GF(p) prove.
 
-One file, though long: the result and what it says stand beside the ranks from which they follow.
+One file, though long: the result and its document stand beside the ranks they follow from.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class Capacity(Result):
         return min(enough, key=lambda s: s.learnable, default=None)
 
     def document(self) -> Document:
-        """The subsets, why parameters are redundant, and how ranks are known."""
+        """The subsets, reasons of redundancy, and the certainty of the ranks."""
         return _document(self)
 
     def columns(self) -> dict[str, list[Any]]:
@@ -277,7 +277,7 @@ def _document(found: Capacity) -> Document:
 
 
 def _why(found: Capacity) -> Explanation:
-    """What follows from the ranks for samples."""
+    """The explanation of capacities."""
     known = [
         "A capacity is the largest number of generic samples for which the labels change with the "
         "parameters in as many independent directions as there are labels: then all labels near "

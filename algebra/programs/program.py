@@ -410,7 +410,7 @@ class Builder:
     # -- the program -------------------------------------------------------------------------
 
     def copied(self, node: Node, inputs: Sequence[Value]) -> Value:
-        """A node of another program, of inputs of the same shapes."""
+        """A copy of another program's node, applied to inputs of the same shapes."""
         if node.op == "block":
             return self._block(node.name, node.shape, node.batched)
         numbers = tuple(value.number for value in inputs)

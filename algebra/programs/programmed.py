@@ -20,7 +20,7 @@ from algebra.programs.program import Node, Program
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
 
-# Precisions that signs are looked for with.
+# Precisions at which signs are computed.
 _PRECISIONS = (64, 256, 1024)
 
 
@@ -92,19 +92,21 @@ class Programmed(ABC):
     def ball_blocks(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
     ) -> dict[str, np.ndarray]:
-        """The same at a rational point, as balls; what else is drawn follows from its number."""
+        """The blocks of the program at a rational point, as balls.
+
+        `number` determines all data that are drawn besides weights and samples.
+        """
         return self.placed({name: as_balls(w) for name, w in weights.items()}, as_balls(X))
 
     def signs_at(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
     ) -> dict[int, np.ndarray]:
-        """The signs that the program chooses by at a rational point, of the nodes that choose.
+        """The activation pattern at a rational point: the signs, by the nodes that choose.
 
         Raises
         ------
         SignUnknown
-            Where the point has no pattern: a value that decides is 0 and no ball shows it, or it is
-            too near to 0.
+            If a value that decides a choice is not separated from 0 at any precision.
         """
         before = ctx.prec
         try:

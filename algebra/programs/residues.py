@@ -97,7 +97,9 @@ class ModularArithmetic(ArrayArithmetic):
 
 @dataclass(frozen=True)
 class QuadraticArithmetic(ArrayArithmetic):
-    """Quadrics (`algebra.polynomials.quadratic`); what leads beyond them raises `DegreeAboveTwo`.
+    """Polynomials of degree at most two (`algebra.polynomials.quadratic`).
+
+    An operation whose result has a higher degree, or is no polynomial, raises `DegreeAboveTwo`.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         rule = "decided per instance, not in general, for a ReLU network"
     tried = ["budgets of rows, columns and layers: none is exceeded"]
     if refuted is not None:
-        what = "none found" if in_time else "the time limit was met"
+        what = "none found" if in_time else "the time limit was reached"
         tried.append(f"a search for an instance without a match that persists: {what}")
     everywhere = "never minimal: teacher and student are both silent with positive probability"
     return Certificate(

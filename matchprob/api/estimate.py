@@ -110,7 +110,7 @@ def count(
                     root_count, certainty = None, None
                     source = "infinite: more weights than equations"
             except OutOfTime:
-                source = "the time limit was met"
+                source = "the time limit was reached"
         found = study.run(instances, timeout=limit_until(end), advance=on_count)
     return CountResult(
         engine=found.engine,

@@ -120,7 +120,7 @@ def count_given(
             made = make_engine(name, Assignment(problem, plan, True, False, timeout, resources))
             (found,) = made.count_many([instance])
     except OutOfTime:
-        note = "the time limit was met"
+        note = "the time limit was reached"
         found = InstanceCount(0, None, None, UNDETERMINED, note, reason=Reason.LOST)
     finally:
         resources.close()

@@ -91,7 +91,7 @@ def profile(
     from matchprob.io.progress import watched
     from numeric.profiles.measures import find_measure
     from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
-    from numeric.profiles.thresholds import Thresholds, bounded, is_listed, merged
+    from numeric.profiles.thresholds import Thresholds, is_listed, merged_thresholds, with_bound
     from numeric.statistics.intervals import tail_of
     from numeric.studies.study import Study, shared
     from numeric.studies.together import run_together
@@ -115,7 +115,9 @@ def profile(
         # One study for a problem, or one for each bound if matches are not listed.
         studies: list[list[Study]] = []
         for problem, question, has_list in zip(problems, questions, listed, strict=True):
-            bounded_ones = [problem] if has_list else [bounded(problem, measure, b) for b in levels]
+            bounded_ones = (
+                [problem] if has_list else [with_bound(problem, measure, b) for b in levels]
+            )
             made = (
                 Study(
                     one, seed=seed, engine=engine, store=kept, workers=crew,
@@ -142,7 +144,7 @@ def profile(
                 left = limit_until(end)
                 thresholds = _recounted(some[0].work, measure, levels, thresholds, left)
         else:
-            thresholds = merged(levels, [one.counts for one in own])
+            thresholds = merged_thresholds(levels, [one.counts for one in own])
         profiles.append(
             Profile(
                 problem, by, own[0].engine, seed, tuple(thresholds),
@@ -165,16 +167,16 @@ def _recounted(
     A ReLU cell may contain a continuum of matches, which cannot be listed; under a bound the trial
     can nevertheless be decided.
     """
-    from numeric.profiles.thresholds import bounded
-    from numeric.studies.trials import compute, forget
+    from numeric.profiles.thresholds import with_bound
+    from numeric.studies.trials import close_kept_counters, compute_trials
 
     out = {t.index: t for t in thresholds}
     with suppress(KeyboardInterrupt, OutOfTime), within(timeout):
         for bound in bounds:
             open_ = [k for k, t in out.items() if not t.counted and t.outcome(bound) is None]
             if open_:
-                tighter = replace(work, problem=bounded(work.problem, measure, bound))
-                for count in compute(tighter, open_):
+                tighter = replace(work, problem=with_bound(work.problem, measure, bound))
+                for count in compute_trials(tighter, open_):
                     out[count.index] = out[count.index].narrowed(bound, count.outcome)
-    forget()
+    close_kept_counters()
     return list(out.values())

@@ -107,7 +107,7 @@ def _certify(answer: Answer) -> None:
             "tried": [str(found)],
         }
         answer.print_document(nothing, Document(f"{UNDECIDED}: {rule}", why=why, tone=UNDECIDED))
-        say("matchprob: undecided: the time limit was met before the ranks were known")
+        say("matchprob: undecided: the time limit was reached before the ranks were known")
         raise typer.Exit(UNFINISHED)
     sure = found.root_count_certainty
     answer.print(generic_root_count_certainty=sure and sure.to_dict())

@@ -30,13 +30,13 @@ studies = typer.Typer(
 def list_studies(store: StoreFile, as_json: Json = False, is_whole: Whole = False) -> None:
     """List the studies of a store."""
     from matchprob.report.estimate import look_alike, print_studies
-    from numeric.studies.apart import apart
+    from numeric.studies.differences import study_differences
     from numeric.studies.store import Store
 
     with Store(store, write=False) as opened:
         found = opened.studies()
     if as_json:
-        own = apart(found, look_alike)
+        own = study_differences(found, look_alike)
         print_json(
             {"studies": [{**s.to_dict(), "apart": a} for s, a in zip(found, own, strict=True)]}
         )

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from algebra.children import LOOK, call_apart
+from algebra.children import POLL_SECONDS, call_apart
 from algebra.time_limits import StopRequest, check_time, checked, stoppable
 from matchprob.figures import Run
 from numeric.studies.store import Store
@@ -72,7 +72,7 @@ def _map(workers: int, work: Callable[[Task], Result], tasks: Sequence[Task]) ->
             for future in futures:
                 while not future.done():
                     check_time()
-                    wait([future], LOOK)
+                    wait([future], POLL_SECONDS)
                 yield future.result()
         finally:
             # The remaining results are not needed.

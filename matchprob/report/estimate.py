@@ -10,7 +10,7 @@ from rich.text import Text
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from matchprob.report.tables import table
-from numeric.studies.apart import apart
+from numeric.studies.differences import study_differences
 from numeric.studies.store import StudyInfo
 
 
@@ -23,7 +23,7 @@ def print_studies(out: Console, studies: Sequence[StudyInfo]) -> None:
     """One line per study, with its differences from those that look alike."""
     numbers = ("id", "seed", "trials", "matched", "not", "?")
     grid = table("id", "name", "key", "what", "engine", *numbers[1:], right=numbers)
-    for s, own in zip(studies, apart(studies, look_alike), strict=True):
+    for s, own in zip(studies, study_differences(studies, look_alike), strict=True):
         problem = problem_from_dict(s.work["problem"])
         what = f"{problem.network}; {problem.learns}" + (f": {own}" if own else "")
         grid.add_row(

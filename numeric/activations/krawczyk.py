@@ -5,9 +5,10 @@ f'(x) and X a box around x, let
 
 .. math:: K(X) = x - C f(x) + (I - C f'(X)) (X - x).
 
-If K(X) lies in the interior of X there is exactly one solution in X, and it is simple [1]_.  All is
-computed in ball arithmetic from the instance's doubles, which are rationals; the teacher's labels
-are enclosed, not rounded.  So a box that passes holds a real match of the very instance.
+If K(X) lies in the interior of X there is exactly one solution in X, and it is simple [1]_.  The
+test is computed in ball arithmetic from the instance's doubles, which are rationals; the teacher's
+labels are enclosed, not rounded.  So a box that passes the test contains a real match of the
+instance itself, not of a rounded one.
 
 References
 ----------
@@ -33,11 +34,12 @@ _POLISH = 4
 
 @dataclass(frozen=True)
 class SolutionBox:
-    """A box that holds exactly one solution.
+    """A box that contains exactly one solution.
 
     Attributes
     ----------
     middle : ndarray of float, shape (r,)
+        The centre, rounded to doubles.
     balls : tuple of arb
         The box, one ball for each learnable weight.
     """
@@ -46,7 +48,7 @@ class SolutionBox:
     balls: tuple[Any, ...]
 
     def overlaps(self, other: SolutionBox) -> bool:
-        """Whether the boxes have a point in common: then they may hold the same solution."""
+        """Whether the boxes have a point in common: then they may contain the same solution."""
         return all(a.overlaps(b) for a, b in zip(self.balls, other.balls, strict=True))
 
 
@@ -56,7 +58,7 @@ class ActivationBallSystem:
     Parameters
     ----------
     instance : Instance
-        Of a network with activations; as many learnable weights as labels.
+        An instance of a network with activations, with as many learnable weights as labels.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -75,7 +77,7 @@ class ActivationBallSystem:
         return student
 
     def residual(self, x: list[Any]) -> arb_mat:
-        """f at a point or box, a column."""
+        """f at a point or over a box, as a column."""
         found = self.network.forward(self._student(x), self.X, ball_product).ravel()
         return arb_mat(len(found), 1, list(found - self.labels))
 
@@ -86,13 +88,19 @@ class ActivationBallSystem:
 
 
 def enclose(instance: Instance, start: np.ndarray) -> SolutionBox | None:
-    """The solution near a point, enclosed; None where the test does not pass.
+    """A box that contains exactly one solution, near an approximate solution.
 
     Parameters
     ----------
     instance : Instance
+        An instance of a network with activations, with as many learnable weights as labels.
     start : ndarray of float, shape (r,)
         An approximate solution.
+
+    Returns
+    -------
+    SolutionBox or None
+        None if the test fails at every precision.
     """
     before = ctx.prec
     try:

@@ -1,9 +1,9 @@
 """Solutions of an instance of a network with activations, from many starts, each certified.
 
-Levenberg-Marquardt with the exact Jacobian, in doubles, from the student's own weights, the
-teacher's, and random ones; ends are proved by Krawczyk's test.  Each certified solution is a real
-match, distinct from the others, so their number is a lower bound.  That none is found proves
-nothing.
+Levenberg-Marquardt runs with the exact Jacobian, in doubles, start at the drawn weights, at the
+teacher's, and at random ones; their endpoints are certified by Krawczyk's test.  Each certified
+solution is a real match, distinct from the others, so their number is a lower bound of the number
+of matches.  If no solution is found, nothing is proved.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numeric.programs.students import Students
 
 _BATCH = 32
 _STEPS = 200
-# Ends with a relative residual above this are not worth a test.
+# Endpoints with a larger relative residual are not tested.
 _CLOSE = 1e-9
 
 
@@ -39,18 +39,18 @@ def certified_solutions(
     instance : Instance
         With as many learnable weights as labels.
     starts : int
-        Random ones, besides those from the student's and the teacher's own weights.
+        Number of random starts, besides those at the drawn and at the teacher's weights.
     enough : int, optional
-        Stop after so many.
+        Number of solutions after which the search stops.
     seconds : float, optional
-        No new batch after so much processor time.
+        Processor time in seconds after which no new batch of starts begins.
 
     Returns
     -------
     solutions : list of SolutionBox
         Pairwise disjoint.
     done, converged : int
-        Starts, and how many ended at a small residual.
+        Number of starts, and of those that ended at a small residual.
     """
     began = time.process_time()
     loss = Loss(Students.of([instance], _BATCH))

@@ -37,9 +37,20 @@ class EnclosedPool:
 
 
 def enclosed_pool(instance: Instance, solutions: np.ndarray) -> EnclosedPool | None:
-    """The solutions (·, r) that are certified and distinct.
+    """The certified and distinct solutions among approximate ones.
 
-    None if the system is not square: more labels than weights, or fewer.
+    Parameters
+    ----------
+    instance : Instance
+        An instance of a network with activations.
+    solutions : ndarray of float, shape (·, r)
+        Approximate solutions.
+
+    Returns
+    -------
+    EnclosedPool or None
+        None if the numbers of labels and of learnable weights differ: Krawczyk's test needs a
+        square system.
     """
     r = instance.allocation.size
     if r != instance.problem.network.outputs:

@@ -152,7 +152,7 @@ class ConstrainedCounts:
     def _by_boxes(
         self, count: InstanceCount, instance: Instance, box: Box
     ) -> tuple[int, int, tuple[tuple[float, ...], ...]]:
-        """For networks with activations: rational boxes if the engine gives them, else balls."""
+        """For networks with activations: rational boxes if the engine returns them, else balls."""
         assert count.real is not None
         solutions = np.array(count.solutions)
         intervals = [box[cell] for cell in self.allocation.cells]

@@ -1,15 +1,16 @@
-r"""More weights than equations: whether a point of the fibre of matches lies inside the box.
+r"""Whether a match satisfies the constraints, if more weights learn than there are equations.
 
 The matches of an instance are then a fibre {w : Y(w) = Y} of positive dimension, and the
-constraints require a point of it in a box.
+constraints require that a point of the fibre lies in a box.
 
 * If at most one factor of the chain of products learns, Y(w) is affine: a linear program over Q
   (`algebra.linalg.rational_lp`) gives a point or a proof that there is none.
 * Otherwise damped Gauss–Newton steps, projected into the box (`numeric.levenberg_marquardt`), lead
-  from many starts to the fibre.  From an endpoint on it all but ``rank`` weights are fixed at their
-  doubles.  They are chosen so that the remaining square system is well conditioned and its weights
-  are not near an end of their intervals.  Krawczyk's test then proves a match near the endpoint,
-  whose disc must lie inside.  If nothing is found, nothing is proved.
+  from many starts to the fibre.  At an endpoint on the fibre all weights except ``rank`` are fixed
+  at their doubles.  The fixed weights are chosen so that the remaining square system is well
+  conditioned and its weights are not near an end of their intervals.  Krawczyk's test then proves
+  a match near the endpoint; the disc of this match must lie in the box.  If no match is found,
+  nothing is proved.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import BoxColumns, Interval
 from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts, end_as_double
-from numeric.conditions import jacobian
+from numeric.conditions import rational_jacobian
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.float_simplex import guesses
 from numeric.instances import Instance, ReducedInstance, reduced, to_rational
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
 STARTS = 32
-# Relative error at which a point counts as near the fibre, and at which steps end.
+# Relative error at which an endpoint counts as near the fibre; sum of squares of the relative
+# errors at which steps end; largest number of steps.
 _ARRIVED, _ENOUGH, _STEPS = 1e-9, 1e-26, 120
 # Share of an interval that is kept as distance from its ends.
 _MARGIN = 1e-6
@@ -46,7 +48,7 @@ _TINY = 1e-40
 _MOST_ENTRIES = 2_000_000
 # Largest number of entries of a linear program over Q, and of pivots times entries.
 _LARGEST, _MOST_WORK = 40_000, 4_000_000
-# Range of the starts where an interval is unbounded.
+# Half of the random starts, on average, have a spread larger by this factor.
 _REACH = 4.0
 _ZERO = fmpq(0)
 
@@ -114,7 +116,7 @@ def _linear(instance: Instance) -> _Linear | None:
     weights, X, Y = instance.exact
     if Y.size * len(cells) > _LARGEST:
         return None
-    J = jacobian(instance, [_ZERO] * len(cells))
+    J = rational_jacobian(instance, [_ZERO] * len(cells))
     still = {name: value.copy() for name, value in weights.items()}
     for name, i, j in cells:
         still[name][i, j] = _ZERO
@@ -195,7 +197,10 @@ class _FibreSearch:
         return np.concatenate(out)
 
     def _start(self, k: int) -> np.ndarray:
-        """The drawn weights first, then random ones, alternately by their law and in the box."""
+        """Start number k: the drawn weights for k = 0, then normal ones.
+
+        For odd k the weights with bounded intervals are uniform in their intervals.
+        """
         instance = self.instance
         key = (instance.index, 0xF1B8, k)
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
@@ -236,7 +241,7 @@ class _FibreSearch:
         return slopes.reshape(runs, r, -1).transpose(0, 2, 1)
 
     def _certified(self, w: np.ndarray) -> tuple[float, ...] | None:
-        """A match near w; the weights in excess of the equations are fixed at their doubles."""
+        """A certified match near w in the box; `surplus` weights are fixed at their doubles."""
         distance = np.minimum(np.minimum(w - self.low, self.high - w), 1.0)
         distance = np.where(self.moves, np.maximum(distance, 0.0), 0.0)
         order = scipy.linalg.qr(self._jacobians(w[None])[0] * distance, mode="r", pivoting=True)[1]

@@ -75,6 +75,7 @@ class Certified:
     roots : ndarray of complex, shape (·, r)
         Centres; exactly real for real roots.
     radii : ndarray of float, shape (·, r)
+        Radii of the polydiscs; infinite for roots that failed.
     """
 
     kind: np.ndarray

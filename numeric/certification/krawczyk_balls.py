@@ -36,7 +36,8 @@ def certify_exact(
     of : ParameterSystem
     instance : Instance
     approximations : ndarray of complex, shape (·, r), or the same in balls
-        Near infinity doubles may lie outside Newton's basin; balls have more digits.
+        Approximate roots.  Near infinity a double may lie outside the region in which Newton's
+        method converges; balls have more digits.
     most_bits : int, optional
         The last precision tried.
 

@@ -24,7 +24,7 @@ _MOST_BITS = 256
 
 
 class RealPool:
-    """Certified real solutions.
+    """Certified real solutions of one instance, collected from the endpoints of a search.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class RealPool:
         """Certify endpoints (·, r) and add the real solutions that are new."""
         if not len(ends):
             return
-        certified = certify(self._chain, self._target, distinct(ends).astype(complex))
+        certified = certify(self._chain, self._target, distinct_endpoints(ends).astype(complex))
         left = certified.kind == FAILED
         if left.any():
             roots = certified.roots[left]
@@ -120,7 +120,7 @@ class CertifiedPools:
             return None
 
 
-def distinct(ends: np.ndarray) -> np.ndarray:
+def distinct_endpoints(ends: np.ndarray) -> np.ndarray:
     """One endpoint of each cluster of equal ones (to about eight digits)."""
     keys = np.round(ends / (np.abs(ends).max(axis=1, keepdims=True) + 1e-300), 8)
     return ends[np.sort(np.unique(keys, axis=0, return_index=True)[1])]

@@ -35,7 +35,7 @@ from numeric.chains.lanes.tape import (
 from numeric.chains.system import ParameterSystem
 
 _ZERO = acb(0)
-# Factors that are this object are not multiplied by.
+# A factor that is this object causes no multiplication.
 ONE = acb(1)
 
 
@@ -148,7 +148,7 @@ class BallTape:
                         total = x[c + k] * x[a + k].real
                         x[c + k] = total.mid() if points else total
             elif op == EQUILIBRATE:
-                # Rows are left as they are: there are digits enough.
+                # Rows are not scaled: the precision is high enough.
                 x[b] = ONE
                 for k in range(count):
                     if x[a + k] is not ONE:

@@ -184,7 +184,7 @@ class Chain(ParameterSystem):
         return name in self.allocation.matrices
 
     def independent_samples(self, X: np.ndarray) -> np.ndarray:
-        """Indices of samples whose labels determine all labels (the first ones, if they do).
+        """Indices of samples whose labels determine all labels (the first ones if these suffice).
 
         Raises
         ------
@@ -205,12 +205,12 @@ class Chain(ParameterSystem):
         return chosen
 
     def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """From all labels Y (d×columns) those of some samples (d×m'), in any ring."""
+        """The labels (d×m') of the samples `chosen`, from all labels Y (d×columns), in any ring."""
         return Y.reshape(len(Y), self._repeats, -1)[:, :, chosen].reshape(len(Y), -1)
 
     @property
     def _repeats(self) -> int:
-        """Label columns of one sample."""
+        """Number of label columns of one sample."""
         return self.network.columns // self.network.m
 
     def random(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,8 @@
 """The equations F(x) = 0 of a system as tapes of values and derivatives; a chain has two forms.
 
 The tracker's systems (`numeric.chains.lanes.tape.LaneSystem`) solve linear systems; these tapes
-only evaluate, so that they run in every arithmetic, in those that enclose too.
+only evaluate F and its Jacobian, so that they run in every arithmetic, including those that
+enclose.
 """
 
 from __future__ import annotations

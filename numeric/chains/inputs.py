@@ -1,4 +1,4 @@
-r"""A recurrent net in its free inputs: few unknowns, no power of W.
+r"""The equations of a recurrent net in its free inputs: few unknowns, no power of W.
 
 With as many independent samples as inputs (m ≥ Tb) the labels determine D F_k for every state
 ``F_k = W^k B``, k = 1 … T: they are coefficients y_k, up to the change of coordinates that
@@ -20,11 +20,11 @@ eTb inputs as unknowns, and as many equations.
 
 The relevant parameters are α, β and the fixed weights of the remaining rows.  They move
 freely on straight lines: *any* generic (α, β), with β_0 zero in rows Φ, comes from a network.
-For W_Φ must map the columns (α_0 … α_{T-1}, β_0 … β_{T-2}) to the following ones, which n
-free weights in each row can if ``Tb + e(T − 1) ≤ n``; D must be orthogonal to β_0 … β_{T-1},
-which is possible with rank d if ``eT ≤ n − d``; y_k = D α_k is then determined.  (There must be no
-structural zeros.)  So a generic instance in these parameters has the generic root count N of the
-allocation, and N paths lead from one to another.
+Proof: W_Φ must map the columns (α_0 … α_{T-1}, β_0 … β_{T-2}) to (α_1 … α_T, β_1 … β_{T-1}); with
+n free weights in each row this is possible if ``Tb + e(T − 1) ≤ n``.  D must be orthogonal to
+β_0 … β_{T-1}, which is possible with rank d if ``eT ≤ n − d``; y_k = D α_k is then determined.
+(There must be no structural zeros.)  So a generic instance in these parameters has the generic
+root count N of the allocation, and N paths lead from one generic instance to another.
 
 *Unit of time.*  ``W → γ W``, ``F_k → γ^k F_k``, ``u_l → γ^l u_l`` is the same instance.  If D_R
 is nearly singular β_k grows like 50^k, and on a line from a balanced instance all changes would
@@ -173,7 +173,10 @@ class InputsForm:
     def weights_of(
         self, at: Reduced, x: np.ndarray, solve: Callable[..., np.ndarray] = np.linalg.solve
     ) -> np.ndarray:
-        """All learnable weights (·, r) for unknowns (·, q): rows of Tb by a linear solve.
+        """All learnable weights (·, r) for unknowns (·, q).
+
+        The weights of rows with Tb learnable cells are solutions of linear systems; NaN where such
+        a system is singular.
 
         Parameters
         ----------
@@ -207,7 +210,7 @@ class InputsForm:
             try:
                 weights[np.ix_(good, mine)] = solve(matrix, right[..., None])[..., 0]
             except (np.linalg.LinAlgError, ZeroDivisionError):
-                continue  # NaN: these paths count as lost
+                continue  # The weights stay NaN: these paths count as lost.
         return weights / at.unit
 
 

@@ -19,8 +19,8 @@ optimizers           The first paper's criterion for ReLU nets: an optimizer, an
 phcpy                Real solutions counted by phcpy: the reference engine
 plans                Results on an allocation before any instance is solved: ranks and the root
                      count
-scip                 The engine `scip`: ReLU instances decided by SCIP, independent of our branch
-                     and bound
+scip                 The engine `scip`: ReLU instances decided by SCIP, independent of
+                     `complementarity`
 search               A search for real solutions that needs no root count: some paths, Newton
                      runs, more paths
 witness_search       A numerical search for rational instances without real solutions, for

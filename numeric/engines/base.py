@@ -51,10 +51,10 @@ class EngineInfo:
     plans : bool
         Whether ranks and the generic root count are computed first: for polynomial systems.
     decides : bool
-        Whether an instance may be settled first by one certified real solution, quickly found.
+        Whether a short search for one certified real solution may decide an instance first.
     constraints : bool
-        Whether its results already satisfy the problem's constraints.  With a `plan` they need
-        not: the solutions are then checked against the constraints.
+        Whether its results already satisfy the problem's constraints.  With `plans` this is not
+        required: the solutions are then checked against the constraints.
     rational : bool
         Whether it works in rationals throughout: then it can count an instance given by the user.
     """
@@ -94,7 +94,7 @@ class InstanceEngine(Protocol):
         ...
 
 
-class OneByOne(ABC):
+class SequentialEngine(ABC):
     """Base class of engines that process instances one after the other."""
 
     @abstractmethod
@@ -107,7 +107,7 @@ class OneByOne(ABC):
 
 
 @runtime_checkable
-class PlansItself(Protocol):
+class PlanningEngine(Protocol):
     """An engine with plans of its own, beyond ranks and root counts."""
 
     def plan(self, allocation: Allocation) -> Plan:
@@ -302,6 +302,7 @@ def chosen_engine(network: Network, name: str | None) -> str:
     Raises
     ------
     InputError
+        If no engine has this name, or if it does not count instances of such a network.
     """
     if name is None:
         return default_engine(network)
@@ -309,7 +310,7 @@ def chosen_engine(network: Network, name: str | None) -> str:
     if family_name(network) not in info.families:
         raise InputError(
             f"engine {name!r} is for {_families(info)} networks, not for a {network.title} "
-            "network: take one of " + ", ".join(engines_for(network))
+            "network: use one of " + ", ".join(engines_for(network))
         )
     return name
 
@@ -335,7 +336,7 @@ def _of(info: EngineInfo) -> str:
     return f" for {' and '.join(sorted(info.default_families))}"
 
 
-def table(*, own: bool = False) -> str:
+def engine_table(*, own: bool = False) -> str:
     """The engines as a table in Markdown; with `own` only this folder's, for the documentation."""
     lines = ["| engine | networks | counts | needs | what it does |", "|---|---|---|---|---|"]
     for info in engines().values():

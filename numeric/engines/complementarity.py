@@ -13,21 +13,21 @@ from algebra.linalg.rational import nearest_double
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import DIVIDE
 from numeric.relu.decide import decide
 from numeric.relu.decision import MATCH, NONE
 from numeric.relu.hull import hull_fits
-from numeric.relu.pairs import is_bounded
+from numeric.relu.pairs import has_bounds
 from numeric.relu.simplex import NO_MATCH
 
 # Nodes after which a count is abandoned.
 _MOST_NODES = 400_000
 
 
-class ComplementarityEngine(OneByOne):
+class ComplementarityEngine(SequentialEngine):
     """Decides instances of shallow ReLU nets, or counts their solutions.
 
     Parameters
@@ -59,7 +59,7 @@ class ComplementarityEngine(OneByOne):
         counted = self.complete and (not learns or hull_fits(instance))
         if counted:
             real, status, note, solutions = self._solutions(instance)
-        if not counted or (status != COMPLETE and not real and is_bounded(instance)):
+        if not counted or (status != COMPLETE and not real and has_bounds(instance)):
             found = decide(instance)
             solutions = (found.witness,) if found.witness else ()
             real = {MATCH: 1, NONE: 0}.get(found.verdict)
@@ -80,7 +80,7 @@ class ComplementarityEngine(OneByOne):
 
     def _solutions(self, instance: Instance) -> tuple[int | None, str, str, tuple[Any, ...]]:
         system = relu_system(instance.allocation, *instance.exact, instance.box)
-        bounded = is_bounded(instance)
+        bounded = has_bounds(instance)
         if not system.units:
             decided = decide(instance)
             if decided.verdict == NONE:
@@ -99,7 +99,7 @@ class ComplementarityEngine(OneByOne):
         kept = [values for values in settled.witnesses if system.is_witness(values)]
         solutions: tuple[Any, ...] = tuple(kept)
         if settled.open:
-            note = f"a lower bound: {settled.open} cells are open or hold a continuum"
+            note = f"a lower bound: {settled.open} cells are open or contain a continuum"
             return len(solutions), UNDETERMINED, note, solutions
         note = f"leaves: {found.leaves}; solutions exact"
         if bounded:

@@ -31,7 +31,7 @@ from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount, Re
 from numeric.engines.base import (
     Assignment,
     InstanceEngine,
-    PlansItself,
+    PlanningEngine,
     Resources,
     check_engine,
     chosen_engine,
@@ -104,7 +104,7 @@ class InstanceCounter:
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
-        self._looked: set[Allocation] = set()
+        self._tested_linear: set[Allocation] = set()
         self._engines: dict[Allocation | None, InstanceEngine] = {}
         self._resources = Resources()
 
@@ -146,7 +146,7 @@ class InstanceCounter:
             allocation = self._lowered.allocation(allocation)
         if not self.info.plans:
             engine = self._engine(_no_plan(self.problem, allocation), self.problem)
-            if isinstance(engine, PlansItself):
+            if isinstance(engine, PlanningEngine):
                 return engine.plan(allocation)
             return _no_plan(self.problem, allocation)
         plan = self._rank_plan(allocation)
@@ -207,8 +207,8 @@ class InstanceCounter:
             ]
         if self.complete or plan.is_minimal:
             return self._solve(self.plan(allocation), instances)
-        if self.certify and plan.root_count is None and allocation not in self._looked:
-            self._looked.add(allocation)
+        if self.certify and plan.root_count is None and allocation not in self._tested_linear:
+            self._tested_linear.add(allocation)
             plan = self._plans[allocation] = linear_plan(self.problem, plan)
         if self.certify and plan.is_maximal:
             return _settled(plan, instances)
@@ -219,7 +219,7 @@ class InstanceCounter:
         if left:
             plan = self.plan(allocation)
             if plan.root_count is None:
-                # Only the same search could follow.
+                # Without N only the same search could follow.
                 found |= {k: _uncounted(found[k], plan) for k in left if k in found}
                 left = [k for k in left if k not in found]
             rest = [instances[k] for k in left]
@@ -277,7 +277,7 @@ class InstanceCounter:
         if plan.reduction is None:
             counts = self._obeying(plan, instances, engine.count_many(instances))
             if plan.is_lost:
-                # The root count is missing because a child process died: the count is not kept.
+                # The root count is missing because a child process ended: the count is not stored.
                 counts = [_lost(c) for c in counts]
             return [_marked(c) for c in counts] if plan.is_numerical else counts
         solved = [reduced(i, plan.reduction) for i in instances]
@@ -339,9 +339,9 @@ class InstanceCounter:
 
 
 def _is_special(plan: Plan, problem: Problem) -> bool:
-    """Whether exact numbers among the fixed weights leave fewer solutions than others would.
+    """Whether exact numbers among the fixed weights change the number of solutions.
 
-    Then paths of a tracker, which starts elsewhere, diverge.
+    Then some paths of a tracker diverge, because it starts at generic weights.
     """
     if plan.root_count in (None, 1) or not pins(problem.student(plan.allocation)):
         return False
@@ -371,13 +371,13 @@ def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
 
 
 def _uncounted(count: InstanceCount, plan: Plan) -> InstanceCount:
-    """The count of a search that found nothing, with N out of reach."""
+    """The count of a search that found no solution, if N could not be computed."""
     count = replace(count, note=f"{count.note}; N could not be computed ({plan.source})")
     return _lost(count) if plan.is_lost else count
 
 
 def _lost(count: InstanceCount) -> InstanceCount:
-    """The count if nothing was found that might exist."""
+    """The count, with the reason "lost" if it is undetermined."""
     return count if count.outcome != "undetermined" else replace(count, reason=Reason.LOST)
 
 

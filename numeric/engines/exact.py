@@ -34,7 +34,7 @@ from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
 from numeric.count_result import CountResult
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
 
@@ -75,7 +75,7 @@ def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None
     )
 
 
-class ExactEngine(OneByOne):
+class ExactEngine(SequentialEngine):
     """Counts real solutions exactly.
 
     Parameters
@@ -113,11 +113,11 @@ class ExactEngine(OneByOne):
     def _solve(
         self, instance: Instance, core: CoreSystem, special: bool = False
     ) -> InstanceCount | None:
-        """The count of a core; None if blocks must not be deferred after all."""
+        """The count of a core; None if the core must be computed without deferred blocks."""
         index = instance.index
         generic = self.root_count
         if not core.equations and core.deferred:
-            # A special instance, singular unlike a generic one.
+            # The instance is special: a block is singular that is regular in generic instances.
             return None
         try:
             roots = real_roots(core.equations, timeout=max(1, round(self.timeout)))
@@ -135,7 +135,7 @@ class ExactEngine(OneByOne):
             if core.deferred:
                 return None
             solutions = ()
-        doubt = audit(roots, generic, core.is_square)
+        doubt = count_contradiction(roots, generic, core.is_square)
         note = "" if roots.complex == generic or generic is None else "a special instance"
         return InstanceCount(
             index,
@@ -203,14 +203,15 @@ def _polynomials(
     return None
 
 
-def audit(roots: RealRoots, generic: int | None, square: bool) -> str:
+def count_contradiction(roots: RealRoots, generic: int | None, square: bool) -> str:
     """The contradiction in a count of finitely many solutions, or "".
 
-    Non-real solutions of a system with real coefficients come in pairs, so the number of real ones
-    has the parity of the number of all distinct ones.  And if a generic instance has N solutions,
-    no instance with finitely many has more: near each of them, counted once, there is a solution
-    of every nearby instance.  (This holds for square systems; of an overdetermined one a generic
-    instance has no solutions, a special one may have some.)
+    Non-real solutions of a system with real coefficients come in pairs, so the number of real
+    solutions has the parity of the number of all distinct solutions.  And if generic instances
+    have N solutions, an instance with finitely many solutions has at most N: near each of its
+    distinct solutions there is a solution of every nearby instance.  (The second statement holds
+    for square systems only: if there are more equations than unknowns, a special instance may have
+    solutions although a generic one has none.)
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance
 
 # The paper's number of starts (Appendix E.1).
@@ -39,7 +39,7 @@ TOLERANCE = 1e-6
 _BATCH = 20
 
 
-class FsolveEngine(OneByOne):
+class FsolveEngine(SequentialEngine):
     """Real solutions found by fsolve.
 
     Parameters
@@ -119,7 +119,7 @@ class FsolveEngine(OneByOne):
         verdict = "a match" if converged else "no match"
         note = f"{converged} of {done} starts converged: {verdict} by the first paper's rule"
         if converged and not len(pool):
-            note += ", but no solution is certain"
+            note += ", but no solution is certified"
         elif not converged:
             note += ", which proves nothing"
         return InstanceCount(
@@ -140,8 +140,8 @@ class FsolveEngine(OneByOne):
 def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], np.ndarray]:
     """The errors (r,) of the labels as a function of the learnable weights (r,).
 
-    In the instance's own coordinates; dependent labels are omitted, since
-    fsolve needs as many equations as unknowns.
+    The coordinates are those of the instance.  Dependent labels are omitted, because fsolve needs
+    as many equations as unknowns.
     """
     chosen = chain.independent_samples(instance.X)
     X, Y = instance.X[:, chosen], chain.label_columns(instance.labels, chosen)

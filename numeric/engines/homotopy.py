@@ -42,7 +42,7 @@ from numeric.engines.exact import ExactEngine
 from numeric.engines.newton import NewtonEngine
 from numeric.engines.search import SearchEngine
 from numeric.instances import Instance
-from numeric.tracking.inputs.precise import finish_path as finish_in_inputs
+from numeric.tracking.inputs.precise import finish_inputs_path
 from numeric.tracking.lines import detour
 from numeric.tracking.monodromy import (
     GIVEN,
@@ -53,11 +53,12 @@ from numeric.tracking.monodromy import (
     find_start,
 )
 from numeric.tracking.monodromy_group import MonodromyGroup, monodromy_group, trivial_group
-from numeric.tracking.precise import finish_path
+from numeric.tracking.precise import finish_chain_path
 from numeric.tracking.start_cache import load_start, save_start
 from numeric.tracking.tracker import DONE, Tracked, TrackerSettings, track
 
-# Stuck paths at least this near the end are finished in high precision; and how many at a time.
+# Stuck paths that reached at least this t are finished in high precision, and at most this number
+# of them in one attempt.
 _NEAR_END = 0.9
 _MOST_FINISHED = 12
 # In the free inputs: the largest share of an instance's paths that is finished this way.
@@ -170,13 +171,13 @@ class HomotopyEngine:
             done[k] = InstanceCount(instances[k].index, None, None, UNDETERMINED, note)
         return [done[k] for k in range(len(instances))]
 
-    def _solve(self, instances: Sequence[Instance]) -> tuple[list[_Job], dict[int, str]]:
-        """The jobs of the instances, and, by number, why some were not begun."""
-        jobs: list[_Job] = []
+    def _solve(self, instances: Sequence[Instance]) -> tuple[list[_InstanceRun], dict[int, str]]:
+        """The runs of the instances, and the reason for each that was not begun, by its number."""
+        jobs: list[_InstanceRun] = []
         notes: dict[int, str] = {}
         for k, instance in enumerate(instances):
             try:
-                jobs.append(_Job(self.system, instance, k))
+                jobs.append(_InstanceRun(self.system, instance, k))
             except InputError as error:
                 notes[k] = str(error)
         if not jobs:
@@ -195,7 +196,7 @@ class HomotopyEngine:
             self._retry(jobs_left, attempt)
         return jobs, notes
 
-    def _retry(self, jobs: Sequence[_Job], attempt: int) -> None:
+    def _retry(self, jobs: Sequence[_InstanceRun], attempt: int) -> None:
         """Another attempt at instances with missing roots, the cheap ones first.
 
         First detours on either side for paths that were lost, then all paths along other lines,
@@ -218,7 +219,7 @@ class HomotopyEngine:
 
     def _attempt(
         self,
-        jobs: Sequence[_Job],
+        jobs: Sequence[_InstanceRun],
         picks: Sequence[np.ndarray],
         settings: TrackerSettings,
         *,
@@ -277,10 +278,10 @@ class HomotopyEngine:
                     for path in np.flatnonzero(mine & (tracked.status != DONE))
                 }
             elif side:
-                job.went_round |= set(roots[mine & (tracked.status == DONE)].tolist())
+                job.detoured |= set(roots[mine & (tracked.status == DONE)].tolist())
             job.seconds += shared + time.process_time() - then
 
-    def _finish(self, job: _Job, turn: int, tracked: Tracked, mine: np.ndarray) -> None:
+    def _finish(self, job: _InstanceRun, turn: int, tracked: Tracked, mine: np.ndarray) -> None:
         """Finish paths that are stuck near the end in high precision."""
         target = job.parameters
         if turn:
@@ -289,7 +290,7 @@ class HomotopyEngine:
         for path in stuck[np.argsort(-tracked.reached[stuck])][:_MOST_FINISHED]:
             if len(job.pool) >= self.root_count:
                 break
-            root = finish_path(
+            root = finish_chain_path(
                 self.system,
                 self.start.parameters,
                 target,
@@ -300,14 +301,15 @@ class HomotopyEngine:
             if root is not None:
                 job.take(root[None], np.array([DONE]), self.root_count, np.ones(1))
 
-    def _finish_inputs(self, job: _Job) -> None:
+    def _finish_inputs(self, job: _InstanceRun) -> None:
         """Finish paths of missing roots in high precision, from the point where they were stuck."""
         missing = self.root_count - len(job.pool)
         # If many are missing on a bad line, other attempts are cheaper.
         if self._inputs is None or not 0 < missing <= _MOST_MISSING * self.root_count:
             return
-        # The likeliest first: paths that no detour finished, those that were stuck early.
-        left = sorted(job.stuck, key=lambda path: (path in job.went_round, job.stuck[path][0]))
+        # First the paths that most likely lead to missing roots: those that no detour finished,
+        # and among them those that were stuck early.
+        left = sorted(job.stuck, key=lambda path: (path in job.detoured, job.stuck[path][0]))
         first, last = (self._inputs.reduce(p) for p in (self.start.parameters, job.parameters))
         for path in left[: 2 * missing]:
             check_time()
@@ -315,13 +317,13 @@ class HomotopyEngine:
                 break
             then = time.process_time()
             t, x = job.stuck.pop(path)
-            root = finish_in_inputs(self._inputs, job.instance, first.vector, last, t, x)
+            root = finish_inputs_path(self._inputs, job.instance, first.vector, last, t, x)
             job.retried += 1
             if root is not None:
                 job.take_exact(root, path)
             job.seconds += time.process_time() - then
 
-    def _result(self, job: _Job) -> InstanceCount:
+    def _result(self, job: _InstanceRun) -> InstanceCount:
         pool = job.pool
         found = len(pool)
         if found > self.root_count:
@@ -358,7 +360,7 @@ class HomotopyEngine:
         )
 
 
-class _Job:
+class _InstanceRun:
     """The state of the computation for one instance."""
 
     def __init__(self, system: ParameterSystem, instance: Instance, number: int) -> None:
@@ -378,7 +380,7 @@ class _Job:
         # unknowns there.
         self.stuck: dict[int, tuple[float, np.ndarray]] = {}
         # Those among them that a detour finished.
-        self.went_round: set[int] = set()
+        self.detoured: set[int] = set()
 
     def take(self, roots: np.ndarray, status: np.ndarray, wanted: int, reached: np.ndarray) -> None:
         """Certify endpoints and pool the new ones; the first call records the suspect paths."""
@@ -393,10 +395,10 @@ class _Job:
             for name in ("kind", "roots", "radii"):
                 getattr(certified, name)[uncertain] = getattr(exact, name)
         if not len(self.suspect):
-            # For paths that met at an unknown point: halfway is as good as any.
+            # Two paths with one endpoint met at an unknown t: detours go around t = 0.5.
             self.lost = np.clip(np.where(arrived, 0.5, reached), 0.01, 0.999)
             suspect = ~arrived | (certified.kind == FAILED)
-            # One of two paths that met is wrong, it is unknown which: both are tracked again.
+            # One of two paths that met is wrong.  Both are tracked again: it is unknown which.
             owners = self.pool.owners(certified)
             for path in np.flatnonzero(~new & (certified.kind != FAILED)):
                 suspect |= owners == owners[path]
@@ -416,25 +418,25 @@ def group_of_solutions(problem: Problem, root_count: int, source: str, seed: int
     Parameters
     ----------
     problem : Problem
-        Of a network whose instances this engine counts, with as many weights as equations.
+        A problem of a linear network, with as many learnable weights as equations.
     root_count : int
         N.
     source : str
-        Where N comes from.
+        The source of N.
     seed : int
-        The start system and the loops follow from it.
+        Seed of the start system and of the loops.
 
     Raises
     ------
     InputError
-        Where the network is not linear, or some of the N solutions were not found.
+        If the network is not linear, or if some of the N solutions were not found.
     """
     lowering = lowered(problem)
     network = problem.network
     if lowering is not None and isinstance(network.lower(), Identical):
         problem, lowering = lowering.problem, None
     if lowering is not None or problem.network.chain() is None:
-        # Other networks' data move on less than the space that paths are followed in.
+        # The data of other networks form a subset of the space in which paths are tracked.
         raise InputError(
             f"`problem` (a {network.title} network) must be a linear network for a monodromy group"
         )

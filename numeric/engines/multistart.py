@@ -25,7 +25,7 @@ from numeric.certification.pool import RealPool
 from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, TrackerSettings, track
@@ -150,7 +150,7 @@ def damped_newton(
     return runs.ends, np.sqrt(runs.cost) <= 1e-10 * size
 
 
-class LowerBounds(OneByOne):
+class LowerBoundEngine(SequentialEngine):
     """Lower bounds on the real solutions of instances; used if there is no root count.
 
     Parameters
@@ -197,7 +197,7 @@ class LowerBounds(OneByOne):
         return found
 
 
-class MultistartEngine(LowerBounds):
+class MultistartEngine(LowerBoundEngine):
     """Lower bounds by `multistart_newton`.
 
     Parameters

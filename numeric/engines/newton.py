@@ -11,14 +11,14 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from numeric.activations.newton import certified_solutions
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance
 
 # Random starts of an instance.
 STARTS = 62
 
 
-class NewtonEngine(OneByOne):
+class NewtonEngine(SequentialEngine):
     """Certified real solutions of instances of networks with activations.
 
     Parameters
@@ -48,8 +48,8 @@ class NewtonEngine(OneByOne):
         labels = problem.network.outputs
         if problem.allocation.size != labels:
             raise InputError(
-                f"{problem.allocation.size} learnable weights and {labels} labels that are not "
-                "independent: only square systems are certified"
+                f"`problem` has {problem.allocation.size} learnable weights and {labels} labels: "
+                "Krawczyk's test needs equal numbers"
             )
         self.root_count = root_count
         self.enough, self.timeout = enough, timeout
@@ -72,7 +72,7 @@ class NewtonEngine(OneByOne):
             real=real,
             complex=real,
             status=COMPLETE if complete else UNDETERMINED,
-            note="linear in what learns: one solution" if complete else f"{note}: {ends}",
+            note="linear in the learnable weights: one solution" if complete else f"{note}: {ends}",
             solutions=tuple(tuple(box.middle.tolist()) for box in found),
             paths=done,
             certified=real,

@@ -21,9 +21,9 @@ from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
 from algebra.time_limits import check_time
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance
-from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
+from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 from numeric.programs.descent import adam as descend_by_adam
 from numeric.programs.losses import MSE, Loss
 from numeric.programs.students import Students
@@ -36,19 +36,19 @@ _ADAM_STEPS, _RATE, _DAMPED_STEPS = 2000, 0.03, 100
 _STARTS = 0x0971
 
 
-def adam(loss: Loss, starts: np.ndarray) -> np.ndarray:
+def adam_endpoints(loss: Loss, starts: np.ndarray) -> np.ndarray:
     """Ends (·, r) of Adam from a batch of starts (·, r), the rate falling by half a cosine."""
     return descend_by_adam(loss, starts, _ADAM_STEPS, _RATE).ends
 
 
-def damped(loss: Loss, starts: np.ndarray) -> np.ndarray:
+def damped_endpoints(loss: Loss, starts: np.ndarray) -> np.ndarray:
     """Ends (·, r) of damped Gauss–Newton from a batch of starts, until one of them converges."""
     return levenberg_marquardt(
-        loss.at, starts, _DAMPED_STEPS, enough=1e-24, damping=PATIENT, first=True
+        loss.at, starts, _DAMPED_STEPS, enough=1e-24, damping=CAUTIOUS, first=True
     ).ends
 
 
-class OptimizerEngine(OneByOne):
+class OptimizerEngine(SequentialEngine):
     """Real solutions found by an optimizer, and the paper's verdict.
 
     Parameters
@@ -74,7 +74,10 @@ class OptimizerEngine(OneByOne):
         check_time()
         began = time.perf_counter()
         if set(instance.allocation.matrices) != {"W1"}:
-            raise InputError(f"engine {self.method!r} learns weights of W1 alone")
+            raise InputError(
+                f"engine {self.method!r} is for learnable weights in W1 only, not in "
+                + ", ".join(instance.allocation.matrices)
+            )
         loss = Loss(Students.of([instance], self.starts))
         key = (instance.index, _STARTS)
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
@@ -100,6 +103,6 @@ class OptimizerEngine(OneByOne):
 
 
 METHODS: dict[str, Callable[[Loss, np.ndarray], np.ndarray]] = {
-    "adam": adam,
-    "levenberg-marquardt": damped,
+    "adam": adam_endpoints,
+    "levenberg-marquardt": damped_endpoints,
 }

@@ -1,12 +1,12 @@
 """Real solutions counted by phcpy: the reference engine.
 
 The core of each instance (after exact elimination) is solved by PHCpack's blackbox solver in
-a worker process.  Its answer is used only if it is complete: exactly as many
-distinct regular roots as the generic root count, each clearly real or clearly not, and each
-real one confirmed by evaluating the network with its weights.  If there are more equations
-than unknowns (labels that are not independent) it solves random combinations of them, and roots
-that violate an equation are removed.  Otherwise the system is solved again in higher precision
-and, if that fails too, reported as undetermined.
+a worker process.  If there are more equations than unknowns (labels that are not independent) it
+solves random combinations of them, and roots that violate an equation are removed.  Its answer is
+used only if it is complete: exactly as many distinct regular roots as the generic root count, each
+clearly real or clearly non-real, and each real one confirmed by an evaluation of the network with
+its weights.  Otherwise the system is solved again with other random numbers and in higher
+precision and, if that fails too, the count is undetermined.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
@@ -35,8 +35,8 @@ from numeric.phcpy.systems import Terms, backward_errors
 REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
 # A lost root is found more often by other random numbers than by higher precision.
 _ATTEMPTS = ("d", "d", "d", "dd")
-# Number of workers tried if they die one after another on the same system.
-_MOST_DEATHS = 3
+# Largest number of workers that may crash on the same system.
+_MOST_CRASHES = 3
 # Backward error in equations that PHCpack did not solve: a solution below the first bound, none
 # above the second.
 SOLVES_BELOW, MISSES_ABOVE = 1e-9, 1e-5
@@ -44,7 +44,7 @@ SOLVES_BELOW, MISSES_ABOVE = 1e-9, 1e-5
 RESIDUAL = 1e-6
 
 
-class PhcpyEngine(OneByOne):
+class PhcpyEngine(SequentialEngine):
     """Counts the real solutions of instances with PHCpack's blackbox solver.
 
     Parameters
@@ -94,7 +94,7 @@ class PhcpyEngine(OneByOne):
         if settled is not None:
             return replace(settled, seconds=time.perf_counter() - start)
         if not core.equations:
-            note = "a linear block is singular in this instance (ask the exact engine)"
+            note = "a linear block is singular in this instance (use the engine exact)"
             return InstanceCount(instance.index, None, None, UNDETERMINED, note)
         extra = len(core.equations) - len(core.unknowns)
         if extra < 0 or (extra > 0 and not self.root_count):
@@ -102,17 +102,17 @@ class PhcpyEngine(OneByOne):
             return InstanceCount(instance.index, None, None, UNDETERMINED, note)
         expected = self.root_count if self.root_count is not None else core.bezout
         rounded = FloatingCore(core)
-        asked = FloatingCore(squared_up(core, instance.index)) if extra else rounded
+        square = FloatingCore(squared_up(core, instance.index)) if extra else rounded
         best = InstanceCount(instance.index, None, None, UNDETERMINED)
         for attempt, precision in enumerate(_ATTEMPTS):
-            found = self._attempt(instance, asked, expected, precision, attempt, rounded.terms)
+            found = self._attempt(instance, square, expected, precision, attempt, rounded.terms)
             found = replace(found, retried=attempt, seconds=time.perf_counter() - start)
             if found.status == COMPLETE:
                 return found
             if (found.complex or 0) >= (best.complex or 0):
                 best = found
             if found.complex is None:
-                break  # it died or ran out of time: more precision would take longer
+                break  # the worker crashed or its time was over: more precision takes longer
         return best
 
     def _attempt(
@@ -124,7 +124,7 @@ class PhcpyEngine(OneByOne):
         seed: int,
         equations: Sequence[Terms],
     ) -> InstanceCount:
-        for death in range(1, _MOST_DEATHS + 1):
+        for crashes in range(1, _MOST_CRASHES + 1):
             check_time()
             try:
                 result = self._process.solve(
@@ -137,9 +137,9 @@ class PhcpyEngine(OneByOne):
                 break
             except PhcpyCrashed as error:
                 # The next call starts a new worker, which gives the same answer to the digit.
-                if death < _MOST_DEATHS:
+                if crashes < _MOST_CRASHES:
                     continue
-                note = f"phcpy: {error}, {death} times"
+                note = f"phcpy: {error}, {crashes} times"
                 return InstanceCount(
                     instance.index, None, None, UNDETERMINED, note, reason=Reason.LOST
                 )
@@ -152,10 +152,11 @@ class PhcpyEngine(OneByOne):
 
 
 def squared_up(core: CoreSystem, seed: int) -> CoreSystem:
-    """As many equations as unknowns: random multiples of the surplus ones are added to the others.
+    """A core with as many equations as unknowns: random combinations of the given equations.
 
-    Simple solutions of all equations are simple roots of generic combinations [1]_; these have
-    further roots, which violate the surplus equations.
+    Random multiples of the surplus equations are added to the others.  Simple solutions of all
+    equations are simple roots of generic combinations [1]_; the combinations have further roots,
+    which violate the surplus equations.
 
     References
     ----------

@@ -47,13 +47,13 @@ class Plan:
     source : str
         The source of the root count.
     reduction : Reduction or None
-        How the given allocation becomes the one to solve, where surplus weights are kept fixed.
+        The map from the given allocation to the one to solve, if surplus weights are kept fixed.
     certainty : CountCertainty or None
-        How sure the root count is.
+        Certainty of the root count.
     is_numerical : bool
         Whether the root count comes from a trace test (msolve missing or too slow).
     is_lost : bool
-        Whether the root count is missing only because a child process died.
+        Whether the root count is missing only because a child process ended unexpectedly.
     """
 
     allocation: Allocation
@@ -135,9 +135,9 @@ def root_plan(
     problem : Problem
     plan : Plan
     timeout : float, optional
-        Seconds for each way to count.
+        Seconds for each method of counting.
     needs_msolve : bool, optional
-        Whether instances are solved by msolve: where it is missing no other way is tried.
+        Whether instances are solved by msolve: if it is missing, no other method is tried.
     """
     # Loaded here: path tracking imports compiled kernels, ranks do not need them.
     from numeric.tracking.root_count import monodromy_root_count

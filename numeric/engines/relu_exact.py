@@ -1,6 +1,6 @@
 """The engine `relu-exact`: ReLU normalization networks, by verdict or in rationals.
 
-They have no single polynomial system.  A trial is decided
+The equations of these networks are no single polynomial system.  A trial is decided
 
 * by verdict, if the allocation is maximal (every layer can be realized for generic
   weights) or minimal (too few weights for the labels' dimension);
@@ -26,7 +26,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.engines.plans import Plan
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
@@ -36,7 +36,7 @@ from numeric.normalization.realize import realize_instance
 _MOST_NODES = 20_000
 
 
-class ReluExactEngine(OneByOne):
+class ReluExactEngine(SequentialEngine):
     """Matches of ReLU normalization networks, as far as they can be decided.
 
     Parameters
@@ -55,7 +55,7 @@ class ReluExactEngine(OneByOne):
         self._verdicts: dict[Allocation, tuple[str, str]] = {}
 
     def plan(self, allocation: Allocation) -> Plan:
-        """The verdict as a plan; root counts are not known for ReLU networks."""
+        """The verdict as a plan; ReLU networks have no root count."""
         verdict, rule = self._verdict(allocation)
         target = target_rank(self.problem.network).rank  # type: ignore[arg-type]
         return Plan(allocation, target, target, 0 if verdict == MINIMAL else None, rule)

@@ -1,8 +1,9 @@
-"""The engine `scip`: ReLU instances decided by SCIP, independent of our branch and bound.
+"""The engine `scip`: ReLU instances decided by SCIP, independent of `complementarity`.
 
-The same equations, with weights as free variables and each pair (u, v) a special ordered
-set of type 1.  SCIP works in floating point with tolerance 1e-9 and gives no certificate of
-infeasibility.  A match is reported only with a rational witness verified over Q.
+The equations are those of `algebra.relu.equations`; the weights are free variables, and each pair
+(u, v) is a special ordered set of type 1.  SCIP works in floating point with tolerance 1e-9 and
+returns no certificate of infeasibility.  A match is reported only with a rational witness verified
+over Q.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from algebra.problems.constraints import Interval
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.engines.base import OneByOne
+from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance, to_double
 from numeric.relu.decision import MATCH, NONE
 
 
-class ScipEngine(OneByOne):
+class ScipEngine(SequentialEngine):
     """Decides instances of shallow ReLU nets with SCIP.
 
     Parameters
@@ -97,7 +98,7 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
             if terms:
                 model.addCons(scip.quicksum(terms) == G[o, s])
             elif G[o, s] != 0:
-                return NONE, "a label no weight reaches"
+                return NONE, "a label that no learnable weight affects is missed"
     try:
         model.optimize()
     except Exception as error:

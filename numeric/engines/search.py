@@ -1,9 +1,9 @@
 """A search for real solutions without a root count: some paths, Newton runs, more paths.
 
 Complex paths (`numeric.tracking.label_paths`) find a real solution among thousands where Newton
-runs (`numeric.engines.multistart`) do not converge; if weights in nearly every row learn
-it is the other way round.  So a hundred paths come first, then the Newton runs, then more paths.
-Solutions are certified; finding none proves nothing.
+runs (`numeric.engines.multistart`) do not converge; if weights in nearly every row learn, Newton
+runs find one where paths do not.  So a hundred paths come first, then the Newton runs, then more
+paths.  Solutions are certified; if none is found, nothing is proved.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.multistart import STARTS, LowerBounds, multistart_newton
+from numeric.engines.multistart import STARTS, LowerBoundEngine, multistart_newton
 from numeric.instances import Instance
 from numeric.tracking.label_paths import LabelPaths
 
-# Paths before the Newton runs; in all; in all if as many solutions as possible are required.
+# Paths before the Newton runs; in total; in total if as many solutions as possible are required.
 FIRST_PATHS, MOST_PATHS, _ALL_PATHS = 112, 2032, 496
 
 
@@ -131,7 +131,7 @@ class RealSearch:
         return self._seconds - (time.process_time() - self._began)
 
 
-class SearchEngine(LowerBounds):
+class SearchEngine(LowerBoundEngine):
     """Lower bounds by `RealSearch`."""
 
     def search(self, instance: Instance) -> InstanceCount:

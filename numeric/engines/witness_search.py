@@ -1,24 +1,26 @@
 r"""Instances without real solutions, found by descent: candidates that balls then prove.
 
 Dietmaier moved the parameters of the Stewart–Gough platform until all of its 40 solutions were
-real [1]_; here they are moved until none is.  Let x_1, x_2 be two real solutions of an instance
-with parameters θ: the fixed weights and the teacher's.  The equations g(x; θ) = 0 move a solution
-by dx = −J(x)⁻¹ ∂g/∂θ dθ, so the gradient of D = |x_1 − x_2|² with respect to θ costs two adjoint
-derivatives; weights are compared by asinh, since solutions of very different size are common.  Near
-the point where the two meet D is linear in θ to first order, and D / |∇D| is the
-distance to it; further away it is far too short.  So a pair is *followed*: small steps along −∇D,
-each corrected by Newton's method for these two solutions alone, until little is left of their
-distance.  An instance beyond the meeting point is then solved for all N solutions, by paths from a
-generic complex instance: on straight lines between real instances solutions meet, and paths get
-lost.  Besides such instances some at the end of one straight step are solved, and random ones.
+real [1]_; here parameters are moved until no solution is real.  Let x_1, x_2 be two real solutions
+of an instance with parameters θ: the fixed weights and the teacher's.  A change dθ moves a solution
+of the equations g(x; θ) = 0 by dx = −J(x)⁻¹ ∂g/∂θ dθ, so the gradient of D = |x_1 − x_2|² with
+respect to θ costs two adjoint derivatives.  (Weights are compared by asinh, because solutions of
+very different size are common.)  Near a point where the two solutions meet, D is linear in θ to
+first order, and D / |∇D| is the distance to that point; far from it D / |∇D| is much too short.  So
+a pair is *followed*: small steps along −∇D, each corrected by Newton's method for these two
+solutions alone, until their distance is small.  An instance beyond the meeting point is then solved
+for all N solutions, by paths from a generic complex instance.  (On straight lines between real
+instances solutions meet, and paths are lost.)  Instances after one straight step, and random
+instances, are solved as well.
 
-Where a pair leaves the reals, others that are nearly real may become so.  Their imaginary parts are
-functions of θ as well, so the step of a pair is also projected to the cone in which none of the
-nearest ones decreases (non-negative least squares): there are more parameters than solutions.  The
-search continues from the instance with the fewest real solutions, also if there are as many as
-before, of which a pair is nearer to its meeting point.
+When a pair of real solutions becomes non-real, others that are nearly real may become real.  Their
+imaginary parts are functions of θ as well, so the step of a pair is also projected to the cone in
+which no imaginary part of the nearest solutions decreases (non-negative least squares); this is
+possible because there are more parameters than solutions.  The search continues from the instance
+with the fewest real solutions, also if their number is unchanged but a pair is nearer to its
+meeting point.
 
-At two solutions that meet the signs of det J are opposite.  So the sum of the signs changes only if
+Two solutions that meet have opposite signs of det J.  So the sum of the signs changes only if
 solutions come from infinity or diverge, and instances in which it is 0 are preferred.
 
 `algebra.linear.enclosed` proves the candidates or rejects them.
@@ -52,7 +54,7 @@ from numeric.tracking.monodromy import INCOMPLETE
 
 Matrices = Mapping[str, np.ndarray]
 
-# Larger start systems take longer than the search is worth.
+# With more complex solutions the search is not tried: the start system takes too long.
 LARGEST_COUNT = 300
 # Paths tracked for the random instances from which one is chosen.
 _FIRST_PATHS = 400
@@ -60,23 +62,26 @@ _FIRST_PATHS = 400
 _GRID = 2.0**-20
 # Largest number of pairs that are followed, of steps of each, and of a step relative to θ.
 _PAIRS, _STEPS, _STRIDE = 3, 40, 0.05
-# A step is this share of the distance to the meeting point, and less if solutions jump.
+# A step is this share of the distance to the meeting point; smaller shares, down to the second
+# number, are tried if a corrected solution is too far from the one before.
 _SHARE, _LEAST_SHARE = 0.3, 0.01
-# A pair has nearly met at this share of its first distance; instances are as far beyond.
+# A pair has nearly met at this share of its first distance.  The instance beyond the meeting point
+# is at a random multiple, between the two numbers, of the distance to it; longest such step.
 _NEARLY, _BEYOND, _LONGEST = 0.1, (1.2, 3.0), 0.3
 # Largest number of Newton steps, and the size of the last one.
 _CORRECTIONS, _CORRECTED = 8, 1e-9
 # Straight steps towards the meeting point: logarithms of their lengths relative to the distance.
 _STRAIGHT, _FURTHEST = (-1.5, 1.5), 0.5
-# Non-real solutions that must not approach the reals, the least cosine of a step on which they do
-# not with the one wanted, and logarithms of lengths of such steps relative to the distance.
+# Number of non-real solutions whose imaginary parts must not decrease; least cosine between the
+# wanted step and one that satisfies this; range of the logarithms of the lengths of such steps
+# relative to the distance, and their number.
 _GUARDS, _LEAST_COSINE, _GUARDED, _LENGTHS = 12, 1e-3, (-1.0, 2.5), 3
 # Random steps, and logarithms of their lengths relative to θ.
 _RANDOM_STEPS, _RANDOM = 4, (-4.5, -0.7)
 # Weight of the sum of signs, relative to one real solution.
 _DEGREE = 3
-# Steps without fewer real solutions: before a step with two more is taken, and before other random
-# instances are drawn, the first time, so many more the second time, and so on.
+# After each sequence of `_UPHILL` steps without improvement a step with two more real solutions is
+# allowed; after `_PATIENCE` k such steps other random instances are drawn, for the k-th time.
 _UPHILL, _PATIENCE = 4, 10
 
 
@@ -88,12 +93,17 @@ def rootless_instances(
     Parameters
     ----------
     problem : Problem
-        With a linear network and a fixed allocation.
+        A problem of a linear network with a fixed allocation.
     root_count : int
         The generic root count.
     seed : int
     seconds : float
         Time limit of the search.
+
+    Yields
+    ------
+    NonRealInstance
+        An instance, and approximations of one solution of each conjugate pair.
     """
     end = end_of_part(seconds)
     if root_count > LARGEST_COUNT or seconds <= 0:
@@ -148,23 +158,23 @@ class _State:
 
     @cached_property
     def level(self) -> int:
-        """Numbers of real solutions, and a multiple of the sum of signs: 0 if there are none."""
+        """The number of real solutions plus a multiple of the absolute sum of their signs."""
         return len(self.real) + _DEGREE * int(abs(self.signs.sum()))
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """Real solutions that can meet: of opposite signs."""
+        """Pairs of real solutions that can meet, because their signs are opposite."""
         return [(int(a), int(b)) for a, b in np.argwhere(self.signs[:, None] < self.signs)]
 
     @cached_property
     def cost(self) -> float:
-        """The level and, below 1, the gap between two that can meet."""
+        """The level plus a number below 1 that grows with the gap of the closest such pair."""
         apart = [_gap(self.real[a], self.real[b]) for a, b in self.pairs]
         return self.level + float(np.tanh(min(apart, default=0.0)))
 
 
 def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
-    """Of the instances with all solutions found, the one of least cost."""
+    """The instance of least cost among those for which all solutions were found."""
     check_time()
     states = []
     for instance, pool in zip(instances, engine.all_roots(instances), strict=True):
@@ -181,7 +191,10 @@ def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
 
 
 def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator) -> list[Instance]:
-    """Instances beyond the meeting points of some pairs, others at each step, and random ones."""
+    """Random instances, and instances beyond the meeting points of some pairs of solutions.
+
+    The pairs are chosen in turn by `step`.
+    """
     space = _Parameters(state.instance, chain)
     moves = []
     for a, b in state.pairs:
@@ -229,12 +242,12 @@ def _beyond(space: _Parameters, x: np.ndarray, y: np.ndarray, factor: float) -> 
 
 
 def _gap(x: np.ndarray, y: np.ndarray) -> float:
-    """Distance of two solutions, of large weights on a logarithmic scale."""
+    """Distance of two solutions; large weights are compared on a logarithmic scale."""
     return float(np.linalg.norm(np.arcsinh(x) - np.arcsinh(y)))
 
 
 def _is_short(x: np.ndarray, y: np.ndarray, new_x: np.ndarray, new_y: np.ndarray) -> bool:
-    """Whether both moved less than their gap, which decreased, and are different."""
+    """Whether both solutions moved less than their gap, are different, and their gap decreased."""
     gap, left = _gap(x, y), _gap(new_x, new_y)
     furthest = max(_gap(new_x, x), _gap(new_y, y))
     return bool(1e-7 < left <= gap and furthest <= 0.8 * gap)
@@ -272,7 +285,7 @@ class _Parameters:
         return _rounded(replace(self.instance, weights=weights, teacher=teacher))
 
     def at(self, instance: Instance) -> _Parameters:
-        """The same for another instance."""
+        """The parameters of another instance."""
         return _Parameters(instance, self.chain)
 
     def corrected(self, x: np.ndarray) -> np.ndarray | None:
@@ -287,7 +300,7 @@ class _Parameters:
                 return None
             x = x - step
             size = np.linalg.norm(step) / (1 + np.linalg.norm(x))
-            # A value that is not finite fails too.
+            # NaN and infinity fail too.
             if not size <= 1 / 2:
                 return None
             if size < _CORRECTED:
@@ -328,7 +341,7 @@ class _Parameters:
         return (unit[0], unit[1]), float(difference @ difference) / (2 * norm) / self.size
 
     def kept_apart(self, roots: np.ndarray) -> np.ndarray:
-        """Directions in which the non-real solutions nearest to the reals move away: unit rows."""
+        """Unit rows: gradients of the imaginary parts of the solutions nearest to real ones."""
         near = np.linalg.norm(roots.imag, axis=1) / np.linalg.norm(roots, axis=1)
         rows = []
         for z in roots[np.argsort(near)[:_GUARDS]]:
@@ -349,7 +362,10 @@ class _Parameters:
     def guarded(
         self, step: tuple[Matrices, Matrices], guards: np.ndarray
     ) -> tuple[tuple[Matrices, Matrices], float] | None:
-        """The unit step next to a given one along which no guard decreases, and its cosine."""
+        """The nearest unit step along which no imaginary part decreases, and its cosine.
+
+        None if the cosine with the given step is too small.
+        """
         found = np.concatenate([v.ravel() for own in step for v in own.values()])
         if len(guards):
             try:

@@ -2,7 +2,8 @@ r"""Scales and shifts in doubles: construction and its proof.
 
 construct      Scales and shifts in doubles that realize a target network, with a proved error
                bound
-document       What a tuned network says: how near to its target, and what is proved of that
+document       The document of a tuned network: its distance from the target, and what is proved
+               about it
 goals          The goal of each block of a frozen network: a layer of the target, possibly
                rescaled
 realize        One instance realized layer by layer, in rationals

@@ -49,7 +49,7 @@ from algebra.normalization.reconstruct import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
 from algebra.results import Result
 from numeric.instances import to_double
-from numeric.normalization.document import CHECKED, document_of
+from numeric.normalization.document import CHECKED, construction_document
 from numeric.normalization.goals import BlockGoal, aligned_goals, balls, own_goals
 from numeric.normalization.scales import tune_both_scales, tune_scales
 
@@ -88,8 +88,8 @@ class BlockReport:
         For a target of one layer: a prime that proves that the tuned scales cannot realize it
         (`algebra.normalization.unreachable`); 0 if there is none.
     note : str
-        For a deeper one that is not realized: the result of the search for an order and positive
-        scales of its hidden units.
+        For a deeper target that is not realized: the result of the search for an order and
+        positive scales of its hidden units.
     """
 
     layer: int
@@ -203,13 +203,28 @@ class Construction(Result):
 
     def document(self) -> Document:
         """Distance from the target, and what is proved of it."""
-        return document_of(self)
+        return construction_document(self)
 
 
 def construct_exactly(
     target: DenseNet, frozen: Sequence[Any], *, radius: Any = 1, second_scales: bool = False
 ) -> Construction:
-    """The rational construction, with its rounding; see `algebra.normalization.scales`."""
+    """The rational construction, and its values rounded to doubles.
+
+    Parameters
+    ----------
+    target : DenseNet
+    frozen : sequence
+        Rational matrices W_1, …, W_2l.
+    radius : rational, optional
+        Radius of the ball of inputs.
+    second_scales : bool, optional
+        Tune Γ_2, Γ_4, … too.
+
+    Notes
+    -----
+    For the method see `algebra.normalization.scales`.
+    """
     net = reconstruct(target, frozen, radius=radius, second_scales=second_scales)
     if not proves(net, target):
         raise AssertionError("the rational construction does not prove its target: a bug")
@@ -284,7 +299,7 @@ def construct_in_doubles(
             f"needs {2 * len(weights)}"
         )
     if not (np.isfinite(radius) and radius > 0):
-        raise InputError(f"`radius` ({radius!r}) must be positive")
+        raise InputError(f"`radius` ({radius!r}) must be positive and finite")
     saved = ctx.prec
     ctx.prec = BITS
     try:
@@ -327,8 +342,8 @@ def _construct(
         n, m = goal.shape
         if W1.shape[1] != m or W2.shape[0] != n or W2.shape[1] != W1.shape[0]:
             raise InputError(
-                f"layer {k}: frozen matrices {W1.shape} and {W2.shape} cannot make a target of "
-                f"{goal.shape}; they must be (w, {m}) and ({n}, w)"
+                f"layer {k}: frozen matrices of shapes {W1.shape} and {W2.shape} do not fit a "
+                f"target of shape {goal.shape}; they must be (w, {m}) and ({n}, w)"
             )
         if wanted.output is not None:
             output = wanted.output
@@ -347,8 +362,8 @@ def _construct(
         D, c, active = _differences(W1, W2, gamma, output, hidden, second, wanted, bound + error)
         if not active:
             raise InputError(
-                f"layer {k}: scales of size {np.abs(gamma).max():.1e} leave no room for shifts "
-                "in double precision; ask for exact=True"
+                f"layer {k}: with scales of size {np.abs(gamma).max():.1e} no shifts in double "
+                "precision keep all hidden units active; use `exact=True`"
             )
         exact = wanted.exact_weight
         error = norm(D) * (bound + error) + norm(c) + norm(exact) * error

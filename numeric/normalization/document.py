@@ -1,4 +1,4 @@
-"""What a tuned network says: how near to its target it is, and what is proved of that."""
+"""The document of a tuned network: its distance from the target, and what is proved about it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 # Number of inputs of the forward check.
 CHECKED = 256
-# From here on half of a double's digits are lost.
+# With a larger condition number half of a double's digits are lost.
 _ILL = 1e8
 
 
-def document_of(found: Construction) -> Document:
+def construction_document(found: Construction) -> Document:
     """The document of a construction."""
     if found.is_exact:
         title = "exactly the target, in rationals"
@@ -62,7 +62,7 @@ def document_of(found: Construction) -> Document:
 
 
 def _why(found: Construction) -> Explanation:
-    """What a tuned network is."""
+    """The explanation of a construction."""
     if found.is_exact:
         text = (
             "The tuned network is the target, for every input: scales and shifts are rationals "

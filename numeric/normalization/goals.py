@@ -26,8 +26,14 @@ _MOST_SOLUTIONS = 20
 class BlockGoal:
     """The goal of a block: a layer of the target, its units in some order and scale.
 
-    `weight` and `shift` are the balls' middles.  `output` are the scales of the even layer, if
-    they are known in advance.
+    Attributes
+    ----------
+    weight, shift : ndarray of float, shapes (n, m) and (n,)
+        Midpoints of `exact_weight` and `exact_shift`.
+    exact_weight, exact_shift : arb_mat, n×m and n×1
+        The goal itself.
+    output : ndarray of float, shape (n,), or None
+        The scales of the even layer, if they are known in advance.
     """
 
     weight: np.ndarray
@@ -38,7 +44,7 @@ class BlockGoal:
 
 
 def own_goals(weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray]) -> list[BlockGoal]:
-    """The target's layers as they are."""
+    """The target's layers, unchanged."""
     return [
         BlockGoal(W, b, balls(W), balls(b[:, None])) for W, b in zip(weights, shifts, strict=True)
     ]
@@ -50,7 +56,13 @@ def aligned_goals(
     frozen: Sequence[np.ndarray],
     second_scales: bool,
 ) -> list[BlockGoal] | str:
-    """The target with hidden units in an order and scale that the blocks realize, or why not."""
+    """The target with hidden units in an order and scale that the blocks realize.
+
+    Returns
+    -------
+    list of BlockGoal or str
+        A text that says why there are none, if none are found.
+    """
     if not second_scales:
         return "not realized with the hidden units' own scales; second_scales tries others"
     sizes = [

@@ -54,7 +54,7 @@ def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, 
                         return None, f"layer {k}: an output scale is 0"
                     gamma = solve_scales(W2, W1, want / output[:, None], layer=k)
             except Unreachable as failure:
-                return None, f"{failure}; which proves nothing"
+                return None, f"{failure}; this proves nothing"
             student[f"g{first}"] = gamma[:, None]
             student[f"g{second}"] = output[:, None]
         linear = student[f"g{first}"] * (weights[f"W{first}"] @ state)

@@ -1,8 +1,8 @@
 r"""Theorem 2's construction in doubles: depth instead of width, with a proved error bound.
 
 The blocks of `algebra.normalization.skip_blocks` are solved in floating point, the last first, then
-compared with the target in ball arithmetic: if no unit is inactive (checked) the block is affine,
-and
+compared with the target in ball arithmetic.  If no unit is inactive, which is checked, the block is
+affine, and
 
 .. math:: \|f(x) - (W^* x + b^*)\|_2 \le \|D\| R + \|c\|,
 
@@ -131,7 +131,8 @@ def construct_skip_block(
     k, s = matrices.feeding[0].shape[1], len(matrices.mixing)
     if matrices.output.shape != (d, d * k) or s != -(-q // k):
         raise InputError(
-            f"a {d}×{q} target with blocks of {k} needs {-(-q // k)} layers of width {d * k}"
+            f"a {d}×{q} target with blocks of {k} needs {-(-q // k)} layers of width {d * k}; "
+            f"`matrices` has {s} layers and an output of shape {matrices.output.shape}"
         )
     wanted = np.zeros((d, s * k))
     wanted[:, :q] = target
@@ -141,7 +142,9 @@ def construct_skip_block(
         K = khatri_rao(M, (matrices.mixing[i] @ matrices.feeding[i]).T)
         U, sizes, Vt = np.linalg.svd(K)
         if not sizes[-1] > 0:
-            raise InputError(f"block {i + 1}: its system is singular in doubles; take a larger k")
+            raise InputError(
+                f"block {i + 1}: its system is singular in doubles; `k` ({k}) must be larger"
+            )
         condition = max(condition, float(sizes[0] / sizes[-1]))
         goal = wanted[:, i * k : (i + 1) * k].ravel()
         gamma = Vt.T @ ((U.T @ goal) / sizes)
@@ -195,7 +198,8 @@ def _shifts_and_error(
         constant = carried + balls(own[:, None])
         if i < s - 1 and not all(bool(constant[a, 0] >= bounds[a]) for a in range(width)):
             raise InputError(
-                f"block {i + 1}: scales leave no room for shifts in doubles; take a larger k"
+                f"block {i + 1}: no shifts in doubles keep all units active; `k` ({k}) must be "
+                "larger"
             )
     V = balls(matrices.output)
     D = V * linear - balls(wanted)
@@ -226,7 +230,9 @@ def construct_depth(
     k : int
         Number of inputs fed to a layer.
     seed : int, optional
+        Seed of the random frozen matrices.
     radius : float, optional
+        Radius of the ball of inputs.
 
     Returns
     -------
@@ -234,7 +240,7 @@ def construct_depth(
         The last one's `error` bounds ‖f(x) − g(x)‖₂ on ‖x‖ ≤ radius.
     """
     if not (np.isfinite(radius) and radius > 0):
-        raise InputError(f"`radius` ({radius!r}) must be positive")
+        raise InputError(f"`radius` ({radius!r}) must be positive and finite")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5C1C,)))
     out: list[SkipConstruction] = []
     bound, error = radius, 0.0

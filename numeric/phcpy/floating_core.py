@@ -19,13 +19,13 @@ Terms = dict[tuple[int, ...], float]
 
 
 def scaled_terms(polynomial: Any) -> Terms:
-    """Exponents to coefficients, the largest coefficient of modulus 1."""
+    """A polynomial over Q as a dict from exponents to doubles, the largest of modulus 1."""
     terms = polynomial.to_dict()
     largest = max((abs(c) for c in terms.values()), default=fmpq(1))
     return {tuple(map(int, m)): nearest_double(c / largest) for m, c in terms.items()}
 
 
-class _Polynomial:
+class _FloatPolynomial:
     """Exponents and coefficients as arrays."""
 
     def __init__(self, polynomial: Any) -> None:
@@ -45,7 +45,7 @@ class FloatingCore:
     Parameters
     ----------
     core : CoreSystem
-        Over the rationals.
+        A core with rational coefficients.
 
     Attributes
     ----------
@@ -56,10 +56,10 @@ class FloatingCore:
     def __init__(self, core: CoreSystem) -> None:
         self.core = core
         self.terms: list[Terms] = [scaled_terms(e) for e in core.equations]
-        self._core_images = [_Polynomial(e) for e in core.core_images]
-        self._weights = [_Polynomial(e) for e in core.stage_images[: core.system.weights]]
+        self._core_images = [_FloatPolynomial(e) for e in core.core_images]
+        self._weights = [_FloatPolynomial(e) for e in core.stage_images[: core.system.weights]]
         self._deferred = [
-            (np.array(block.unknowns), [_Polynomial(e) for e in block.equations])
+            (np.array(block.unknowns), [_FloatPolynomial(e) for e in block.equations])
             for block in core.deferred
         ]
 

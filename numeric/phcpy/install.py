@@ -1,4 +1,4 @@
-"""The Python with phcpy, and errors if phcpy is missing."""
+"""The Python with phcpy, the start of a worker, and errors if phcpy is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INSTALL = "apt-get install python3-phcpy phcpack"
 
 _IMPORT_TIMEOUT = 60.0
 _WORKER = Path(__file__).with_name("worker.py")
-# Variables for our own Python, not for the worker's.
+# Variables of the running Python that must not affect the worker's.
 _HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
 
 
@@ -41,23 +41,31 @@ class PhcpyInstallation:
 
 
 def start_worker(interpreter: str) -> Child:
-    """A worker, run with that Python; `greeting` waits until it is ready."""
+    """A worker, run with that Python; `wait_until_ready` waits until it can be used."""
     environment = {name: text for name, text in os.environ.items() if name not in _HIDDEN}
     return Child("the phcpy process", [interpreter, str(_WORKER)], environment)
 
 
-def greeting(child: Child, interpreter: str, timeout: float) -> PhcpyInstallation:
+def wait_until_ready(child: Child, interpreter: str, timeout: float) -> PhcpyInstallation:
     """The installation that a worker reports in its first answer, when it is ready.
+
+    Parameters
+    ----------
+    child : Child
+    interpreter : str
+        The Python that runs it.
+    timeout : float
+        Seconds.
 
     Raises
     ------
     ChildTimeout, ChildCrashed
         As for `Child.receive`; also if the interpreter cannot import phcpy.
     """
-    hello = child.receive(timeout)
-    if hello.get("ready") is not True:
-        raise ChildCrashed(f"{interpreter}: {hello.get('error', hello)}")
-    names = (str(hello.get(key, "unknown")) for key in ("version", "phcpack"))
+    first = child.receive(timeout)
+    if first.get("ready") is not True:
+        raise ChildCrashed(f"{interpreter}: {first.get('error', first)}")
+    names = (str(first.get(key, "unknown")) for key in ("version", "phcpack"))
     return PhcpyInstallation(interpreter, *names)
 
 
@@ -88,7 +96,7 @@ def _find(chosen: str, path: str) -> PhcpyInstallation:
     for interpreter in candidates:
         try:
             with contextlib.closing(start_worker(interpreter)) as child:
-                return greeting(child, interpreter, _IMPORT_TIMEOUT)
+                return wait_until_ready(child, interpreter, _IMPORT_TIMEOUT)
         except ChildError as error:
             reason = str(error)
     if chosen:

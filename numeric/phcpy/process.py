@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from algebra.errors import InputError
 from numeric.children import Child, ChildCrashed, ChildError, ChildTimeout
-from numeric.phcpy.install import PhcpyInstallation, find_phcpy, greeting, start_worker
+from numeric.phcpy.install import PhcpyInstallation, find_phcpy, start_worker, wait_until_ready
 from numeric.phcpy.solutions import PhcpyResult, PhcpySolution, read_solutions, write_solution
 from numeric.phcpy.systems import PRECISIONS, PhcSystem, Terms
 
@@ -136,7 +136,7 @@ class PhcpyProcess:
             # phcpy 1.1.2 returns empty texts from this step in "qd", or raises.
             "newton": 0 if precision == "qd" else newton,
         }
-        return self._ask(system, request, seed, timeout)
+        return self._exchange(system, request, seed, timeout)
 
     def track(
         self,
@@ -207,7 +207,7 @@ class PhcpyProcess:
             "precision": "d",
             "newton": 2,
         }
-        return self._ask(goal, request, seed, timeout)
+        return self._exchange(goal, request, seed, timeout)
 
     def start(self) -> PhcpyInstallation:
         """Start the worker if none is running; returns its installation.
@@ -248,7 +248,7 @@ class PhcpyProcess:
         child = self._child = start_worker(interpreter)
         self._finalizer = weakref.finalize(self, child.close)
         try:
-            self._installation = greeting(child, interpreter, self._start_timeout)
+            self._installation = wait_until_ready(child, interpreter, self._start_timeout)
         except BaseException:
             self._discard()
             raise
@@ -261,7 +261,7 @@ class PhcpyProcess:
                 self._finalizer.detach()
             child.close(grace)
 
-    def _ask(
+    def _exchange(
         self, system: PhcSystem, request: dict[str, Any], seed: int, timeout: float
     ) -> PhcpyResult:
         """The result of one request; a worker that does not answer is replaced.
@@ -278,7 +278,7 @@ class PhcpyProcess:
             return PhcpyResult(system.variables, solutions, status, seed, precision, seconds)
 
         if self._child is not None and self._child.owner != os.getpid():
-            self._lock = threading.RLock()  # a thread of the parent may have held the old one
+            self._lock = threading.RLock()  # a thread of the parent may have locked the old one
             self._discard()
         if system.status != "square":
             return result(system.status, ())

@@ -1,7 +1,7 @@
 """Solutions in PHCpack's format, and which of them to accept.
 
-PHCpack returns the end of every path, including failed ones: a solution string by
-itself means nothing.  Its numbers do: ``t`` (position on the path), ``err`` (last Newton
+PHCpack returns the endpoint of every path, including failed paths, so a solution string alone does
+not show that there is a root.  Its numbers do: ``t`` (position on the path), ``err`` (last Newton
 update), ``rco`` (estimated inverse condition number) and ``res`` (residual).
 """
 

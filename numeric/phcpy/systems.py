@@ -180,7 +180,7 @@ def _checked(terms: Terms, size: int) -> dict[tuple[int, ...], complex]:
         if len(monomial) != size or any(a < 0 or a > MAX_EXPONENT for a in monomial):
             raise InputError(
                 f"`polynomials`: {monomial!r} must be {size} exponents from 0 to {MAX_EXPONENT}, "
-                "one an unknown"
+                "one for each unknown"
             )
     return {tuple(map(int, a)): complex(c) for a, c in terms.items() if c != 0}
 

@@ -18,9 +18,9 @@ Each line read is a request, answered by one line with the same ``id``::
 is replaced.  If phcpy rejects a call the answer is ``{"id": 7, "error": "…"}``.  The process ends
 at the end of its input.
 
-phcpy prints: on import, root counts at each call, and from compiled code.  All of it
-goes to file descriptors 0-2 of the process; the protocol therefore runs over private
-duplicates of 0 and 1, which themselves point to the null device.
+phcpy prints texts: on import, root counts at each call, and from compiled code.  All of them
+go to file descriptors 0-2 of the process.  The protocol therefore uses private duplicates of 0 and
+1, and 0 and 1 are then redirected to the null device.
 """
 
 # The standard library comes before the package's directory: a file there with the name of a
@@ -73,7 +73,7 @@ class Phcpy:
         names = inspect.signature(solver.solve).parameters
         self.api = "verbose" if "verbose" in names else "vrblvl"
         # With verbose=False phcpy 1.1.2 returns no solutions at all, and no error.
-        self._loud = {"verbose": True} if self.api == "verbose" else {}
+        self._options = {"verbose": True} if self.api == "verbose" else {}
         try:
             from phcpy.phcpy2c3 import py2c_PHCpack_version_string as phcpack
             from phcpy.phcpy2c3 import py2c_set_seed as set_seed
@@ -86,7 +86,7 @@ class Phcpy:
     def solve(self, request: Request) -> Texts:
         """Blackbox solver, then some Newton steps, because the solver's tolerance is loose."""
         found = self._solver.solve(
-            request["polynomials"], precision=request["precision"], **self._loud
+            request["polynomials"], precision=request["precision"], **self._options
         )
         request["solutions"] = _solutions(found)
         return self._refine(request)
@@ -161,7 +161,7 @@ def end_with_parent(lifeline: int) -> None:
         sys.exit(1)
 
 
-def memory() -> int:
+def resident_memory() -> int:
     """Resident memory in KiB; its peak if the present value is not available."""
     try:
         with open("/proc/self/statm", "rb") as file:
@@ -208,7 +208,7 @@ def main(arguments: Texts) -> None:
             answer["seconds"] = time.perf_counter() - start
         except Exception as error:
             answer["error"] = f"{type(error).__name__}: {error}"
-        answer["memory"] = memory()
+        answer["memory"] = resident_memory()
         write(answer)
 
 

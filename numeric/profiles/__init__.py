@@ -19,12 +19,12 @@ condition
 interval [low, high] for τ: the trial is matched at b ≥ high, unmatched at b < low, undetermined in
 between.  If solutions may be missing, low is 0; if none is known, high is infinite.
 
-**More weights than equations** leave a family of matches instead of a list.  Then size and
+**More weights than equations** give a family of matches instead of a list.  Then size and
 change are profiled bound by bound: a trial is counted again under each of the given bounds as a
 constraint.  If a trial is unmatched at one bound and matched at the next, its τ is in between.
 The same applies to trials of ReLU nets with a continuum of matches in one activation cell.
 
-document    What a profile says
+document    The document of a profile
 measures    Costs of a match, enclosed in intervals
 profile     The match probability as a function of a bound; crossings of rankings
 thresholds  The least cost of each trial's matches: from lists of solutions, or bound by bound

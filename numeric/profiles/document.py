@@ -1,4 +1,4 @@
-"""What a profile says: each curve at some bounds, crossings of rankings, and what matches cost."""
+"""The document of a profile: curves at some bounds, crossings of rankings, costs of matches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def profile_names(found: ProfileResult) -> list[str]:
     return [p.name or f"problem {k + 1}" for k, p in enumerate(found.profiles)]
 
 
-def document_of(found: ProfileResult) -> Document:
+def profile_document(found: ProfileResult) -> Document:
     """The document of a profile."""
     several = len(found.profiles) > 1
     facts: dict[str, Any] = {"by": found.by, "trials": done_of(found.trials, found.requested)}
@@ -69,7 +69,7 @@ def _table(name: str, profile: Profile) -> Table:
 
 
 def _why(found: ProfileResult) -> Explanation:
-    """What a profile shows."""
+    """The explanation of a profile."""
     again: dict[str, Any] = {"by": found.by, "seed": found.seed}
     if not found.trials:
         same = step("profile", "the same call with more time", **again, trials=found.requested)
@@ -115,7 +115,7 @@ def _why(found: ProfileResult) -> Explanation:
 
 
 def _of_one(profile: Profile, head: str) -> list[str]:
-    """How many trials match without a bound, and what their matches cost."""
+    """The number of trials with a match without a bound, and the costs of their matches."""
     end = profile.at(math.inf)
     trials = plural(profile.trials, f"{profile.trials} trial")
     out = [

@@ -28,9 +28,12 @@ class Measure:
     Attributes
     ----------
     name, title : str
+        Its name as an option, and a text for tables and axes.
     constraint : str or None
         The constraint of a problem file that bounds it, if there is one.
     costs : callable
+        From an instance, certified centres (·, r) and radii (·, r) to lower and upper bounds (·,)
+        of the costs of the solutions.
     is_slow : bool
         Whether it may take much longer than the counts.
     """
@@ -94,6 +97,7 @@ def find_measure(name: str) -> Measure:
     Raises
     ------
     InputError
+        If there is none.
     """
     if name not in MEASURES:
         raise InputError(f"`by` ({shown(name)}) must be one of " + ", ".join(MEASURES))

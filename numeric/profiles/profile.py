@@ -41,7 +41,7 @@ def check_bounds(bounds: Sequence[float]) -> tuple[float, ...]:
         If a bound is negative, NaN or not a number, or if there are none.
     """
     if isinstance(bounds, (str, bytes)) or not len(bounds):
-        raise InputError(f"`bounds` ({shown(bounds)}) must be numbers, one at least")
+        raise InputError(f"`bounds` ({shown(bounds)}) must be at least one number")
     out = set()
     for value in bounds:
         try:
@@ -49,7 +49,7 @@ def check_bounds(bounds: Sequence[float]) -> tuple[float, ...]:
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not 0 <= number < math.inf:
-            raise InputError(f"`bounds`: {shown(value)} is no bound: a number, at least 0")
+            raise InputError(f"`bounds`: {shown(value)} must be a finite number, at least 0")
         out.add(number)
     return tuple(sorted(out))
 
@@ -204,9 +204,10 @@ class Crossing:
     first, second : int
         Numbers of the problems.
     low, high : float
-        At `low` one is certainly ahead, at `high` the other.
+        At `low` one of them has the larger match probability, at `high` the other, both with the
+        confidence of the result.
     ahead : int
-        The problem that is ahead at `high`.
+        The problem with the larger match probability at `high`.
     """
 
     first: int
@@ -275,7 +276,7 @@ class ProfileResult(Result):
         return out
 
     def signs(self, first: int, second: int, bounds: Sequence[float]) -> list[int]:
-        """Which of two problems is certainly ahead at each bound: 1, -1, or 0 for neither.
+        """The problem with the larger match probability at each bound: 1 or -1; 0 if not shown.
 
         By Tango's paired intervals, simultaneously at all these bounds with the confidence of the
         result (Bonferroni); the bounds must not depend on the outcomes of the trials.
@@ -325,7 +326,7 @@ class ProfileResult(Result):
         return data
 
     def document(self) -> Document:
-        """Each curve at some bounds, crossings of rankings, and what matches cost."""
-        from numeric.profiles.document import document_of
+        """Each curve at some bounds, crossings of rankings, and the costs of matches."""
+        from numeric.profiles.document import profile_document
 
-        return document_of(self)
+        return profile_document(self)

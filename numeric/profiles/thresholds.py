@@ -61,7 +61,10 @@ class Threshold:
         elif outcome == "unmatched":
             low = max(low, math.nextafter(bound, math.inf))
         if low > high:
-            raise ArithmeticError(f"trial {self.index}: matched under a tighter bound only")
+            raise ArithmeticError(
+                f"trial {self.index}: {outcome} under {bound:g}, but the least cost of its matches "
+                f"is from {self.low:g} to {self.high:g}"
+            )
         return replace(self, low=low, high=high)
 
 
@@ -113,7 +116,9 @@ class Thresholds:
         return None if pool is None else (pool.roots.real, pool.radii)
 
 
-def merged(bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]) -> list[Threshold]:
+def merged_thresholds(
+    bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]
+) -> list[Threshold]:
     """Thresholds of trials that were counted under each bound.
 
     Parameters
@@ -131,7 +136,7 @@ def merged(bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]) -
         for bound, count in zip(bounds, trial, strict=True):
             one = one.narrowed(bound, count.outcome)
         if all(c.is_settled and c.outcome == "unmatched" for c in trial):
-            # Minimal: no bound changes that.
+            # The allocation is minimal: there is no match under any bound.
             one = replace(one, low=math.inf)
         out.append(one)
     return out
@@ -157,7 +162,7 @@ def is_listed(problem: Problem) -> bool:
     return size <= network_rank(network, problem.support).rank
 
 
-def bounded(problem: Problem, measure: Measure, bound: float) -> Problem:
+def with_bound(problem: Problem, measure: Measure, bound: float) -> Problem:
     """The problem whose matches cost at most a bound.
 
     Raises

@@ -20,7 +20,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.time_limits import check_time
 from numeric.adam import Adam, half_cosine
-from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
+from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 from numeric.programs.losses import Loss
 
 # A run is done when its error is this small, relative to the labels.
@@ -110,20 +110,22 @@ def adam(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
 def damped_gauss_newton(
     loss: Loss, starts: np.ndarray, steps: int, rate: float = math.nan
 ) -> Descent:
-    """Levenberg–Marquardt; see `gradient_descent`; the rate is ignored.
+    """Levenberg–Marquardt.
 
     Parameters
     ----------
     loss : Loss
     starts : ndarray, shape (runs, r)
     steps : int
+    rate : float, optional
+        Not used: the method has no rate.  It is a parameter of every `Optimizer.descend`.
     """
     labels = loss.students.Y
     size = labels[0].size
 
     with np.errstate(over="ignore", invalid="ignore"):
         runs = levenberg_marquardt(
-            loss.at, starts, steps, enough=_enough(labels) * size, damping=PATIENT
+            loss.at, starts, steps, enough=_enough(labels) * size, damping=CAUTIOUS
         )
     return Descent(runs.ends, runs.cost / size, runs.steps)
 
@@ -175,6 +177,7 @@ def find_optimizer(name: str) -> Optimizer:
     Raises
     ------
     InputError
+        If there is none.
     """
     if name not in OPTIMIZERS:
         raise InputError(f"`optimizer` ({name!r}) must be one of " + ", ".join(OPTIMIZERS))

@@ -49,10 +49,18 @@ class _Recorder(EntryArithmetic):
 def pattern_at(
     program: Program, weights: Mapping[str, np.ndarray], samples: Mapping[str, np.ndarray]
 ) -> dict[int, np.ndarray]:
-    """The signs at a point, by the numbers of the nodes that choose; samples: batch axis last."""
+    """The signs at a point, by the numbers of the nodes that choose.
+
+    Parameters
+    ----------
+    program : Program
+    weights : mapping of str to ndarray
+    samples : mapping of str to ndarray
+        With the batch axis last.
+    """
     recorder = _Recorder(program)
-    held = {name: value[..., None] for name, value in weights.items()}
-    evaluate(program, recorder, held | dict(samples))
+    fixed = {name: value[..., None] for name, value in weights.items()}
+    evaluate(program, recorder, fixed | dict(samples))
     return recorder.pattern
 
 
@@ -64,17 +72,17 @@ def drawn_patterns(
     support: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
 ) -> Patterns:
-    """Patterns at Gaussian samples, and at Gaussian weights where none are given.
+    """Patterns at Gaussian samples, and at Gaussian weights if no values are given.
 
     Parameters
     ----------
     program : Program
     tokens : mapping of str to int, optional
-        Samples that are one-hot rows: their sizes.
+        For samples that are one-hot rows, the length of a row.
     values : mapping of str to (ndarray of int, int), optional
-        Given weights.
+        Given weights: numerators and their common denominator.
     support : mapping of str to ndarray, optional
-        Weights that exist, where some do not.
+        0/1 masks of the weights that exist, for matrices in which some do not.
     seed : int, optional
 
     Returns

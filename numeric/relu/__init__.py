@@ -10,11 +10,12 @@ evidence        A search for a ReLU instance that proves MP < 1: neither it nor 
                 it have a match
 hull            The linear programs of a ReLU instance over convex hulls of its units' activations
 hull_simplex    A revised simplex for the hull programs of a ReLU instance, compiled
+interruptible   Compiled tree searches in a thread: they end at Ctrl-C and at the time limit
 pairs           One instance decided by branching on complementary pairs, also with weights in
                 intervals
 pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
                 tree
-patience        Compiled tree searches in a thread: they end at Ctrl-C and at the time limit
+
 refuting_rows   Rows that refuted leaves, tried on other nodes: bounds shared across the tree,
                 compiled
 simplex         A condensed simplex tableau, compiled: pivots, and the primal simplex

@@ -22,12 +22,12 @@ from numeric.relu.cells_kernel import (
     Leaves,
     Search,
     make_path,
-    search,
+    search_cells,
 )
-from numeric.relu.hull import Hull, columns_left, hull, refutation
+from numeric.relu.hull import Hull, columns_left, make_hull, refutation
 from numeric.relu.hull_simplex import FloatHullProgram, make_simplex_buffers
+from numeric.relu.interruptible import run_search
 from numeric.relu.pairs_kernel import start_tableau
-from numeric.relu.patience import in_time
 from numeric.relu.refuting_rows import no_rows
 from numeric.relu.simplex import FEASIBLE, LIMIT, NO_MATCH
 
@@ -100,7 +100,7 @@ class CellTree:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        self.program: Hull = hull(instance)
+        self.program: Hull = make_hull(instance)
 
     @cached_property
     def system(self) -> ReluSystem:
@@ -169,7 +169,7 @@ class CellTree:
             wanted, capacity = Search(most, mode, every), _FIRST_CAPACITY
             while True:
                 leaves = Leaves(np.zeros((capacity, k, m), np.int8), np.zeros(capacity, np.int8))
-                status, nodes, ended, recorded, last, values = search(
+                status, nodes, ended, recorded, last, values = search_cells(
                     program, basic, path, begin, wanted, leaves, scratch, no_rows(program)
                 )
                 if status == LIMIT or recorded <= capacity:
@@ -180,7 +180,7 @@ class CellTree:
                     return CellSearch(status, nodes, ended, sides, kinds, last, values)
                 capacity = recorded
 
-        return in_time(search, once, most_nodes)
+        return run_search(search_cells, once, most_nodes)
 
     def settle(self, found: CellSearch, *, all_cells: bool = False) -> Settled:
         """Decide the recorded leaves over Q, dividing those that are not refuted.
@@ -207,7 +207,7 @@ class CellTree:
         return settled
 
     def _cell(self, sides: np.ndarray, settled: Settled) -> bool:
-        """Whether a single cell has a match, which is kept."""
+        """Whether a single cell has a match; it is added to `settled`."""
         active = sides == V_ZERO
         witness = self.system.solve_pattern(active, np.zeros(sides.shape, bool))
         if witness is None:
@@ -230,7 +230,7 @@ class CellTree:
                 continue
             found = exact.solve(sides) if nodes <= _MOST_NODES else None
             if found is None or (found.weights is None and found.mu is None):
-                # No result: smaller programs may be easier.
+                # The program did not finish: those of parts of the leaf may.
                 pair = self._mixed(sides) if nodes <= _MOST_NODES else None
                 if pair is None:
                     settled.open += 1

@@ -24,11 +24,11 @@ from numeric.relu.hull_simplex import (
     PIVOT,
     Basis,
     dual_simplex,
+    hull_primal_simplex,
     invert,
-    primal_simplex,
     times_columns,
 )
-from numeric.relu.refuting_rows import NODE, SIDE, keep_row, look_up
+from numeric.relu.refuting_rows import NODE, SIDE, find_refutation, keep_row
 from numeric.relu.simplex import (
     CANDIDATE,
     FEASIBLE,
@@ -58,8 +58,8 @@ class Path(NamedTuple):
         Pivots since the inverse was last computed from scratch.
     sides : ndarray of int8, shape (·, k, m)
         1 inactive, 2 active, 0 either.
-    waits : ndarray of int, shape (·, 3)
-        The other child, as unit, sample and side; unit −1 where none waits.
+    pending : ndarray of int, shape (·, 3)
+        The child that is not visited yet, as unit, sample and side; unit −1 if there is none.
     """
 
     inverse: np.ndarray
@@ -70,7 +70,7 @@ class Path(NamedTuple):
     entered: np.ndarray
     age: np.ndarray
     sides: np.ndarray
-    waits: np.ndarray
+    pending: np.ndarray
 
 
 class Search(NamedTuple):
@@ -121,7 +121,7 @@ def _basis(path, depth):
 
 @njit()
 def _gain(program, basis, r, buffers):
-    """Dual step when basic column r is driven to 0, times its value; inf if no column can enter."""
+    """Increase of the cost when basic column r is driven to 0; inf if no column can enter."""
     times_columns(program, basis.inverse[r], buffers)
     ratio = np.inf
     for j in range(len(buffers.row)):
@@ -135,9 +135,9 @@ def _gain(program, basis, r, buffers):
 def _branch_pair(program, basis, sides, buffers):
     """The pair (unit, sample) to branch on.
 
-    Candidates are the few pairs for which the solution has the most on both sides; the one
-    with the largest product of the two estimated gains is chosen.  Choosing by gains alone, which
-    say little for arbitrary costs, made trees three to ten times as large.
+    Candidates are the few pairs with the largest product of the solution's weights on both sides;
+    the candidate with the largest product of the two estimated gains is chosen.  The choice by
+    gains alone, which depend on arbitrary costs, made trees three to ten times as large.
 
     Returns (unit, sample, side to try first), unit −1 if every unit lies in one cell.
     """
@@ -166,7 +166,7 @@ def _branch_pair(program, basis, sides, buffers):
         if bi < 0:
             break
         chosen[bi, bs] = near[bi] = True
-    # From here on: gain of removing the active side, of removing the inactive one.
+    # Now `first` is the gain of removing the active side, `second` that of the inactive side.
     first[:] = 0.0
     second[:] = 0.0
     for i in range(len(basic)):
@@ -230,7 +230,7 @@ def _solve_root(program, basic, start, path, buffers, known):
     copy_matrix(start, path.sides[0])
     path.gone[0] = False
     path.entered[0] = False
-    path.waits[0, 0] = -1
+    path.pending[0, 0] = -1
     for i in range(start.shape[0]):
         for s in range(start.shape[1]):
             if start[i, s] != 0:
@@ -250,7 +250,7 @@ def _solve_root(program, basic, start, path, buffers, known):
         lost = not invert(program, basis, program.costs, buffers)
         if not lost:
             limit = 50 * (len(program.b) + len(program.unit)) + 1000
-            path.age[0] = primal_simplex(program, basis, root, limit, buffers)
+            path.age[0] = hull_primal_simplex(program, basis, root, limit, buffers)
             lost = not invert(program, basis, program.costs, buffers)
             path.age[0] = 0
     return feasible, doubt, lost
@@ -268,21 +268,21 @@ def _copy_down(program, path, source, i, s, side):
     copy_vector(path.entered[source], path.entered[depth])
     copy_matrix(path.sides[source], path.sides[depth])
     path.sides[depth, i, s] = side
-    path.waits[depth, 0] = -1
+    path.pending[depth, 0] = -1
     _remove(program, path.gone[depth], i, s, side)
 
 
 @njit(**_ONCE)
-def _climb(path, depth):
-    """The nearest smaller depth at which a child waits, -1 if there is none."""
+def _pending_depth(path, depth):
+    """The nearest smaller depth with a pending child, -1 if there is none."""
     depth -= 1
-    while depth >= 0 and path.waits[depth, 0] < 0:
+    while depth >= 0 and path.pending[depth, 0] < 0:
         depth -= 1
     return depth
 
 
 @njit(nogil=True)
-def search(program, basic, path, start, wanted, leaves, buffers, known):
+def search_cells(program, basic, path, start, wanted, leaves, buffers, known):
     """Depth-first search of the tree of sides.
 
     Parameters
@@ -323,7 +323,7 @@ def search(program, basic, path, start, wanted, leaves, buffers, known):
                 kind = CELL if wanted.mode == DIVIDE else DOUBTFUL
         if i >= 0:
             # The sibling is kept at this depth; the child is one deeper.
-            path.waits[depth, 0], path.waits[depth, 1], path.waits[depth, 2] = i, s, 3 - side
+            path.pending[depth, 0], path.pending[depth, 1], path.pending[depth, 2] = i, s, 3 - side
         else:
             if wanted.every or kind != REFUTED:
                 if recorded < len(leaves.kinds):
@@ -331,17 +331,17 @@ def search(program, basic, path, start, wanted, leaves, buffers, known):
                     leaves.kinds[recorded] = kind
                 recorded += 1
             ended += 1
-            depth = _climb(path, depth)
+            depth = _pending_depth(path, depth)
             if depth < 0:
                 return NO_MATCH, nodes, ended, recorded, path.basic[0], path.beta[0]
-            i, s, side = path.waits[depth, 0], path.waits[depth, 1], path.waits[depth, 2]
-            path.waits[depth, 0] = -1
+            i, s, side = path.pending[depth, 0], path.pending[depth, 1], path.pending[depth, 2]
+            path.pending[depth, 0] = -1
         _copy_down(program, path, depth, i, s, side)
         depth += 1
         # Rows that refuted other leaves may refute this node, or one side of some pair.
         feasible, doubt = True, False
         while True:
-            what, i, s, side = look_up(program, known, path.gone[depth], path.sides[depth])
+            what, i, s, side = find_refutation(program, known, path.gone[depth], path.sides[depth])
             feasible = what != NODE
             if what != SIDE:
                 break

@@ -22,11 +22,11 @@ from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import KEEP
 from numeric.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.relu.hull import hull_fits, learning_units
-from numeric.relu.pairs import decide_boxed, decide_pairs, is_bounded
+from numeric.relu.pairs import decide_boxed, decide_pairs, has_bounds
 from numeric.relu.simplex import CANDIDATE, LIMIT
 
-# Nodes of the first tree.  A node costs 6 to 60 µs there and 100 µs in the second tree, which needs
-# far fewer, but 10 ms first for the units' vertices.
+# Largest number of nodes of the first tree.  A node costs 6 to 60 µs in it and 100 µs in the second
+# tree, which has far fewer nodes but needs 10 ms for the units' vertices before.
 FIRST_NODES, FIRST_NODES_WIDE = 200, 1_000
 
 
@@ -50,7 +50,7 @@ def decide(
     Raises
     ------
     InputError
-        For another network, or if both W1 and W2 learn.
+        If the network is not a shallow ReLU net, or if both W1 and W2 learn.
 
     Notes
     -----
@@ -60,11 +60,12 @@ def decide(
     searched, with rows for the intervals (`numeric.relu.pairs`).
     """
     began = time.perf_counter()
-    if is_bounded(instance):
+    if has_bounds(instance):
         found = decide_boxed(instance, certify=certify, most_nodes=most_nodes)
         return replace(found, seconds=time.perf_counter() - began, teacher=instance.teacher)
     learns = set(instance.allocation.matrices)
     if not isinstance(instance.problem.network, ShallowReLU) or {"W1", "W2"} <= learns:
+        # Raises the InputError.
         relu_system(instance.allocation, *instance.exact)
     if "W1" not in learns or not len(learning_units(instance)):
         found = _decide_linear(instance)
@@ -78,7 +79,7 @@ def decide(
             found = decide_pairs(instance, most_nodes=min(first, most_nodes))
         if found.verdict == UNDETERMINED:
             found = decide_cells(instance, certify=certify, most_nodes=most_nodes)
-    return replace(found, seconds=time.perf_counter() - began, teacher=instance.given_by)
+    return replace(found, seconds=time.perf_counter() - began, teacher=instance.known_teacher)
 
 
 def decide_cells(
@@ -125,7 +126,10 @@ def _matched(tree: CellTree, witness: list[Any], nodes: int) -> ReluDecision:
 
 
 def _decide_linear(instance: Instance) -> ReluDecision:
-    """No learnable weight in W1 reaches an output: linear equations over Q, decided exactly."""
+    """Decide an instance in which no learnable weight of W1 affects an output, over Q.
+
+    Its equations are linear.
+    """
     system = relu_system(instance.allocation, *instance.exact)
     empty = np.zeros((0, system.X.shape[1]), bool)
     one = ReluDecision(UNDETERMINED, system=system, nodes=1, note="linear")

@@ -99,7 +99,7 @@ class ReluDecision(Result):
         return Document(f"{self.verdict} ({evidence})", facts, (), self._why(), tone="strong")
 
     def _why(self) -> Explanation:
-        """Why there is a match or none, or why that is not known."""
+        """The explanation: the evidence of the verdict, or the reason why there is none."""
         leaves = "1 leaf" if self.leaf_count == 1 else f"{self.leaf_count} leaves"
         one = "This is about this instance only."
         evidence = Step(

@@ -1,4 +1,4 @@
-"""A search for a ReLU instance that proves MP < 1: neither it nor those near it have a match."""
+"""A search for a ReLU instance that proves MP < 1: it and all instances near it have no match."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def refuted_instance(problem: Problem, seed: int, seconds: float) -> Mapping[str
     Parameters
     ----------
     problem : Problem
-        With a shallow ReLU net and a fixed allocation.
+        A problem of a shallow ReLU net with a fixed allocation.
     seed : int
     seconds : float
-        Time limit for beginning an instance.
+        Wall time after which no further instance is begun; the first one always is.
 
     Returns
     -------

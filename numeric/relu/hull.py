@@ -88,7 +88,7 @@ def hull_fits(instance: Instance) -> bool:
     return rows * columns * (len(counts) * network.m + 2) < _MOST_ENTRIES
 
 
-def hull(instance: Instance) -> Hull:
+def make_hull(instance: Instance) -> Hull:
     """The linear program of an instance with learnable weights in W1 alone."""
     network = instance.problem.network
     W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
@@ -168,14 +168,14 @@ def refutation(program: Hull, refuter: Refuter, sides: np.ndarray) -> np.ndarray
 
 def _solved(costs: np.ndarray, **program: Any) -> Any:
     """SciPy's solution of a linear program by HiGHS."""
-    # It is loaded late: numba takes no longer to load, and small nets need none.
+    # Loaded here: SciPy's optimizers take long to load, and small nets do not need them.
     from scipy.optimize import linprog
 
     return linprog(costs, method="highs", **program)
 
 
 def _most_slack(A: np.ndarray, b: np.ndarray, rays: np.ndarray) -> tuple[np.ndarray, float]:
-    """y with the largest t: y·A ≥ t at rays, ≥ 0 elsewhere, −y·b ≥ t|b|, |y| ≤ 1."""
+    """(y, t) with the largest t: y·A ≥ t at rays, y·A ≥ 0 elsewhere, −y·b ≥ t|b|, |y| ≤ 1."""
     rows, columns = A.shape
     upper = np.zeros((columns + 1, rows + 1))
     upper[:-1, :-1] = -A.T

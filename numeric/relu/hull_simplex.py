@@ -29,7 +29,8 @@ import numpy as np
 from numeric.kernels import njit
 from numeric.relu.simplex import FEASIBLE, NONE_YET, copy_matrix
 
-# Entries, relative to the largest in their row, that may be pivots; after recomputing the inverse.
+# Least size of a pivot, relative to the largest entry of its row; the same directly after the
+# inverse was recomputed.
 PIVOT = 1e-6
 _TINY = 1e-10
 # Tolerance for negative reduced costs.
@@ -130,7 +131,7 @@ def make_simplex_buffers(rows: int, every: int, columns: int) -> SimplexBuffers:
 
 @njit(**_SUMS)
 def times_columns(program, y, buffers):
-    """y·A of all columns, into `buffers.row`; the largest |y|."""
+    """Write y·A of all columns to `buffers.row`; returns the largest |y|."""
     wide, row = buffers.wide, buffers.row
     largest = 0.0
     for x in range(len(y)):
@@ -339,7 +340,7 @@ def dual_simplex(program, basis, costs, age, limit, buffers):
 
 
 @njit()
-def primal_simplex(program, basis, age, limit, buffers):
+def hull_primal_simplex(program, basis, age, limit, buffers):
     """Minimize the cost from a feasible basis; returns the age of its inverse."""
     for _ in range(limit):
         if age > _OLD:

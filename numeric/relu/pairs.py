@@ -2,9 +2,10 @@
 
 The tree is that of `numeric.relu.pairs_kernel`.  Under constraints it has more unknowns and rows: a
 bounded weight is the end of its interval plus or minus a distance p ≥ 0; if both ends are finite,
-p + q is the length of the interval.  Otherwise nothing changes: a solution must have an exact
-witness inside the intervals, and a leaf that rounding leaves in doubt, or that is used as evidence,
-is refuted by a Farkas vector over Q (`algebra.relu.equations`), found from the leaf's basis.
+p + q is the length of the interval.  The search is otherwise the same: a solution must have an
+exact witness inside the intervals, and a leaf that rounding leaves in doubt, or that is used as
+evidence, is refuted by a Farkas vector over Q (`algebra.relu.equations`), found from the leaf's
+basis.
 
 Leaves without such a vector are decided over Q (`algebra.relu.box_program`) under constraints;
 without them the instance is left to the second tree, that of `numeric.relu.cells`.
@@ -29,14 +30,14 @@ from numeric.float_simplex import guesses
 from numeric.instances import Instance
 from numeric.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.relu.hull import learning_units
-from numeric.relu.pairs_kernel import search, start_tableau
-from numeric.relu.patience import in_time
+from numeric.relu.interruptible import run_search
+from numeric.relu.pairs_kernel import search_pairs, start_tableau
 from numeric.relu.simplex import CANDIDATE, NO_MATCH
 
-# Larger ends are omitted from the program in doubles, where rounding would dominate; it is relaxed.
+# Larger ends are omitted from the program in doubles, which relaxes it: rounding would dominate.
 _FAR = 10_000
 # Leaves recorded at first, and doubtful ones decided over Q: without constraints, and with them.
-_ROOM, _ROOM_BOXED = 64, 256
+_CAPACITY, _CAPACITY_BOXED = 64, 256
 _DOUBTFUL, _DOUBTFUL_BOXED = 64, 2_000
 
 
@@ -61,7 +62,7 @@ class _Program:
     pinned: set[Cell]
 
 
-def is_bounded(instance: Instance) -> bool:
+def has_bounds(instance: Instance) -> bool:
     """Whether some learnable weight has a bound."""
     return any(interval.is_bounded for interval in instance.box.values())
 
@@ -74,7 +75,7 @@ def decide_pairs(
     Parameters
     ----------
     instance, certify, most_nodes
-        As of `numeric.relu.decide.decide`.
+        As for `numeric.relu.decide.decide`.
     """
     return _Tree(instance, most_nodes).decide(certify)
 
@@ -84,8 +85,8 @@ def decide_boxed(
 ) -> ReluDecision:
     """Decide an instance under its constraints; see `decide_pairs` for the parameters."""
     if set(instance.allocation.matrices) == {"W1"}:
-        nowhere = any(interval.is_empty for interval in instance.box.values())
-        if len(learning_units(instance)) and not nowhere:
+        is_empty = any(interval.is_empty for interval in instance.box.values())
+        if len(learning_units(instance)) and not is_empty:
             return decide_pairs(instance, certify=certify, most_nodes=most_nodes)
     system = relu_system(instance.allocation, *instance.exact, instance.box)
     root = np.zeros(system.pairs, int)
@@ -98,7 +99,7 @@ def decide_boxed(
         UNDETERMINED, system=system, nodes=found.nodes, leaf_count=1, note="linear"
     )
     if found.is_open:
-        return replace(blank, note="a linear program that has not come to an end")
+        return replace(blank, note="a linear program did not finish")
     if found.witness is None:
         return replace(blank, verdict=NONE, leaves=found.leaves)
     return _matched(blank, found.witness)
@@ -109,7 +110,7 @@ def _matched(blank: ReluDecision, witness: Sequence[Any]) -> ReluDecision:
 
 
 def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] | None:
-    """Which solutions, given in doubles, satisfy the constraints, by solving over Q in their cells.
+    """Whether each solution, given in doubles, satisfies the constraints: decided over Q.
 
     Parameters
     ----------
@@ -139,7 +140,7 @@ class _Tree:
 
     def __init__(self, instance: Instance, most_nodes: int) -> None:
         self.instance, self.most_nodes = instance, most_nodes
-        self.is_bounded = is_bounded(instance)
+        self.is_bounded = has_bounds(instance)
         units = learning_units(instance)
         self.shape = len(units), instance.problem.network.m
         self.program = _floating(instance, units)
@@ -170,11 +171,12 @@ class _Tree:
                 return replace(blank, note=note)
             blank = replace(blank, leaf_count=1, doubtful=1)
             return self._over_q(blank, [np.zeros(self.shape, int)], [None], certify)
-        keep, buffers, most_doubtful = False, _ROOM, self.most_nodes if certify else _DOUBTFUL
+        keep, capacity = False, _CAPACITY
+        most_doubtful = self.most_nodes if certify else _DOUBTFUL
         if self.is_bounded:
-            buffers, most_doubtful = _ROOM_BOXED, _DOUBTFUL_BOXED
+            capacity, most_doubtful = _CAPACITY_BOXED, _DOUBTFUL_BOXED
         while True:
-            out = self._search(certify, keep, buffers)
+            out = self._search(certify, keep, capacity)
             status, nodes, leaf_count, doubtful, last, values = out[:6]
             blank = replace(blank, nodes=blank.nodes + nodes)
             if status == CANDIDATE:
@@ -187,11 +189,11 @@ class _Tree:
             if nodes > self.most_nodes or (gives_up and status != NO_MATCH):
                 return replace(blank, note=f"given up after {blank.nodes} nodes")
             recorded = leaf_count if certify else doubtful
-            if status == NO_MATCH and (recorded <= buffers or doubtful > most_doubtful):
+            if status == NO_MATCH and (recorded <= capacity or doubtful > most_doubtful):
                 break
             # A solution within rounding only, or a program that did not finish: continue, and
             # decide all such leaves over Q.
-            keep, buffers = keep or status != NO_MATCH, max(buffers, recorded)
+            keep, capacity = keep or status != NO_MATCH, max(capacity, recorded)
         blank = replace(blank, leaf_count=leaf_count, doubtful=doubtful)
         if doubtful > most_doubtful:
             return replace(blank, note=f"leaves that rounding keeps in doubt: {doubtful}")
@@ -200,20 +202,20 @@ class _Tree:
         hints = list(zip(bases, rows, strict=True))
         return self._over_q(blank, sides, hints, certify)
 
-    def _search(self, every: bool, keep: bool, buffers: int) -> Any:
+    def _search(self, every: bool, keep: bool, capacity: int) -> Any:
         T, beta, basic, other, _ = self.start
         pairs = self.program.pairs
 
         def once(most: np.ndarray) -> Any:
-            fixes = np.zeros((buffers, pairs), np.int8)
-            bases = np.zeros((buffers, len(basic)), np.int64)
-            rows = np.zeros(buffers, np.int64)
-            out = search(
+            fixes = np.zeros((capacity, pairs), np.int8)
+            bases = np.zeros((capacity, len(basic)), np.int64)
+            rows = np.zeros(capacity, np.int64)
+            out = search_pairs(
                 T, beta, basic, other, pairs, self.costs, most, every, keep, fixes, bases, rows
             )
             return (*out, fixes, bases, rows)
 
-        return in_time(search, once, self.most_nodes)
+        return run_search(search_pairs, once, self.most_nodes)
 
     def _over_q(
         self, blank: ReluDecision, sides: list[np.ndarray], hints: list[Any], certify: bool
@@ -291,8 +293,9 @@ class _Tree:
             known.setdefault(cell, set()).add(side)
         kappa: dict[Cell, int | None] = dict.fromkeys(p.pinned, None)
         for cell, sides in known.items():
-            # The vector's product with the column of p is −κ, with that of q κ, each less what
-            # the row p + q = length takes: it is the row's sign for what leaves, 0 for the others.
+            # The vector's product with the column of p is −κ and with that of q it is κ, each minus
+            # the multiplier of the row p + q = length.  The product is the row's sign for the
+            # leaving unknown, and 0 for the other basic unknowns.
             if basic[cell] != sides:
                 kappa[cell] = None
             else:
@@ -323,7 +326,7 @@ def _floating(instance: Instance, units: np.ndarray) -> _Program:
         for j in np.flatnonzero(mask[i]).tolist():
             cell = ("W1", int(i), j)
             interval = instance.box.get(cell, Interval())
-            low, high = (_near(end) for end in (interval.low, interval.high))
+            low, high = (_relevant(end) for end in (interval.low, interval.high))
             if low is None and high is None:
                 free.append(j)
             elif low is not None and high is not None:
@@ -376,13 +379,13 @@ def _floating(instance: Instance, units: np.ndarray) -> _Program:
 
 
 def _columns(bounded: list[tuple[int, np.ndarray]], null: np.ndarray) -> np.ndarray:
-    """First the indices of the distances, then their entries in each row of a unit."""
+    """A table: in its first row the indices of distances, then their entries in each unit row."""
     numbers = np.array([[float(at) for at, _ in bounded]])
     entries = np.array([null @ x for _, x in bounded]).reshape(len(bounded), len(null)).T
     return np.concatenate([numbers.reshape(1, -1), entries])
 
 
-def _near(end: Any) -> float | None:
+def _relevant(end: Any) -> float | None:
     """An end as a double; None if it is infinite, or so large that rounding would dominate."""
     if end is None or abs(end) > _FAR:
         return None

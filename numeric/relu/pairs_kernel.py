@@ -23,6 +23,7 @@ from numeric.relu.simplex import (
     primal_simplex,
 )
 
+# Least size of a pivot; size, relative to the largest of the row, of entries that may be rounding.
 PIVOT = 1e-7
 NOISE = 1e-10
 
@@ -96,7 +97,11 @@ def _noise(T, r):
 
 @njit()
 def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
-    """0 feasible, 1 infeasible, 2 step limit; the row; 1 if the refutation is doubtful."""
+    """Dual simplex steps at a node.
+
+    Returns (state, row, doubt): state 0 feasible, 1 infeasible, 2 step limit reached; the row that
+    shows infeasibility, or −1; doubt is 1 if rounding may have caused that.
+    """
     rows, columns = T.shape
     for _ in range(limit):
         r, worst = NONE_YET, FEASIBLE
@@ -155,7 +160,7 @@ def _increase(T, cost, other, fixed, r, value):
 
 
 @njit(nogil=True)
-def search(
+def search_pairs(
     T0, beta0, basic0, other0, pairs, weights, most_nodes, every, keep, fixes, bases, rows_out
 ):
     """Depth-first search of the tree of fixings.
@@ -176,22 +181,22 @@ def search(
         Whether a solution, or a program that did not finish, is recorded as a doubtful leaf and
         the search continues; otherwise the search ends.
     fixes, bases, rows_out : int8[L, pairs], int64[L, rows], int64[L]
-        Leaves are recorded up to its capacity; row + 1 with the sign of the refutation, 0
-        if there is none.
+        Output: for each recorded leaf, up to L, its fixings, its basis, and the number of the row
+        that refutes it plus 1, with the sign of the refutation; 0 if there is none.
 
     Returns
     -------
     (status, nodes, leaves, doubtful, basic, beta)
     """
     rows, columns = T0.shape
-    depth_room = pairs + 2
-    T = np.empty((depth_room, rows, columns))
-    beta = np.empty((depth_room, rows))
-    cost = np.empty((depth_room, columns))
-    basic = np.empty((depth_room, rows), np.int64)
-    other = np.empty((depth_room, columns), np.int64)
-    fixed = np.zeros((depth_room, len(weights)), np.bool_)
-    second = np.full(depth_room, -1)
+    levels = pairs + 2
+    T = np.empty((levels, rows, columns))
+    beta = np.empty((levels, rows))
+    cost = np.empty((levels, columns))
+    basic = np.empty((levels, rows), np.int64)
+    other = np.empty((levels, columns), np.int64)
+    fixed = np.zeros((levels, len(weights)), np.bool_)
+    second = np.full(levels, -1)
     where = np.full(len(weights), -1)
     copy_matrix(T0, T[0])
     copy_vector(beta0, beta[0])

@@ -107,7 +107,7 @@ def keep_row(program, basis, r, buffers, known):
 def _one_side(program, known, gone, sides, most, i, threshold):
     """A non-empty side (sample, side) of unit i without offending columns, or (−1, 0).
 
-    Offending are rays with a positive entry and vertices from `threshold` on.
+    The offending columns are rays with a positive entry and vertices with at least `threshold`.
     """
     positive, negative, others = ~0, ~0, False
     low, high = program.first[i], program.first[i + 1]
@@ -139,7 +139,7 @@ def _one_side(program, known, gone, sides, most, i, threshold):
 
 
 @njit()
-def look_up(program, known, gone, sides):
+def find_refutation(program, known, gone, sides):
     """A refutation by some row: (NODE, …), (SIDE, unit, sample, side), or (NOTHING, …).
 
     Parameters

@@ -41,6 +41,7 @@ def copy_matrix(source, target):
 
 @njit()
 def pivot(T, beta, cost, basic, other, width, r, j):
+    """Exchange the basic unknown of row r and the non-basic unknown of column j."""
     rows = T.shape[0]
     p = 1.0 / T[r, j]
     for k in range(width):

@@ -4,7 +4,7 @@ approximate           Approximate matches: the share of instances whose loss get
 bands                 Simultaneous confidence bands for a distribution function
 comparison            Two allocations compared on common random instances
 confidence_sequences  A confidence sequence for a match probability, valid at all times at once
-document              What estimates and comparisons say
+document              The documents of estimates and comparisons
 estimate              Estimated match probability: counts of trials and a valid interval
 intervals             Confidence intervals for a match probability, and for the difference of two
 """

@@ -76,6 +76,7 @@ def confidence_sequence(
     Raises
     ------
     InputError
+        If a number of trials is negative, or `confidence` is not between 0 and 1.
 
     See Also
     --------
@@ -100,7 +101,7 @@ def confidence_sequence(
 
 def _lower(k: int, n: int, level: float) -> float:
     """The p below k / n with log M_n(p) = `level`."""
-    # It is loaded late: numba takes no longer to load.
+    # Loaded here: its import takes long.
     from scipy.optimize import brentq
 
     if k == 0:

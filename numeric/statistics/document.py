@@ -1,4 +1,4 @@
-"""What estimates and comparisons say: what the trials show, what is open and why."""
+"""The documents of estimates and comparisons: results of the trials, open trials and reasons."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numeric.statistics.comparison import Comparison
     from numeric.statistics.estimate import Estimate
 
-# A half-width that suffices for most questions, and trials that one call should not exceed.
+# A half-width that suffices for most questions; largest number of trials of a suggested call.
 _FINE, _MOST_TRIALS = 0.02, 1_000_000
 # Notes of trials that are listed.
 _MOST_NOTES = 3
@@ -87,7 +87,7 @@ def estimate_document(found: Estimate) -> Document:
 
 
 def _why(found: Estimate) -> Explanation:
-    """What an estimate rests on, and what would make it better."""
+    """The explanation of an estimate: its evidence, and steps that would improve it."""
     again: dict[str, Any] = {"seed": found.seed, "trials": found.requested}
     if not found.trials:
         same = step("estimate", "the same call with more time", **again)
@@ -166,7 +166,7 @@ def _why_certified(found: Estimate, near: list[str]) -> Explanation:
 
 
 def _outcomes(found: Estimate) -> list[str]:
-    """How many trials have a match, and how many have none."""
+    """The numbers of trials with a match and without one."""
     out = []
     if found.problem.is_random:
         out.append("Each trial has an allocation of its own: MP is the mean over allocations.")
@@ -188,7 +188,7 @@ def _outcomes(found: Estimate) -> list[str]:
 
 
 def _approximate(found: Estimate) -> list[str]:
-    """What is known of matches up to a loss, if they were requested."""
+    """The share of approximate matches, if it was requested."""
     share = found.approximate
     if share is None or not share.trials:
         return []
@@ -233,7 +233,7 @@ def comparison_document(found: Comparison) -> Document:
 
 
 def _why_compared(found: Comparison) -> Explanation:
-    """What a comparison shows."""
+    """The explanation of a comparison."""
     interval = found.interval()
     again: dict[str, Any] = {"seed": found.first.seed}
     both = (("first", found.first), ("second", found.second))

@@ -36,7 +36,7 @@ class Estimate(Result):
         If the number of trials depended on the outcomes: the confidence sequence that was
         used, the only interval that is then valid.
     trouble : str
-        What ended the work early, if it was not an interrupt: a full disk.
+        Why the work ended early, other than by an interrupt.
     approximate : ApproximateShare or None
         The share of instances with a loss below a bound, if one was given.
     """
@@ -96,7 +96,7 @@ class Estimate(Result):
         """
         if self.problem.is_random or not self.counts:
             return None
-        values = {settled(count) for count in self.counts}
+        values = {settled_outcome(count) for count in self.counts}
         if len(values) != 1:
             return None
         (value,) = values
@@ -106,10 +106,10 @@ class Estimate(Result):
     def is_lower_bound(self) -> bool:
         """Whether the matched share of the decided trials would be biased upwards.
 
-        This holds if trials are undecided and some matches were decided by a solution that was
-        found, not by a count: without a solution such a trial might be undecided too, so the
-        undecided ones are more often without one.  It also holds if undecided trials come from
-        a search that cannot prove "no match".  `at_least` is then the known bound.
+        This holds if trials are undecided and some matches were decided by one solution instead of
+        a complete count: such a trial might be undecided if it had no solution, so undecided
+        trials have a match less often than decided ones.  It also holds if undecided trials come
+        from a search that cannot prove "no match".  `at_least` is then the known bound.
         """
         if not self.undetermined:
             return False
@@ -213,7 +213,7 @@ class Estimate(Result):
         return estimate_document(self)
 
 
-def settled(count: InstanceCount) -> bool | None:
+def settled_outcome(count: InstanceCount) -> bool | None:
     """The outcome that a verdict on the allocation gives: matched, unmatched, or None."""
     if count.reason is Reason.SETTLED_MAXIMAL:
         return True

@@ -105,6 +105,8 @@ def proportion_interval(
     Raises
     ------
     InputError
+        If a number of trials is negative, `confidence` is not between 0 and 1, or `method` is
+        unknown.
 
     Notes
     -----
@@ -217,8 +219,8 @@ def paired_interval(
         return ConfidenceInterval(-1.0, 1.0)
     z = -float(ndtri(tail))
     first_only, second_only = int(counts[0, 1]), int(counts[1, 0])
-    # With a match of the first, an undetermined second can make the trial one of the
-    # first's, not of the second's; with a failure of the first, the reverse.
+    # If the first matches, an undetermined outcome of the second can make the trial one that only
+    # the first matches, but none that only the second matches; otherwise the reverse.
     could_be_first = int(counts[0, 2] + counts[2, 1] + counts[2, 2])
     could_be_second = int(counts[2, 0] + counts[1, 2] + counts[2, 2])
     return ConfidenceInterval(
@@ -228,7 +230,7 @@ def paired_interval(
 
 
 def _tango_lower(b: int, c: int, n: int, z: float) -> float:
-    # It is loaded late: numba takes no longer to load, and only comparisons need it.
+    # Loaded here: its import takes long, and only comparisons need it.
     from scipy.optimize import brentq
 
     estimate = (b - c) / n

@@ -1,7 +1,7 @@
 r"""Stored trials: computed by several processes or machines, resumable.
 
-apart    Differences between studies of one store that look alike: cells, laws, settings
 cluster  Chunks of trials on a Dask cluster
+differences  Differences between studies of one store that look alike: cells, laws, settings
 racing   The allocation that matches most often: successive halving on common instances
 reuse    Trials counted without constraints decide most trials under constraints added later
 store    Trials on disk: an SQLite file that several processes may share

@@ -158,13 +158,13 @@ def successive_halving(
     problems : sequence of Problem
         All with one network and fixed allocations.
     first : int, optional
-        Trials of each in the first round; twice as many in each further one.
+        Number of trials of each allocation in the first round; it doubles from round to round.
     most : int, optional
         Largest number of trials of an allocation.
     confidence : float, optional
         Joint confidence of all statements.
     seed : int, optional
-        Trial i is the same instance for all.
+        Seed of the instances: trial i is the same instance for all allocations.
     workers : int or Workers, optional
     **settings
         As for `numeric.studies.study.Study`: `engine`, `timeout`, ….
@@ -196,31 +196,31 @@ def successive_halving(
     error = 1 - confidence
     own = 1 - error / (2 * size)
     pair = 1 - error / max(1, size * (size - 1))
-    crew = make_workers(workers) if isinstance(workers, int) else workers
-    studies = [Study(p, seed=seed, workers=crew, **settings) for p in problems]
+    pool = make_workers(workers) if isinstance(workers, int) else workers
+    studies = [Study(p, seed=seed, workers=pool, **settings) for p in problems]
     estimates: list[Estimate | None] = [None] * size
     rounds = [0] * size
-    alive = list(range(size))
+    remaining = list(range(size))
     trials = min(first, most)
     try:
         while True:
-            for k in alive:
+            for k in remaining:
                 estimates[k] = studies[k].run(trials)
                 rounds[k] += 1
-            alive.sort(key=lambda k: (-_share(_done(estimates[k])), k))
-            best = alive[0]
-            alive = [
+            remaining.sort(key=lambda k: (-_share(_done(estimates[k])), k))
+            best = remaining[0]
+            remaining = [
                 k
-                for k in alive
+                for k in remaining
                 if k == best or _advantage(estimates[best], estimates[k], pair).low <= 0.5
             ]
-            if len(alive) == 1 or trials >= most:
+            if len(remaining) == 1 or trials >= most:
                 break
-            alive = alive[: max(2, -(-len(alive) // 2))]
+            remaining = remaining[: max(2, -(-len(remaining) // 2))]
             trials = min(2 * trials, most)
     finally:
         if isinstance(workers, int):
-            crew.close()
+            pool.close()
     entrants = tuple(
         Entrant(
             problem,
@@ -245,8 +245,10 @@ def _done(estimate: Estimate | None) -> Estimate:
 def _advantage(
     first: Estimate | None, second: Estimate | None, confidence: float
 ) -> ConfidenceInterval:
-    """For the probability that the first matches given that exactly one does; undecided trials
-    count against both."""
+    """Interval for the probability θ that the first matches, given that exactly one does.
+
+    Undecided trials count against both ends.
+    """
     table = Comparison(_done(first), _done(second)).table
     wins, losses = int(table[0, 1]), int(table[1, 0])
     unclear = int(table[2].sum() + table[:2, 2].sum())

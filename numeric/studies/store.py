@@ -33,7 +33,7 @@ from typing import Any
 from algebra.errors import InputError, Unfinished
 from algebra.results import named
 from numeric.counts import InstanceCount, Reason
-from numeric.studies.trials import TrialSeries, contradict, record, says_more
+from numeric.studies.trials import TrialSeries, contradict, record_of, says_more
 
 # "mprb": the application id in the header of our SQLite files.
 APPLICATION_ID = 0x6D707262
@@ -217,9 +217,9 @@ class Store:
                     "continue"
                 ) from None
             if "not a database" in text or "malformed" in text:
-                hint = _what_it_is(self.path)
+                hint = _file_kind(self.path)
             elif "locked" in text:
-                hint = "another process has held it for a minute; try again"
+                hint = "another process has locked it for a minute; try again"
             else:
                 hint = "check the file, its folder and the space left"
             raise InputError(f"{self.path}: {text} ({hint})") from None
@@ -323,7 +323,13 @@ class Store:
         return [replace(info, name=names.get(info.id, "")) for info in found]
 
     def find(self, name: str) -> StudyInfo:
-        """The study with that number, name, or beginning of a key."""
+        """The study with that number, name, or beginning of a key.
+
+        Raises
+        ------
+        InputError
+            If there is no such study, or if there are several.
+        """
         known = self.studies()
         found = [s for s in known if str(s.id) == name]
         found = found or [s for s in known if s.name == name]
@@ -347,7 +353,8 @@ class Store:
     def add(self, study: int, counts: Iterable[InstanceCount]) -> int:
         """Write trials in one transaction; returns how many were new or say more than stored ones.
 
-        Counts without result because a child process died are not written: they are computed again.
+        Counts without result because a child process ended are not written: the trials are
+        computed again.
         """
         counts = list(counts)
         rows = [
@@ -468,10 +475,10 @@ class Store:
             ours = self.records(known[study.key]) if study.key in known else {}
             for number in theirs.keys() & ours.keys():
                 if contradict(theirs[number], ours[number]):
+                    one, two = record_of(theirs[number]), record_of(ours[number])
                     raise InputError(
                         f"{other.path} and {self.path} differ on trial {number} of study "
-                        f"{study.key[:8]}: {record(theirs[number])} and {record(ours[number])}; "
-                        "one of them was made by another version"
+                        f"{study.key[:8]}: {one} and {two}; one of them was made by another version"
                     )
             news = [c for n, c in theirs.items() if n not in ours or says_more(c, ours[n])]
             todo.append((study, news))
@@ -497,7 +504,7 @@ class Store:
         return new
 
 
-def _what_it_is(path: Path) -> str:
+def _file_kind(path: Path) -> str:
     """Description of a file that is not a database."""
     with suppress(OSError), path.open("rb") as file:
         if b"matchprob-atlas" in file.read(100):

@@ -28,7 +28,13 @@ from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import tail_of
 from numeric.studies.store import Store, StoreFull
-from numeric.studies.trials import TrialSeries, compute, forget, kept_counter, says_more
+from numeric.studies.trials import (
+    TrialSeries,
+    close_kept_counters,
+    compute_trials,
+    kept_counter,
+    says_more,
+)
 from numeric.studies.workers import LocalWorkers, NextChunk
 
 # Sizes of the first chunks: small, so that progress shows early.
@@ -48,6 +54,7 @@ def check_trials(trials: int) -> None:
     Raises
     ------
     InputError
+        If it is not a whole number from 1 to `MOST_TRIALS`.
     """
     whole_number(trials, "trials", 1)
     if trials > MOST_TRIALS:
@@ -85,11 +92,11 @@ class InProcessWorker:
         """Records of chunks, in order."""
         while chunk := take():
             check_time()
-            yield compute(work, chunk)
+            yield compute_trials(work, chunk)
 
     def close(self) -> None:
         """Close the counters that this process keeps."""
-        forget()
+        close_kept_counters()
 
 
 def make_workers(count: int, scheduler: str | None = None) -> Workers:
@@ -306,7 +313,7 @@ class Study:
         """Record the first missing trial, during which the time limit was reached."""
         missing = next((k for k in range(trials) if k not in self._records), None)
         if missing is not None:
-            note = "the time limit was met at this trial"
+            note = "the time limit was reached at this trial"
             self._records[missing] = InstanceCount(
                 missing, None, None, UNDETERMINED, note, reason=Reason.LOST
             )
@@ -351,8 +358,8 @@ class Study:
         )
         try:
             for counts in self.workers.run(self.work, queue.take):
-                # First keep them in memory: trials that do not fit on a full disk are in the
-                # estimate too.  Report them last: an interrupt then finds them in the store.
+                # They are kept in memory first, so that the estimate includes trials that do not
+                # fit on a full disk, and reported last, so that reported trials are in the store.
                 self._records.update((count.index, count) for count in counts)
                 if self.store:
                     self.store.add(self._id, counts)

@@ -15,7 +15,7 @@ from numeric.counts import InstanceCount
 from numeric.statistics.estimate import Estimate
 from numeric.studies.study import Advance, Study, check_trials
 
-# The first number of trials, and by which share of itself each is less than the next.
+# The first number of trials, and the relative growth from each number to the next.
 _FIRST, _GROWTH = 8, 0.25
 
 
@@ -60,7 +60,7 @@ def run_together(
             left = 1e-3 if broken_off else max(end - time.monotonic(), 1e-3)
             made = replace(study.run(stop, timeout=left, advance=callback), requested=trials)
             if broken_off:
-                # The reason that ended all, not the lack of time that followed from it.
+                # Report the reason that ended the first study, not the lack of time that follows.
                 made = replace(made, trouble=found[-1].trouble)
             found[k : k + 1] = [made]
             broken_off = broken_off or study.is_broken_off

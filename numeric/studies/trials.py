@@ -3,7 +3,7 @@
 A trial's record depends only on the `TrialSeries` and the trial's number: not on its chunk,
 the worker that computed it, or earlier computations.  (Time limits are the
 exception: if an engine reaches one, a faster machine may get further.  The record then
-says so.)  This process calls `compute` with the object itself; local workers and
+says so.)  This process calls `compute_trials` with the object itself; local workers and
 cluster workers receive its description (`compute_described`).
 """
 
@@ -32,7 +32,7 @@ RECORDS_VERSION = 1
 
 @dataclass(frozen=True)
 class TrialSettings:
-    """How trials are decided.
+    """The settings with which trials are decided.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def compute(work: TrialSeries, indices: Sequence[int]) -> list[InstanceCount]:
+def compute_trials(work: TrialSeries, indices: Sequence[int]) -> list[InstanceCount]:
     """Records of some trials, in their order.
 
     Parameters
@@ -150,7 +150,7 @@ def compute(work: TrialSeries, indices: Sequence[int]) -> list[InstanceCount]:
 def compute_described(
     data: dict[str, Any], key: str, indices: Sequence[int]
 ) -> list[InstanceCount]:
-    """`compute` in another process, which has the description of the trials.
+    """`compute_trials` in another process, which receives the description of the trials.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def compute_described(
     indices : sequence of int
     """
     kept = _kept.counters.get(key)
-    return compute(kept[0] if kept else TrialSeries.from_dict(data), indices)
+    return compute_trials(kept[0] if kept else TrialSeries.from_dict(data), indices)
 
 
 def kept_counter(work: TrialSeries) -> InstanceCounter:
@@ -176,13 +176,13 @@ def kept_counter(work: TrialSeries) -> InstanceCounter:
     return found[1]
 
 
-def forget() -> None:
+def close_kept_counters() -> None:
     """Close the counters that this thread keeps."""
     while _kept.counters:
         _kept.counters.popitem()[1][1].close()
 
 
-def record(count: InstanceCount) -> tuple[Any, ...]:
+def record_of(count: InstanceCount) -> tuple[Any, ...]:
     """The part of a count that does not depend on the process: all but times and efforts."""
     return (count.index, count.real, count.complex, count.status, count.reason, count.note)
 

@@ -2,9 +2,9 @@
 
 Each worker is a new interpreter (``python -m numeric.studies.worker``) with one BLAS thread,
 which receives chunks and sends records over its standard streams.  It shares no state with this
-process.  A worker that dies is replaced and its chunk is computed again.  A chunk at which
-three workers died is abandoned with an error that names its trials: then something is wrong with
-these trials or with this machine.
+process.  A worker that ends unexpectedly is replaced and its chunk is computed again.  A chunk at
+which three workers ended is abandoned with an error that names its trials: then the cause is these
+trials or this machine.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from algebra.children import LOOK, end_child, start_child
+from algebra.children import POLL_SECONDS, end_child, start_child
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import check_time, time_left
 from numeric.counts import InstanceCount
 from numeric.studies.trials import TrialSeries
 
-_MOST_DEATHS = 3
+_MOST_CRASHES = 3
 # Returns the next chunk, or None if there is none now.
 NextChunk = Callable[[], list[int] | None]
 
 
 class WorkerFailed(Unfinished):
-    """Trials that could not be computed: their workers died, or raised an unexpected error."""
+    """Trials that could not be computed: their workers ended, or raised an unexpected error."""
 
     def __str__(self) -> str:
-        return f"{super().__str__()}; what is finished is kept where trials are stored"
+        return f"{super().__str__()}; finished trials are kept if they are stored"
 
 
 def send(stream: IO[bytes], message: Any) -> None:
@@ -81,7 +81,7 @@ class LocalWorkers:
             raise InputError(f"`workers` ({count!r}) must be a whole number, at least 1")
         self.count = count
         self._workers: list[_LocalWorker] = []
-        self._deaths: dict[tuple[int, ...], int] = {}
+        self._crashes: dict[tuple[int, ...], int] = {}
 
     def __enter__(self) -> LocalWorkers:
         return self
@@ -128,7 +128,7 @@ class LocalWorkers:
                 return False
             worker.chunk = chunk
             assert worker.process.stdin is not None
-            # If the worker has died, reading from it will fail.
+            # If the worker has ended, reading from it will fail.
             with contextlib.suppress(OSError):
                 send(worker.process.stdin, (data, key, chunk))
             return True
@@ -155,7 +155,7 @@ class LocalWorkers:
         try:
             while selector.get_map():
                 check_time()
-                for event, _ in selector.select(time_left(LOOK)):
+                for event, _ in selector.select(time_left(POLL_SECONDS)):
                     worker = event.data
                     chunk = worker.chunk or []
                     try:
@@ -163,7 +163,7 @@ class LocalWorkers:
                     except (EOFError, pickle.UnpicklingError):
                         selector.unregister(worker.process.stdout)
                         self._remove(worker)
-                        self._count_death(chunk)
+                        self._count_crash(chunk)
                         again.append(chunk)
                         start_worker()
                         continue
@@ -184,12 +184,12 @@ class LocalWorkers:
             self._workers.remove(worker)
         end_child(worker.process)
 
-    def _count_death(self, chunk: list[int]) -> None:
+    def _count_crash(self, chunk: list[int]) -> None:
         name = tuple(chunk)
-        self._deaths[name] = self._deaths.get(name, 0) + 1
-        if self._deaths[name] >= _MOST_DEATHS:
+        self._crashes[name] = self._crashes.get(name, 0) + 1
+        if self._crashes[name] >= _MOST_CRASHES:
             trials = f"trial {chunk[0]}" if len(chunk) == 1 else f"trials {chunk[0]}–{chunk[-1]}"
             raise WorkerFailed(
-                f"{trials}: {_MOST_DEATHS} workers died at it (out of memory? with 1 as "
-                "`workers` this process computes)"
+                f"{trials}: {_MOST_CRASHES} workers ended unexpectedly (out of memory?); with "
+                "`workers` 1 this process computes"
             )

@@ -5,7 +5,7 @@ label_paths  Some complex solutions of one instance, along lines of labels, with
 label_curve  A curve of instances and its hyperplane sections: evaluation and path tracking
 lines        Detours around singular instances
 monodromy    Start systems: all roots of one random complex instance, found by monodromy
-monodromy_group  The monodromy group of an allocation's solutions, and what it says about solving
+monodromy_group  The monodromy group of an allocation's solutions, and its consequences for solving
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path
 pencils      Pencils of curve sections, and the sum of a section's points along them
 precise      The end of a path in many bits, for roots near infinity

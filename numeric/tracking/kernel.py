@@ -21,15 +21,15 @@ from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import (
     Lines,
     PathOutcomes,
+    accept_steps,
     choose_steps,
     fill,
-    hand_over,
-    judge,
     keep,
     load,
     make_lanes,
     make_work,
     release,
+    write_finished,
 )
 
 
@@ -119,10 +119,10 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
         _measure(ws, o, lanes.first)
         run(ws, o.again, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.second)
-        ended += judge(lanes, o.order, options, outcome)
+        ended += accept_steps(lanes, o.order, options, outcome)
         keep(ws, lanes.accepted, o.x, o.new, o.size)
-        hand_over(ws, lanes, o.x, roots)
-        hand_over(ws, lanes, o.x + o.lift, lifts)
+        write_finished(ws, lanes, o.x, roots)
+        write_finished(ws, lanes, o.x + o.lift, lifts)
         release(lanes)
 
 

@@ -132,7 +132,7 @@ class LabelCurve:
         return z, step
 
 
-def track(
+def track_sections(
     curve: LabelCurve,
     start: np.ndarray,
     Q0: np.ndarray,

@@ -42,11 +42,12 @@ from numeric.tracking.tracker import DONE, TrackerSettings, WeightLines, follow
 
 # Paths of the first batch (each batch is twice as large as the one before), and of the largest.
 _FIRST, _LARGEST = 16, 256
-# Relative to the largest weight: smaller imaginary parts are tested for being real.
+# Endpoints with smaller imaginary parts, relative to the largest weight, are tested.
 _LOOKS_REAL = 1e-5
-# Saturated: of at least so many endpoints, at most this share was found once.
-_MET_ONCE, _TELLING = 0.05, 64
-# The free inputs are used if their unknowns are at most so many times the weights.
+# The search is saturated if at most this share of the endpoints was found only once, of at least
+# this number.
+_FOUND_ONCE, _FEWEST_ENDS = 0.05, 64
+# The free inputs are used if the number of their unknowns is at most this multiple of r.
 _MORE_UNKNOWNS = 1.5
 
 
@@ -147,32 +148,32 @@ def _looks_real(ends: np.ndarray) -> np.ndarray:
 
 
 class _Ends:
-    """Endpoints met so far, one of a pair of conjugates, and how often each was."""
+    """The distinct endpoints so far, one of each pair of conjugates, and their frequencies."""
 
     def __init__(self, chain: Chain) -> None:
         self.known = np.zeros((0, chain.unknowns), complex)
-        self.met = np.zeros(0, np.int64)
+        self.times = np.zeros(0, np.int64)
 
     @property
     def count(self) -> int:
-        """All of them."""
-        return int(self.met.sum())
+        """Number of all endpoints."""
+        return int(self.times.sum())
 
     @property
     def repeat(self) -> bool:
-        """Whether hardly any was met only once."""
-        once = int((self.met == 1).sum())
-        return self.count >= _TELLING and once <= _MET_ONCE * self.count
+        """Whether hardly any endpoint was found only once."""
+        once = int((self.times == 1).sum())
+        return self.count >= _FEWEST_ENDS and once <= _FOUND_ONCE * self.count
 
     def add(self, ends: np.ndarray) -> None:
         """Count endpoints."""
-        # Both have the same labels: the one above the axis represents the pair.
+        # Conjugates have the same labels: the endpoint above the real axis represents the pair.
         below = ends.imag.sum(axis=1) < 0
         ends = np.where(below[:, None], ends.conj(), ends)
         for end in ends:
             place = int(match(end[None], self.known)[0])
             if place < 0:
                 self.known = np.vstack([self.known, end])
-                self.met = np.append(self.met, 0)
-                place = len(self.met) - 1
-            self.met[place] += 1
+                self.times = np.append(self.times, 0)
+                place = len(self.times) - 1
+            self.times[place] += 1

@@ -51,8 +51,8 @@ class StartSystem:
     parameters : ndarray of complex
     roots : ndarray of complex, shape (N, r)
     source : str
-        How N is known: "given", "trace test", "stabilised" (many edges gave no new root:
-        likely, not proved) or "incomplete" (fewer roots than the given N were found).
+        The source of N: "given", "trace test", "stabilised" (many edges gave no new root:
+        N is likely, not proved) or "incomplete" (fewer roots than the given N were found).
     loops : int
         Number of edges of the graph.
     """

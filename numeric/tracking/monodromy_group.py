@@ -3,21 +3,21 @@
 When all data of an instance (fixed weights, samples, labels) go around a loop of complex values,
 the N solutions come back in another order.  The permutations of all loops form the monodromy
 group, which is the Galois group of the solutions over the field C(data) [1]_.  It is transitive,
-for the solutions and the data form an irreducible variety.
+because the solutions and the data form an irreducible variety.
 
 * The solutions can be written with radicals of complex-rational functions of the data if and only
-  if the group is solvable [1]_.  Where it is not, no formula with radicals exists over Q(data)
-  either, for that field is smaller.
+  if the group is solvable [1]_.  If it is not, no formula with radicals exists over Q(data)
+  either, because that field is smaller.
 * A block system of the group means that the problem can be solved in stages: first for the block
-  (an equation of as many solutions as there are blocks), then for the solutions in it [2]_.  A
-  primitive group, as the full symmetric one, allows no stages.
+  (an equation whose number of solutions is the number of blocks), then for the solutions in it
+  [2]_.  A primitive group, for instance the full symmetric group, allows no stages.
 
 **Certainty.** A random complex instance and another one are joined by several lines; each pair of
 lines is a loop.  The permutations found generate a *subgroup* of the monodromy group.  Properties
 that follow from a large subgroup (it is the symmetric group, it is not solvable, it has no blocks)
 hold for the whole group; others (blocks, a formula with radicals, the order) only for the loops
-that were tracked, as the statements say.  The paths are tracked in doubles, without a proof that no
-two near each other were exchanged: a line counts only if all N paths arrive at N different
+that were tracked, as the statements say.  The paths are tracked in doubles, without a proof that
+paths near each other were not exchanged: a line counts only if all N paths arrive at N different
 solutions, and lead back along the line to their starts.  So every statement is numerical evidence,
 although the group theory is exact (`algebra.polynomials.permutation_groups`).
 
@@ -198,11 +198,11 @@ def monodromy_group(
     ----------
     of : ParameterSystem
     start : StartSystem
-        With all roots.
+        A start system with all N roots.
     source : str, optional
         The source of N.
     seed : int, optional
-        Determines the loops.
+        Seed of the loops.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def monodromy_group(
         If paths of every line were lost.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x4D6F,)))
-    lines = _Lines(of, start, rng)
+    lines = _LoopLines(of, start, rng)
     found: RootGroup | None = None
     quiet = 0
     while quiet < _QUIET and lines.followed < _MOST_LINES:
@@ -246,7 +246,7 @@ def _alike(first: RootGroup, second: RootGroup) -> bool:
     )  # fmt: skip
 
 
-class _Lines:
+class _LoopLines:
     """Lines from a start system to one other instance, and the images of its roots."""
 
     def __init__(self, of: ParameterSystem, start: StartSystem, rng: np.random.Generator) -> None:
@@ -278,8 +278,8 @@ class _Lines:
         turns = self.rng.integers(1, 2**31, _LINES)
         which = np.repeat(np.arange(_LINES), N)
         here, there = self.start.parameters[None], np.tile(self.other, (_LINES, 1))
-        # Corners off the straight lines: loops of the whole complex line through both instances,
-        # which have the whole group (Zariski), also where no data are free to be turned.
+        # Corners off the straight lines give loops of the whole complex line through both
+        # instances.  These generate the whole group (Zariski), even if no data can be turned.
         real, imaginary = self.rng.standard_normal((2, _LINES))
         corners = (0.5 + real + 1j * imaginary)[which][None]
         roots = np.tile(self.start.roots, (_LINES, 1))
@@ -299,8 +299,8 @@ class _Lines:
             mine = which == line
             if not np.isfinite(ends[mine]).all():
                 continue
-            home = match(returned[mine], self.start.roots)
-            if not np.array_equal(home, np.arange(N)):
+            back_at = match(returned[mine], self.start.roots)
+            if not np.array_equal(back_at, np.arange(N)):
                 continue
             if self.ends is None:
                 self.ends = ends[mine]

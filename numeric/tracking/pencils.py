@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numeric.tracking.label_curve import LabelCurve, track
+from numeric.tracking.label_curve import LabelCurve, track_sections
 
 # Points within this distance, relative to their size, are equal.
 _SAME = 1e-6
@@ -92,7 +92,7 @@ def trace_residual(
     forms = [pencil.known, *(pencil.section(s) for s in values)]
     seen = []
     for before, after in itertools.pairwise(forms):
-        z = carry(pencil.curve, z, before.astype(complex), after.astype(complex), rng)
+        z = move_points(pencil.curve, z, before.astype(complex), after.astype(complex), rng)
         if len(z) != len(points):
             return None
         seen.append(z)
@@ -116,7 +116,7 @@ def trace_residual(
     )
 
 
-def carry(
+def move_points(
     curve: LabelCurve,
     points: np.ndarray,
     before: np.ndarray,
@@ -124,19 +124,19 @@ def carry(
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Distinct points on another section, as many as there are, with detours if needed."""
-    arrived = track(curve, points, before, after)
-    lost = ~np.isin(np.arange(len(points)), distinct(arrived))
+    arrived = track_sections(curve, points, before, after)
+    lost = ~np.isin(np.arange(len(points)), distinct_indices(arrived))
     if lost.any():
-        arrived[lost] = track(curve, points[lost], before, after, careful=True)
-        lost = ~np.isin(np.arange(len(points)), distinct(arrived))
+        arrived[lost] = track_sections(curve, points[lost], before, after, careful=True)
+        lost = ~np.isin(np.arange(len(points)), distinct_indices(arrived))
     for _ in range(_DETOURS):
         if not lost.any():
             break
         via = gaussian(rng, *before.shape)
-        again = track(curve, track(curve, points, before, via), via, after)
+        again = track_sections(curve, track_sections(curve, points, before, via), via, after)
         # Points keep their positions if possible; only lost ones are filled in.
         fresh = np.concatenate([arrived[~lost], again])
-        fresh = fresh[distinct(fresh)][int((~lost).sum()) :]
+        fresh = fresh[distinct_indices(fresh)][int((~lost).sum()) :]
         if len(fresh) > lost.sum():
             return np.concatenate([arrived[~lost], fresh])
         places = np.flatnonzero(lost)[: len(fresh)]
@@ -145,7 +145,7 @@ def carry(
     return arrived[~lost]
 
 
-def distinct(points: np.ndarray) -> np.ndarray:
+def distinct_indices(points: np.ndarray) -> np.ndarray:
     """Indices of the first of each group of points that agree to within 1e-6."""
     kept: list[int] = []
     size = np.maximum(1.0, np.abs(points).max(axis=1, initial=0.0))

@@ -7,8 +7,8 @@ in doubles are right to 4, whatever the linear algebra, and the path becomes slo
 paths are few.  Each is followed from its last point to the end in python-flint's arithmetic, by the
 tapes of its own system (`numeric.chains.lanes.tape`): with exact coefficients a step is as long as
 the series' radius of convergence allows, and about ten steps reach the end.  On the line unknowns
-may grow to 10^35, the condition to 10^50: if 256 bits do not suffice, steps are halved again and
-again, and the path continues with 768 bits.
+may grow to 10^35 and the condition to 10^50.  If 256 bits do not suffice, steps are halved
+repeatedly; then the path continues with 768 bits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ORDER = 26
 # well inside the basin at the worst condition observed.
 _AIM = 1e-12
 _BASIN = 1e-8
-# The same for the point in doubles with which a path begins: no root is near a worse one.
+# The same limit for the point in doubles with which a path begins.
 _ENTRY = 0.1
 # Relative accuracy of the points, as a share of the bits.
 _GOAL = 0.6
@@ -70,7 +70,7 @@ class PreciseSystem:
         return cls(o, expand, BallTape(o.newton[0]))
 
 
-def follow(
+def follow_precisely(
     system: PreciseSystem,
     corners: Sequence[Callable[[], Sequence[acb]]],
     t: float,
@@ -113,9 +113,9 @@ def follow(
 
 
 class PreciseLine:
-    """A system along a line of parameters; places are told by what is left of the line.
+    """A system along a line of parameters; a place is given by `left`, the distance from its end.
 
-    Distances from the end may be tiny near it: the lines are ``second + left (first - second)``.
+    Parameters are ``second + left (first - second)``, since `left` may be tiny near the end.
     """
 
     def __init__(self, system: PreciseSystem, first: Sequence[acb], second: Sequence[acb]) -> None:
@@ -132,7 +132,7 @@ class PreciseLine:
         self._floors: list[float] = np.sqrt(o.floors).tolist()
 
     def follow(self, left: float, guess: list[acb], far: float) -> tuple[float, list[acb]]:
-        """Track as far as this precision allows; what is left is 0 at the second end."""
+        """Track as far as this precision allows; returns `left`, 0 at the end, and the point."""
         x = self.correct(left, guess, _ENTRY)
         if x is None:
             return left, guess
@@ -179,7 +179,7 @@ class PreciseLine:
         return None
 
     def expand(self, left: float, x: Sequence[acb]) -> list[list[acb]]:
-        """Taylor coefficients 0 … `ORDER` of the coordinates as functions of what is left."""
+        """Taylor coefficients 0 … `ORDER` of the coordinates as functions of `left`."""
         o = self.system
         self._slots[o.x : o.x + o.size] = x
         for tape in self._tapes.expand:
@@ -205,7 +205,7 @@ class PreciseLine:
         return max(float(abs(z).mid()) / units[g] for g, z in pairs if g >= 0)
 
 
-def finish_path(
+def finish_chain_path(
     of: ParameterSystem,
     first: np.ndarray,
     second: np.ndarray,
@@ -242,7 +242,7 @@ def finish_path(
     saved = ctx.prec
     try:
         corners = [lambda vector=vector: exact(vector) for vector in (first, second)]
-        end = follow(system, corners, t, exact(start), _FAR)
+        end = follow_precisely(system, corners, t, exact(start), _FAR)
     finally:
         ctx.prec = saved
     if end is None:

@@ -28,7 +28,7 @@ from numeric.chains.programs import make_system
 from numeric.tracking.monodromy import INCOMPLETE, find_start
 from numeric.tracking.trace_test import FAILED, TOLERANCE, trace_test
 
-# Loops before the trace test takes over: it finds missing solutions itself.
+# Edges without a new root before the trace test, which finds missing solutions itself.
 _PATIENCE = 4
 _MOST_ROOTS = 1_000
 # Instances tried, as offsets of the seed.
@@ -52,7 +52,7 @@ def monodromy_root_count(
         are the network's generic rank.
     support : mapping of str to mask, optional
     seed : int, optional
-        Determines the random instance, line and sections.
+        Seed of the random instance, line and sections.
     timeout : float, optional
         Seconds for the trace tests, all together.
     most_points : int, optional

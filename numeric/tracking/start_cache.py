@@ -63,8 +63,8 @@ def save_start(of: ParameterSystem, seed: int, start: StartSystem) -> Path | Non
 def load_start(of: ParameterSystem, seed: int, root_count: int | None) -> StartSystem | None:
     """Read a start system, or None if there is none that fits.
 
-    It fits if it has `root_count` roots.  One whose N was given is also used if N is not
-    known, but one whose N was guessed does not become "given".
+    It fits if it has `root_count` roots, or if `root_count` is None.  With a given `root_count` its
+    source becomes "given".
     """
     path = cache_file(of, seed)
     try:
@@ -86,7 +86,8 @@ def load_start(of: ParameterSystem, seed: int, root_count: int | None) -> StartS
         if sizes != (of.size, of.unknowns) or not _are_roots(of, start):
             raise ValueError("it belongs to another system")
     except (ValueError, KeyError, OSError, EOFError) as error:
-        print(f"matchprob: damaged start system {path.name} ({error}): built anew", file=sys.stderr)
+        text = f"matchprob: damaged start system {path.name} ({error}): computed again"
+        print(text, file=sys.stderr)
         return None
     if root_count is None:
         return start

@@ -2,8 +2,8 @@
 
 A round of a tracker consists of: Taylor coefficients at the current point, a common denominator
 (`numeric.tracking.pade`), `choose_steps`, prediction, two Newton steps with one factorisation,
-`judge`, `keep`.  The first increment measures the predictor's error; the ratio of the second to
-the first measures how far inside the basin of one root the prediction is.
+`accept_steps`, `keep`.  The first increment measures the predictor's error; the ratio of the second
+to the first measures how far inside the basin of one root the prediction is.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def choose_steps(lanes, poles, order, options):
 
 
 @njit(**OPTIONS)
-def judge(lanes, order, options, outcome):
+def accept_steps(lanes, order, options, outcome):
     """Accept or reject the round of each lane, and end paths; returns how many ended."""
     ended = 0
     for lane in range(LANES):
@@ -272,7 +272,7 @@ def keep(ws, chosen, to, source, count):
 
 
 @njit(**OPTIONS)
-def hand_over(ws, lanes, source, out):
+def write_finished(ws, lanes, source, out):
     """Copy slots from `source` on to the rows of `out` that belong to the finished paths.
 
     `out` is an ndarray of complex, shape (paths, ·).

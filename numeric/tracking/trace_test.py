@@ -10,10 +10,10 @@ The curve.  G : C^r → C^r maps the learnable weights to the (independent) labe
 fixed at random complex values; it is dominant, because the allocation is not minimal and
 r = ρ (`numeric.chains.programs.make_system` checks both).  N is the number of points over generic
 labels.  Over a random line Y_0 + tV it gives the curve C = {(w, t) : G(w) = Y_0 + tV}.  By
-Bertini's theorem [1]_, applied r − 1 times, C is *irreducible* and smooth, for C^r is.
+Bertini's theorem [1]_, applied r − 1 times, C is *irreducible* and smooth, because C^r is.
 Its closure in P^r × P^1 meets a generic slice in t in N points, all of them finite, and a
 generic slice λ(w) = 0 in a number δ of points, hence a generic form of bidegree (1, 1) in
-N + δ [2]_.  One such section is known in advance: ``λ(w) t = 0``, with λ a random affine
+N + δ points [2]_.  One such section is known in advance: ``λ(w) t = 0``, with λ a random affine
 function, holds the N solutions at the labels Y_0 (where t = 0) and the δ points where
 λ(w) = 0.
 
@@ -31,16 +31,16 @@ points followed along s.
   most like s, hence T is a polynomial of degree at most 1.
 * A proper non-empty subset S: T is not linear.  Uniform position [3]_: the monodromy of C
   over all hyperplanes is the full symmetric group.  The hyperplane at infinity is not in
-  the discriminant (its section is reduced), so a random line of hyperplanes through it,
-  which is what our parallel ones are, has the same monodromy (blow up that point; the
-  exceptional section is contracted, so the fundamental group of a generic line is mapped
-  onto).  Some loop of s thus swaps a point of S with one outside and fixes all others.  If
-  T were linear, it would return to itself, and the two would have the same w/λ(w) for all
-  s: then, by the section's equation, the same t as well, which distinct points have not.
+  the discriminant (its section is reduced), so a random line of hyperplanes through it has
+  the same monodromy, and the parallel hyperplanes are such a line.  (Blow up that point: the
+  exceptional section is contracted, so the map from the fundamental group of a generic line is
+  surjective.)  So some loop of s swaps a point of S with one outside and fixes all others.  If
+  T were linear, it would return to itself, and the two points would have the same w/λ(w) for
+  all s, and by the section's equation the same t: they would not be distinct.
 
 So, with probability one over the random choices and in exact arithmetic, T is linear if and
-only if the set is complete, and then exactly N of its points have t = 0.  Nothing is assumed
-of the monodromy loops that found the points.
+only if the set is complete, and then exactly N of its points have t = 0.  This assumes nothing
+about the monodromy loops that found the points.
 
 In floating point, "linear" is tested by second divided differences of T at three values of s, in
 the longest precision of the machine.  The residual is the norm of their sum over the
@@ -69,12 +69,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from numeric.chains.system import ParameterSystem
-from numeric.tracking.label_curve import LabelCurve, track
+from numeric.tracking.label_curve import LabelCurve, track_sections
 from numeric.tracking.pencils import (
     Pencil,
-    carry,
-    distinct,
+    distinct_indices,
     gaussian,
+    move_points,
     random_section,
     trace_residual,
 )
@@ -165,7 +165,7 @@ def trace_test(
     roots : ndarray of complex, shape (k, r)
         Some of its roots, at least one.
     seed : int, optional
-        Determines line, sections and loops.
+        Seed of the line, the sections and the loops.
     most_points : int, optional
         The search stops beyond this number of points.
     timeout : float, optional
@@ -210,9 +210,9 @@ class _SectionSearch:
         self.known = Pencil(self.curve, self.at_infinity, self.at_infinity).known
         start = np.column_stack([roots, np.zeros(len(roots))]).astype(complex)
         points = self.curve.refine(start, self.known)
-        self.points = points[distinct(points)]
+        self.points = points[distinct_indices(points)]
         self.loops = 0
-        self._loop_brought_new = True
+        self._found_new = True
         self.residual, self.share = np.inf, 0.0
 
     def run(self, most_points: int, end: float) -> TraceTest:
@@ -223,7 +223,7 @@ class _SectionSearch:
         while True:
             if len(self.points) > most_points:
                 return self._result(UNFINISHED, f"more than {most_points} points")
-            if not self._loop_brought_new:
+            if not self._found_new:
                 note = self._measure()
                 if not note:
                     break
@@ -232,10 +232,10 @@ class _SectionSearch:
                 return self._result(FAILED, note)
             if time.monotonic() > end:
                 return self._result(
-                    UNFINISHED, f"{note or 'points were still found'}, time is up: allow more"
+                    UNFINISHED, f"{note or 'points were still found'}; the time limit was reached"
                 )
             self._loop()
-            stalled *= not self._loop_brought_new
+            stalled *= not self._found_new
         if (self._places() == 0).any():
             return self._result(FAILED, "a point is near both t = 0 and λ(w) = 0")
         return self._result(PASSED)
@@ -246,10 +246,10 @@ class _SectionSearch:
         first, second = random_section(self.rng, r), random_section(self.rng, r)
         z = self.points
         for before, after in itertools.pairwise([self.known, first, second, self.known]):
-            z = track(self.curve, z, before, after)
+            z = track_sections(self.curve, z, before, after)
         merged = np.concatenate([self.points, z])
-        merged = merged[distinct(merged)]
-        self._loop_brought_new = len(merged) > len(self.points)
+        merged = merged[distinct_indices(merged)]
+        self._found_new = len(merged) > len(self.points)
         self.points = merged
         self.loops += 1
 
@@ -260,7 +260,7 @@ class _SectionSearch:
         for own in (self.at_infinity, gaussian(rng, len(self.at_infinity))):
             pencil = Pencil(self.curve, own, gaussian(rng, len(own)))
             if own is not self.at_infinity:
-                points = carry(self.curve, points, self.known, pencil.known, rng)
+                points = move_points(self.curve, points, self.known, pencil.known, rng)
             found = None
             if len(points) == len(self.points):
                 found = trace_residual(pencil, points, gaussian(rng, 3), rng)

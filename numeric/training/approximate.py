@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from numeric.instances import Instance
-from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
+from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 from numeric.programs.losses import Loss
 from numeric.programs.students import Students, starts_of
 
@@ -58,7 +58,7 @@ def least_loss(instance: Instance) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         runs = levenberg_marquardt(
             loss.at, starts, STEPS, enough=_ENOUGH * float((labels * labels).sum()),
-            damping=PATIENT, first=True, between=between,
+            damping=CAUTIOUS, first=True, between=between,
         )  # fmt: skip
         best = runs.ends[int(np.argmin(np.where(np.isfinite(runs.cost), runs.cost, np.inf)))]
         return _loss(instance, best)

@@ -181,7 +181,7 @@ class ChainArrivals(IsolatedArrivals):
         return Arrival(pool.roots[0].real, number)
 
     def _obeys(self, instance: Instance, pool: RootPool) -> bool:
-        """Whether a match that is not listed certainly satisfies the constraints."""
+        """Whether a match that is not listed provably satisfies the constraints."""
         one = InstanceCount(
             instance.index, 1, None, UNDETERMINED, solutions=(tuple(pool.roots[0].real),)
         )

@@ -1,4 +1,4 @@
-"""What a training experiment says: the share that is found, how, and which matches."""
+"""The document of a training experiment: the share of matches found, by which runs, and which."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SORTED_BY = {
 _OTHER = {"adam": "levenberg-marquardt", "gd": "levenberg-marquardt", "levenberg-marquardt": "adam"}
 
 
-def document_of(found: TrainResult) -> Document:
+def training_document(found: TrainResult) -> Document:
     """The document of a training experiment."""
     share, settings = found.found_given_exists, found.settings
     value = "–" if share.estimate is None else f"{share.estimate:.4f}"
@@ -86,7 +86,7 @@ def _tables(found: TrainResult) -> list[Table]:
 
 
 def _why(found: TrainResult) -> Explanation:
-    """What training shows of the matches that exist."""
+    """The explanation of a training experiment."""
     settings, seed = found.settings, found.seed
     if not found.trials:
         again = step("train", "the same call with more time", seed=seed, trials=found.requested)

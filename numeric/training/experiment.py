@@ -75,7 +75,7 @@ class TrainingSettings:
         if rate is None:
             object.__setattr__(self, "rate", chosen.rate)
         elif chosen.rate is None:
-            raise InputError(f"`rate` ({rate!r}): {self.optimizer} has none")
+            raise InputError(f"`rate` ({rate!r}): the optimizer {self.optimizer} takes no rate")
         elif (
             isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate < math.inf
         ):
@@ -94,15 +94,15 @@ class Trained:
     found : bool
         Whether some run ended at a match.
     start : int or None
-        The first run that did: 0 from the student's own weights.
+        Number of the first run that ended at a match; 0 is the run from the student's own weights.
     steps : int
-        Steps of that run; without one, of the run with the smallest error.
+        Steps of that run; if no run ended at a match, of the run with the smallest error.
     mse : float
-        Its mean squared error at the end; infinite if it diverged.
+        The same run's mean squared error at the end; infinite if it diverged.
     error : float
-        Root of it, relative to the root mean square of the labels.
+        Square root of `mse`, relative to the root mean square of the labels.
     least_mse : float
-        The smallest of all runs, to which the papers' criterion applies.
+        Smallest mean squared error of all runs, to which the papers' criterion applies.
     matches : int or None
         Number of real solutions, if all are known.
     is_smallest, is_nearest : bool or None
@@ -344,10 +344,10 @@ class TrainResult(Result):
         }
 
     def document(self) -> Document:
-        """The share that is found, which matches, and what the papers' criterion says."""
-        from numeric.training.document import document_of
+        """The share that is found, which matches, and the result of the papers' criterion."""
+        from numeric.training.document import training_document
 
-        return document_of(self)
+        return training_document(self)
 
 
 class Experiment:

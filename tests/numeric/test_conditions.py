@@ -13,7 +13,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
-from numeric.conditions import conditions, jacobian, smallest_singular_value
+from numeric.conditions import conditions, rational_jacobian, smallest_singular_value
 from numeric.instances import draw_instance, to_rational
 from tests.samples import many
 
@@ -50,7 +50,7 @@ def test_bounds_hold_the_singular_value_of_difference_quotients(problem):
 
         h = 1e-6
         J = np.array([(labels(w + h * e) - labels(w - h * e)) / (2 * h) for e in np.eye(len(w))]).T
-        exact = jacobian(instance, list(to_rational(w)))
+        exact = rational_jacobian(instance, list(to_rational(w)))
         ours = np.array([[float(x) for x in row] for row in exact.tolist()])
         np.testing.assert_allclose(ours, J, rtol=1e-6, atol=1e-6)
         values = np.linalg.svd(ours, compute_uv=False)
@@ -110,7 +110,7 @@ def test_labels_that_move_move_the_match_no_further():
     instance = draw_instance(problem, 0, 1)
     w = np.array([0.3, -0.7])
     smallest, _ = conditions(instance, w)
-    J = jacobian(instance, list(to_rational(w)))
+    J = rational_jacobian(instance, list(to_rational(w)))
     J = np.array([[float(x) for x in row] for row in J.tolist()])
     rng = np.random.default_rng(1)
     worst = 0.0

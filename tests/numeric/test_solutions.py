@@ -56,7 +56,7 @@ def test_solutions_are_a_table(tmp_path):
     assert len(frame) == found.real
     again = pickle.loads(pickle.dumps(table))
     assert (again, again.cells) == (table, table.cells)
-    with pytest.raises(InputError, match="none of the learnable"):
+    with pytest.raises(InputError, match="is not among the 2 learnable weights"):
         table.column("W", 0, 1)
     with pytest.raises(InputError, match="as many"):
         Solutions([(1.0,)], table.cells)
@@ -73,7 +73,7 @@ def test_weights_beyond_a_format():
     [cost] = solution_costs(instance, [(1e6, 1.0)])
     assert cost.residuals["float16"] == float("inf")
     assert cost.to_dict()["residuals"]["float16"] is None
-    with pytest.raises(InputError, match="1 weights, the allocation 2"):
+    with pytest.raises(InputError, match="1 weights, the allocation has 2"):
         solution_costs(instance, [(1.0,)])
 
 

@@ -20,7 +20,7 @@ _SEARCHES = """
 from numeric import warm_up
 from numeric.relu import cells_kernel, pairs_kernel
 warm_up.main(["--here", "relu"])
-assert pairs_kernel.search.signatures and cells_kernel.search.signatures
+assert pairs_kernel.search_pairs.signatures and cells_kernel.search_cells.signatures
 """
 
 
@@ -30,9 +30,10 @@ def test_both_relu_searches_are_compiled():
 
 
 def test_unknown_groups_are_refused(capsys):
-    """With the names there are, and the status of bad input."""
-    assert warm_up.main(["nothing"]) == 2
-    assert "tracker, certification, relu" in capsys.readouterr().err
+    """With the unknown name and those that exist, and the status of bad input."""
+    assert warm_up.main(["tracker", "nothing"]) == 2
+    error = capsys.readouterr().err
+    assert error == "unknown group `nothing`: use tracker, certification, relu\n"
 
 
 def test_each_group_has_its_process(monkeypatch, capsys):

@@ -1,9 +1,9 @@
 """Verification of an order in which the vectors of dual bases make the teacher a student.
 
-The theorem is that of `algebra.linear.dual_bases`.  Here the equations of a step are read off the
-student that the chosen vectors make: it is affine in the vector of the step, so its entries are
-computed for the vector 0 and for unit vectors.  At the end the student is tested: it has all fixed
-weights, and computes the teacher's function.
+The theorem is that of `algebra.linear.dual_bases`.  Here the equations of a step are computed from
+the student that the chosen vectors define: its entries are affine in the vector of the step, so
+they are evaluated at the vector 0 and at unit vectors.  At the end the student is tested: it must
+have all fixed weights, and compute the teacher's function.
 """
 
 from __future__ import annotations
@@ -29,11 +29,22 @@ _MOST_UNITS, _ATTEMPTS = 128, 3
 
 
 def check_dual_bases(problem: Problem, order: Sequence[Vector], seed: int, say: Say) -> None:
-    """For generic fixed weights and teacher, vectors in this order make the teacher a student.
+    """Check that for generic fixed weights, vectors in this order make the teacher a student.
+
+    Parameters
+    ----------
+    problem : Problem
+    order : sequence of Vector
+        See `algebra.linear.dual_bases.dual_order`.
+    seed : int
+        Seed of the primes and points.
+    say : callable
+        Records the check.
 
     Raises
     ------
     CheckFailed
+        If the order is not one of all vectors, or if the theorem does not apply at three points.
     """
     if problem.network.chain() is None:
         raise CheckFailed(PLACE, "the network is no chain of matrices")
@@ -92,8 +103,8 @@ def _complaint(problem: Problem, order: Sequence[Vector], rng: random.Random) ->
         found = found if a < 0 else product(bases[ROW][a], found)
         return found if b < 0 else product(found, bases[COLUMN][b])
 
-    def is_asked(name: str, i: int, j: int, vector: Vector) -> bool:
-        """Whether an entry is an equation of this step: fixed, its other vector chosen."""
+    def is_equation(name: str, i: int, j: int, vector: Vector) -> bool:
+        """Whether an entry gives an equation of this step: it is fixed, its other vector chosen."""
         a, b = ends[name]
         row, column = (ROW, a, i), (COLUMN, b, j)
         if not keeps[name][i, j] or vector not in (row, column):
@@ -112,7 +123,7 @@ def _complaint(problem: Problem, order: Sequence[Vector], rng: random.Random) ->
             for name in ends
             if ends[name][side] == layer
             for i, j in np.ndindex(keeps[name].shape)
-            if is_asked(name, i, j, vector)
+            if is_equation(name, i, j, vector)
         ]
         others = [k for k in range(widths[layer]) if (1 - side, layer, k) in chosen]
         base = bases[side][layer]

@@ -45,8 +45,8 @@ class ChainWriter:
     labels : int
         An array of d×m slots.
     each : bool
-        Whether the P_k are an identity matrix in blocks, with as many samples as inputs: Z has
-        the columns of each state at their places.
+        Whether the P_k are the blocks of an identity matrix, with as many samples as inputs: then
+        the columns of Z are those of the states.
     """
 
     def __init__(self, chain: ChainTable, now: int, labels: int, *, each: bool = False) -> None:
@@ -265,7 +265,8 @@ def jacobian_sizes(t: ChainTable) -> tuple[int, int]:
 def groups_of(chain: Chain, t: ChainTable) -> tuple[np.ndarray, np.ndarray]:
     """Groups of weights and states for error norms, and the squares of their smallest sizes.
 
-    The weights of a row are a group, and each state but S_0, which is no unknown.
+    The weights of each row form a group, and so does each state except S_0, which is not an
+    unknown.
     """
     rows = [(int(kind), int(k), int(i)) for kind, k, i, _, _ in chain.cells]
     index = {row: g for g, row in enumerate(sorted(set(rows)))}

@@ -174,7 +174,7 @@ def solve(ws, a, r, pivots, pattern, x):
 
 
 def workspace(slots: int) -> np.ndarray:
-    """An uninitialized workspace with this number of slots, aligned to a cache line.
+    """A workspace of zeros with this number of slots, aligned to a cache line.
 
     Vector loads that straddle cache lines would be up to a quarter slower.
     """

@@ -7,9 +7,9 @@ compiles nothing.  Each instruction is a block (a row of dot products, a factori
 enough that reading its integers costs little.
 
 The same tape runs in several arithmetics.  `run` computes in vector lanes, in doubles and in pairs
-of doubles; `numeric.chains.discs.run` encloses in discs the instructions `CLEAR`, `COPY`, `ADD` and
-`DOTS`, `SET_ONE`, of which values and Jacobians consist; `numeric.chains.balls.BallTape` runs
-all of them in balls of any precision.
+of doubles; `numeric.chains.discs.run` encloses the results of `CLEAR`, `SET_ONE`, `COPY`, `ADD` and
+`DOTS`, the instructions of values and Jacobians, in discs; `numeric.chains.balls.BallTape` runs
+all instructions in balls of any precision.
 
 Taylor coefficients of a path take one tape for each order j, and their slots are affine in j.
 `Tape.affine` stores that as two tables, base and slope: instruction i at order j is the row
@@ -116,7 +116,7 @@ class Tape:
         self._write(LINE, to, a=at, b=slope, count=count)
 
     def scale(self, to: int, factors: int, count: int) -> None:
-        """``to *= factors`` entry by entry, of the factors the real part."""
+        """``to *= factors`` entry by entry; only the real parts of the factors are used."""
         self._write(SCALE, to, a=factors, count=count)
 
     def equilibrate(self, matrix: int, n: int, columns: int, rows: int) -> None:
@@ -214,9 +214,9 @@ class LaneSystem(NamedTuple):
     floors : ndarray of float, shape (groups,)
         Squares of the smallest sizes of the groups.
     lift, lifts : int
-        First coordinate, and number, of those handed over besides the unknowns.
+        First coordinate, and number, of those that are returned besides the unknowns.
     load : ndarray
-        Tape: computes the whole of a start point in `new` from the unknowns at `x`.
+        Tape: computes all coordinates of a start point in `new` from the unknowns at `x`.
     point : ndarray
         Tape: parameters at t, and the coordinates at `x` that the unknowns determine.
     series : ndarray

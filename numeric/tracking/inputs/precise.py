@@ -15,13 +15,13 @@ from flint import acb, acb_mat, arb, ctx, fmpq_mat
 from numeric.chains.inputs import InputsForm, Reduced
 from numeric.chains.lanes.inputs import make_inputs
 from numeric.instances import Instance
-from numeric.tracking.precise import ORDER, PreciseSystem, exact, follow
+from numeric.tracking.precise import ORDER, PreciseSystem, exact, follow_precisely
 
 # A path with larger unknowns diverges: the instance is special.
 _FAR = 1e60
 
 
-def finish_path(
+def finish_inputs_path(
     form: InputsForm,
     instance: Instance,
     first: np.ndarray,
@@ -58,7 +58,7 @@ def finish_path(
     )
     saved = ctx.prec
     try:
-        end = follow(system, corners, t, exact(x), _FAR)
+        end = follow_precisely(system, corners, t, exact(x), _FAR)
         if end is None:
             return None
         weights = form.weights_of(_rational(form, instance, second), np.array([end]), _solve)

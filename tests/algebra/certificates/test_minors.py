@@ -40,9 +40,9 @@ def test_a_minor_that_is_regular_passes(found):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"rows": [0, 0]}, "are not different labels"),
-        ({"rows": [0, 2]}, "are not different labels"),
-        ({"rows": [0]}, "as many different weights"),
+        ({"rows": [0, 0]}, "must be different labels from 0 to 1"),
+        ({"rows": [0, 2]}, "must be different labels from 0 to 1"),
+        ({"rows": [0]}, "1 different weights"),
         ({"columns": [["W", 0, 0], ["W", 0, 0]]}, "names a weight twice"),
         ({"columns": [["W", 0, 0], ["W", 0, 2]]}, "does not learn"),
         ({"columns": [["W", 0, 0], ["W", 9, 9]]}, "weights that exist"),
@@ -60,5 +60,5 @@ def test_a_singular_minor_is_not_shown_regular(found):
     """A network in which these weights have no effect."""
     claim, minor = checked(found)
     silent = {"D": [[0, 0, 0]]}
-    with pytest.raises(CheckFailed, match="balls do not show"):
+    with pytest.raises(CheckFailed, match="its balls contain 0"):
         check_minor(replace(minor), NET, claim, PROBLEM.allocation.cells, silent)

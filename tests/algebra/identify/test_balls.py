@@ -6,7 +6,7 @@ import pytest
 
 import matchprob as mp
 from algebra.errors import InputError
-from algebra.identify.balls import is_attained
+from algebra.identify.balls import proves_fibre
 from algebra.identify.fibre import fibre
 from algebra.problems.problem import Problem
 
@@ -52,9 +52,9 @@ def test_what_balls_do_not_show_is_refused():
     allocation = problem.allocation
     found = fibre(allocation, problem.support)
     asked = (allocation.network, allocation.cells, problem.support)
-    assert is_attained(*asked, found, 0)
-    assert not is_attained(*asked, replace(found, rank=replace(found.rank, rank=4)), 0)
-    assert not is_attained(*asked, replace(found, groups=(found.free,)), 0)
+    assert proves_fibre(*asked, found, 0)
+    assert not proves_fibre(*asked, replace(found, rank=replace(found.rank, rank=4)), 0)
+    assert not proves_fibre(*asked, replace(found, groups=(found.free,)), 0)
     free = question("erf", {"W": {"gain": "columns"}})
     with pytest.raises(InputError, match="only upper bounds"):
         mp.identify(free)

@@ -73,7 +73,7 @@ def test_a_store_serves_every_measure(write, capsys, tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(studies, "compute", refuse)
+    monkeypatch.setattr(studies, "compute_trials", refuse)
     for by in ("size", "change", "norm", "condition"):
         assert call("profile", path, "--by", by, *words) == 0
         data = json.loads(capsys.readouterr().out)
@@ -83,14 +83,14 @@ def test_a_store_serves_every_measure(write, capsys, tmp_path, monkeypatch):
 
 def test_an_interrupt_keeps_what_is_counted(write, capsys, monkeypatch):
     """Ctrl-C: status 3, the trials done are profiled."""
-    whole = studies.compute
+    whole = studies.compute_trials
 
     def until(work, chunk):
         if max(chunk) >= 30:
             raise KeyboardInterrupt
         return whole(work, chunk)
 
-    monkeypatch.setattr(studies, "compute", until)
+    monkeypatch.setattr(studies, "compute_trials", until)
     assert call("profile", write("diagonal"), "--trials", 90, "--json") == 3
     captured = capsys.readouterr()
     assert 0 < json.loads(captured.out)["trials"] < 40

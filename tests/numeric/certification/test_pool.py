@@ -4,7 +4,7 @@ import numpy as np
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
-from numeric.certification.pool import RealPool, distinct
+from numeric.certification.pool import RealPool, distinct_endpoints
 from numeric.chains.chain import make_chain
 from numeric.engines.exact import ExactEngine
 from numeric.instances import draw_instance
@@ -39,5 +39,5 @@ def test_exact_solutions_are_taken_once_each_and_junk_never():
 def test_clusters_are_thinned_and_scales_are_the_laws():
     """Equal endpoints count once; a weight's scale is one over the root of its columns."""
     points = np.array([[1.0, 2.0], [1.0 + 1e-12, 2.0], [3.0, -1.0]])
-    assert distinct(points).tolist() == [[1.0, 2.0], [3.0, -1.0]]
+    assert distinct_endpoints(points).tolist() == [[1.0, 2.0], [3.0, -1.0]]
     assert np.allclose(draw_instance(DIAGONAL, 0, 0).spread, 3**-0.5)

@@ -21,11 +21,11 @@ from numeric.engines.base import (
     default_engine,
     engine,
     engine_info,
+    engine_table,
     engines,
     engines_for,
     help_text,
     make_engine,
-    table,
     unregister,
 )
 from numeric.engines.counter import InstanceCounter
@@ -76,7 +76,7 @@ def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
     assert (estimate.matched, estimate.undetermined) == (3, 6)
     assert estimate.estimate is None  # a search never proves "no match"
     assert "toy (linear, lower bounds): guesses" in help_text()
-    assert "| `toy` | linear | lower bounds |" in table()
+    assert "| `toy` | linear | lower bounds |" in engine_table()
     with pytest.raises(InputError, match="toy"):
         InstanceCounter(DIAGONAL, "magic")
     relu = ShallowReLU(q=1, n=1, d=1, m=1)
@@ -163,4 +163,4 @@ def test_engines_are_made_for_an_assignment(toy):
 def test_the_documentation_has_the_table():
     """docs/engines.md contains the table that the registry makes."""
     text = (Path(__file__).parents[3] / "docs" / "engines.md").read_text(encoding="utf-8")
-    assert table(own=True) in text
+    assert engine_table(own=True) in text

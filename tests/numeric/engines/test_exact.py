@@ -13,7 +13,7 @@ from algebra.polynomials.real_roots import RealRoots
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
-from numeric.engines.exact import ExactEngine, audit, exact_core
+from numeric.engines.exact import ExactEngine, count_contradiction, exact_core
 from numeric.engines.phcpy import PhcpyEngine
 from numeric.instances import Instance, draw_instance
 from tests.numeric.engines.test_phcpy import need_phcpy
@@ -92,7 +92,7 @@ def test_audit(real, count, generic, square, doubtful):
     """Wrong parity and more solutions than a generic instance has are both found."""
     box = ((Fraction(0), Fraction(1)),)
     found = RealRoots("complete", ("x",), roots=(box,) * real, complex=count)
-    assert bool(audit(found, generic, square)) is doubtful
+    assert bool(count_contradiction(found, generic, square)) is doubtful
 
 
 def test_one_unknown_against_sympy():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from numeric.engines.optimizers import METHODS, OptimizerEngine, adam, damped
+from numeric.engines.optimizers import METHODS, OptimizerEngine, adam_endpoints, damped_endpoints
 from numeric.programs.losses import Loss
 from numeric.programs.students import Students
 from numeric.relu.decide import decide
@@ -16,7 +16,7 @@ MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 CASE = problem(3, 4, 2, 3, W1=MASK)
 
 
-@pytest.mark.parametrize("method", [adam, damped])
+@pytest.mark.parametrize("method", [adam_endpoints, damped_endpoints])
 def test_loss_falls(method):
     """No start ends above its first loss, and some end far below."""
     loss = Loss(Students.of([instances(CASE, 3)[2]], 30))

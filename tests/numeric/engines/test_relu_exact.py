@@ -23,7 +23,7 @@ def test_the_engine_of_relu_networks():
     relu = Problem(NormNet.square(2, 1, 3, 3), EVERYTHING)
     assert InstanceCounter(relu).problem is relu
     assert default_engine(relu.network) == "relu-exact"
-    with pytest.raises(InputError, match="take one of relu-exact"):
+    with pytest.raises(InputError, match="use one of relu-exact"):
         InstanceCounter(relu, "homotopy")
 
 

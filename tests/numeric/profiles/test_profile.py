@@ -21,7 +21,13 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.instances import draw_instance
 from numeric.profiles.measures import MEASURES
 from numeric.profiles.profile import Profile, ProfileResult, check_bounds
-from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
+from numeric.profiles.thresholds import (
+    Threshold,
+    Thresholds,
+    is_listed,
+    merged_thresholds,
+    with_bound,
+)
 from tests.samples import DIAGONAL, NET, ROW, many
 
 OVER = Problem(NET, {"W": [[1, 1], [1, 0]]})
@@ -54,7 +60,7 @@ def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by):
     bounds = (0.0, 0.5, 1.0, 3.0, steps[0], steps[len(steps) // 2], steps[-1])
     found = profile(problem, by=by, bounds=bounds, trials=trials).profiles[0]
     for bound in bounds:
-        records = estimate(bounded(problem, MEASURES[by], bound), trials).counts
+        records = estimate(with_bound(problem, MEASURES[by], bound), trials).counts
         assert [WORDS[o] for o in found.outcomes(bound)] == [c.outcome for c in records]
     free = estimate(problem, trials)
     assert found.at(math.inf).matched == free.matched
@@ -140,12 +146,12 @@ def test_more_weights_than_equations_are_asked_bound_by_bound():
     assert is_listed(ROW)
     rules = Constraints(max_abs={"W": 2.0})
     problem = replace(OVER, constraints=rules)
-    assert bounded(problem, MEASURES["size"], 5.0).constraints == Constraints(max_abs={"W": 2.0})
-    assert bounded(problem, MEASURES["change"], 5.0).constraints.max_change == 5.0
+    assert with_bound(problem, MEASURES["size"], 5.0).constraints == Constraints(max_abs={"W": 2.0})
+    assert with_bound(problem, MEASURES["change"], 5.0).constraints.max_change == 5.0
     found = profile(OVER, bounds=[8, 1], trials=15).profiles[0]
     assert found.bounds == (1.0, 8.0)
     for bound in found.bounds:
-        records = estimate(bounded(OVER, MEASURES["size"], bound), 15).counts
+        records = estimate(with_bound(OVER, MEASURES["size"], bound), 15).counts
         assert [WORDS[o] for o in found.outcomes(bound)] == [c.outcome for c in records]
     with pytest.raises(InputError, match="only size and change"):
         profile(OVER, by="norm", trials=3)
@@ -159,14 +165,14 @@ def test_answers_under_several_bounds_are_merged():
         return InstanceCount(0, real, None, COMPLETE if real is not None else UNDETERMINED)
 
     no, maybe, yes = map(count, ("unmatched", "undetermined", "matched"))
-    [one] = merged((1.0, 2.0, 3.0, 4.0), [[no], [maybe], [yes], [yes]])
+    [one] = merged_thresholds((1.0, 2.0, 3.0, 4.0), [[no], [maybe], [yes], [yes]])
     assert [one.outcome(b) for b in (0.5, 1.0, 2.0, 3.0, 9.0)] == [False, False, None, True, True]
-    [none] = merged((1.0, 2.0), [[no], [no]])
+    [none] = merged_thresholds((1.0, 2.0), [[no], [no]])
     assert [none.outcome(b) for b in (2.0, 2.1)] == [False, None]
     minimal = replace(no, reason=Reason.SETTLED_MINIMAL)
-    assert merged((1.0,), [[minimal]])[0].low == math.inf
-    with pytest.raises(ArithmeticError, match="tighter"):
-        merged((1.0, 2.0), [[yes], [no]])
+    assert merged_thresholds((1.0,), [[minimal]])[0].low == math.inf
+    with pytest.raises(ArithmeticError, match="unmatched under 2, but the least cost"):
+        merged_thresholds((1.0, 2.0), [[yes], [no]])
 
 
 ENDS = st.one_of(st.floats(0, 10), st.just(math.inf))

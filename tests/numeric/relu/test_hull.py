@@ -4,7 +4,7 @@ import numpy as np
 
 from numeric.instances import to_double
 from numeric.relu.cells import CellTree
-from numeric.relu.hull import columns_left, hull, hull_fits, refutation
+from numeric.relu.hull import columns_left, hull_fits, make_hull, refutation
 from numeric.relu.simplex import NO_MATCH
 from tests.numeric.relu.cases import instances, problem
 
@@ -48,7 +48,7 @@ def test_every_leaf_is_refuted_over_the_rationals():
 def test_sides_only_remove_columns():
     """A point that agrees with more sides agrees with fewer."""
     instance = instances(problem(3, 4, 2, 3, W1=MASK), 1)[0]
-    program = hull(instance)
+    program = make_hull(instance)
     rng = np.random.default_rng(0)
     sides = rng.integers(0, 3, (3, 3))
     fewer = sides * rng.integers(0, 2, (3, 3))

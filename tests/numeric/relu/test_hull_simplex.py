@@ -12,12 +12,12 @@ from numeric.relu.hull_simplex import (
     OPTIMAL,
     Basis,
     dual_simplex,
+    hull_primal_simplex,
     invert,
     make_simplex_buffers,
-    primal_simplex,
     times_columns,
 )
-from numeric.relu.refuting_rows import NODE, SIDE, keep_row, look_up, no_rows
+from numeric.relu.refuting_rows import NODE, SIDE, find_refutation, keep_row, no_rows
 from numeric.relu.simplex import FEASIBLE
 from tests.numeric.relu.cases import instances, problem
 from tests.samples import many
@@ -81,7 +81,7 @@ def test_feasibility_and_least_cost_are_scipys():
         assert (row >= 0) == (state == INFEASIBLE)
         if state == OPTIMAL:
             assert invert(program, basis, program.costs, room)
-            primal_simplex(program, basis, 0, 1000, room)
+            hull_primal_simplex(program, basis, 0, 1000, room)
             assert (basis.beta >= -1e-8).all()
             assert program.costs[basis.basic] @ basis.beta == pytest.approx(peer.fun, rel=1e-6)
     assert seen == {OPTIMAL, INFEASIBLE}
@@ -96,13 +96,13 @@ def test_columns_that_go_are_not_used_and_rows_refute():
         if dual_simplex(program, start, costs, 0, 1000, room)[0] != OPTIMAL:
             continue
         assert invert(program, start, program.costs, room)
-        primal_simplex(program, start, 0, 1000, room)
+        hull_primal_simplex(program, start, 0, 1000, room)
         known = no_rows(program)
         shape = program.outputs.shape[:2]
         for _ in range(25):
             sides = _random_sides(rng, shape)
             gone = ~columns_left(tree.program, sides)
-            what, i, s, side = look_up(program, known, gone, sides)
+            what, i, s, side = find_refutation(program, known, gone, sides)
             if what == NODE:
                 seen["row refutes node"] += 1
                 assert _peer(tree, sides).status == 2

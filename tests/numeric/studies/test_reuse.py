@@ -13,7 +13,7 @@ from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from matchprob.api.estimate import constrain, estimate
 from numeric.engines.counter import InstanceCounter
-from numeric.studies.trials import record
+from numeric.studies.trials import record_of
 
 CASES = {
     "diagonal": Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]}),
@@ -58,12 +58,12 @@ def test_a_store_answers_constraints_asked_later(name, counted, tmp_path):
         assert set(counted) <= open_
         assert sorted(told) == list(range(25))
         for a, b in zip(fresh.counts, kept.counts, strict=True):
-            assert record(a)[:5] == record(b)[:5]
+            assert record_of(a)[:5] == record_of(b)[:5]
             np.testing.assert_allclose(np.ravel(a.solutions), np.ravel(b.solutions), rtol=1e-9)
         # They are also written: nothing is computed twice.
         counted.clear()
         again = estimate(bounded, 25, store=store, complete=True)
-        assert [record(c) for c in again.counts] == [record(c) for c in kept.counts]
+        assert [record_of(c) for c in again.counts] == [record_of(c) for c in kept.counts]
         assert counted == []
 
 
@@ -114,7 +114,7 @@ def test_an_estimate_in_memory(counted):
     bounded = constrain(found, RULES[0])
     assert counted == []
     fresh = estimate(replace(problem, constraints=RULES[0]), 40)
-    assert [record(c) for c in bounded.counts] == [record(c) for c in fresh.counts]
+    assert [record_of(c) for c in bounded.counts] == [record_of(c) for c in fresh.counts]
     assert bounded.problem.constraints == RULES[0]
     with pytest.raises(InputError, match="has constraints already"):
         constrain(bounded, RULES[1])

@@ -12,7 +12,7 @@ from algebra.errors import InputError
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.studies.store import Store, StoreFull, packed, unpacked
 from numeric.studies.study import Study
-from numeric.studies.trials import TrialSeries, record
+from numeric.studies.trials import TrialSeries, record_of
 from tests.samples import DIAGONAL
 
 WORK = TrialSeries.of(DIAGONAL)
@@ -155,8 +155,8 @@ def test_merge(tmp_path):
         b.add(b.study(TrialSeries.of(DIAGONAL, 9)), [count(0, 0)])
         assert a.merge(b) == {"studies": 1, "trials": 2}
         assert a.merge(b) == {"studies": 0, "trials": 0}
-        assert [record(c) for c in a.records(a.study(WORK)).values()] == [
-            record(c) for c in (count(0, 2), count(1, 0), count(2, 2))
+        assert [record_of(c) for c in a.records(a.study(WORK)).values()] == [
+            record_of(c) for c in (count(0, 2), count(1, 0), count(2, 2))
         ]
         b.add(b.study(WORK), [count(0, 0), count(7, 0)])
         with pytest.raises(InputError, match="differ on trial 0"):
@@ -181,7 +181,7 @@ def test_full_disk_ends_a_study_with_what_is_done(tmp_path):
         store.check()
         kept = store.records(1)
         assert len(kept) >= 20
-        assert [record(kept[k]) for k in range(20)] == [record(c) for c in found.counts[:20]]
+        assert [record_of(kept[k]) for k in range(20)] == [record_of(c) for c in found.counts[:20]]
     with Study(problem, store=path) as study:
         assert study.run(100).trials == 100
 

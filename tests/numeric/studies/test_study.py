@@ -20,7 +20,7 @@ from numeric.instances import draw_instance
 from numeric.statistics.intervals import proportion_interval
 from numeric.studies.store import Store
 from numeric.studies.study import Study
-from numeric.studies.trials import record
+from numeric.studies.trials import record_of
 from numeric.studies.workers import WorkerFailed
 from tests.samples import DIAGONAL, ROW, many
 
@@ -30,7 +30,7 @@ RANDOM = Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": RandomCells(budget=2)
 
 def records_of(problem, trials, **options):
     with Study(problem, **options) as study:
-        return [record(c) for c in study.run(trials).counts]
+        return [record_of(c) for c in study.run(trials).counts]
 
 
 def test_the_same_by_one_or_two_workers():
@@ -68,7 +68,7 @@ def test_a_worker_that_dies_is_replaced():
 
         found = study.run(80, advance=kill_sometimes)
     assert killed
-    assert [record(c) for c in found.counts] == records_of(DIAGONAL, 80)
+    assert [record_of(c) for c in found.counts] == records_of(DIAGONAL, 80)
 
 
 def test_interrupt_keeps_a_prefix(tmp_path):
@@ -188,7 +188,7 @@ def test_half_width_does_not_depend_on_workers():
             ends.append(study.run(5000, half_width=0.08))
     first, second = ends
     assert first.trials == second.trials < 5000
-    assert list(map(record, first.counts)) == list(map(record, second.counts))
+    assert list(map(record_of, first.counts)) == list(map(record_of, second.counts))
     assert first.interval() == second.interval() == first.running
     assert first.running.half_width <= 0.08
     exact = proportion_interval(first.matched, first.unmatched, first.undetermined)
@@ -216,7 +216,7 @@ def cluster_records(trials, kill_at):
                     killed.append(pids[0])
 
         found = study.run(trials, advance=kill_sometimes)
-    return [record(c) for c in found.counts], killed
+    return [record_of(c) for c in found.counts], killed
 
 
 def test_cluster_gives_the_same_records():

@@ -79,7 +79,7 @@ def test_one_interrupt_ends_both(after):
 
 def test_names_and_what_tells_apart(tmp_path):
     """A name is stored, found, replaced on request, and kept by a merge."""
-    from numeric.studies.apart import apart
+    from numeric.studies.differences import study_differences
 
     path = tmp_path / "s.sqlite"
     with Store(path, create=True) as store:
@@ -88,7 +88,7 @@ def test_names_and_what_tells_apart(tmp_path):
             store.study(study.work, name=name)
     with Store(path, write=False) as store:
         assert store.find("one").trials == 3
-        assert apart(store.studies(), lambda p: str(p.network)) == [
+        assert study_differences(store.studies(), lambda p: str(p.network)) == [
             "W[0,0] W[1,1]", "W[0,1] W[1,0]",
         ]  # fmt: skip
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s.sqlite"]

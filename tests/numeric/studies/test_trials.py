@@ -14,12 +14,12 @@ from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import (
     TrialSeries,
     TrialSettings,
-    compute,
+    close_kept_counters,
     compute_described,
+    compute_trials,
     contradict,
-    forget,
     kept_counter,
-    record,
+    record_of,
     says_more,
 )
 
@@ -29,7 +29,7 @@ RANDOM = Problem(NET, {"W": RandomCells(budget=2)})
 
 
 def records(work, indices):
-    return [record(c) for c in compute(work, list(indices))]
+    return [record_of(c) for c in compute_trials(work, list(indices))]
 
 
 @pytest.mark.parametrize("problem", [FIXED, RANDOM], ids=["fixed", "random"])
@@ -38,9 +38,9 @@ def test_a_record_does_not_depend_on_its_chunk(problem):
     work = TrialSeries.of(problem, 3)
     whole = records(work, range(12))
     assert [r for k in range(12) for r in records(work, [k])] == whole
-    forget()
+    close_kept_counters()
     assert records(work, range(11, -1, -1)) == whole[::-1]
-    forget()
+    close_kept_counters()
     assert len({r[1:] for r in whole}) > 1
 
 
@@ -48,12 +48,12 @@ def test_another_process_computes_the_same_from_the_description():
     """From the description the records are those of the object; it is read once."""
     work = TrialSeries.of(FIXED, 3)
     expected = records(work, range(6))
-    forget()
+    close_kept_counters()
     data = work.to_dict()
-    first = [record(c) for c in compute_described(data, work.key, [0, 1, 2])]
+    first = [record_of(c) for c in compute_described(data, work.key, [0, 1, 2])]
     data.clear()
-    assert first + [record(c) for c in compute_described(data, work.key, [3, 4, 5])] == expected
-    forget()
+    assert first + [record_of(c) for c in compute_described(data, work.key, [3, 4, 5])] == expected
+    close_kept_counters()
 
 
 def test_this_process_uses_the_object(monkeypatch):
@@ -63,7 +63,7 @@ def test_this_process_uses_the_object(monkeypatch):
     assert kept_counter(work) is kept_counter(work)
     assert kept_counter(work).problem is work.problem
     assert len(records(work, range(3))) == 3
-    forget()
+    close_kept_counters()
 
 
 def test_work_survives_plain_data():

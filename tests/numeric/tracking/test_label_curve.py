@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numeric.chains.chain import make_chain
-from numeric.tracking.label_curve import LabelCurve, track
+from numeric.tracking.label_curve import LabelCurve, track_sections
 from tests.numeric.chains.cases import cases
 
 CASES = cases()
@@ -46,10 +46,10 @@ def test_tracking_arrives_on_the_section(case, careful):
     start = np.append(root, 0)[None]
     Q0, Q1 = gaussian(rng, r + 1, 2), gaussian(rng, r + 1, 2)
     Q0[0, 0] -= np.append(1, root) @ Q0[:, 0]  # the start lies on it
-    there = track(curve, start, Q0, Q1, careful=careful)
+    there = track_sections(curve, start, Q0, Q1, careful=careful)
     assert np.isfinite(there).all()
     assert np.abs(curve.system(there, Q1)[0]).max() < 1e-8
-    back = track(curve, there, Q1, Q0, careful=careful)
+    back = track_sections(curve, there, Q1, Q0, careful=careful)
     assert np.allclose(back, start, atol=1e-8)
 
 
@@ -60,10 +60,10 @@ def test_lost_points_stay_lost():
     Q0, Q1 = gaussian(rng, r + 1, 2), gaussian(rng, r + 1, 2)
     Q0[0, 0] -= np.append(1, root) @ Q0[:, 0]
     good = np.append(root, 0)
-    ends = track(curve, np.array([good, np.full(r + 1, np.nan)]), Q0, Q1)
+    ends = track_sections(curve, np.array([good, np.full(r + 1, np.nan)]), Q0, Q1)
     assert np.isfinite(ends[0]).all()
     assert np.isnan(ends[1]).all()
-    assert np.allclose(ends[0], track(curve, good[None], Q0, Q1)[0])
+    assert np.allclose(ends[0], track_sections(curve, good[None], Q0, Q1)[0])
 
 
 def test_singular_points_are_not_refined():

@@ -12,9 +12,9 @@ from numeric.tracking.label_curve import LabelCurve
 from numeric.tracking.monodromy import find_start
 from numeric.tracking.pencils import (
     Pencil,
-    carry,
-    distinct,
+    distinct_indices,
     gaussian,
+    move_points,
     random_section,
     trace_residual,
 )
@@ -75,8 +75,8 @@ def test_coordinates_carry_errors():
 def test_distinct_points():
     """The first of equal points is kept, NaN is not, neighbours stay apart."""
     points = np.array([[1, 2], [1, 2 + 1e-9], [np.nan, 1], [1, 2.001], [1e6, 0], [1e6 + 1e-3, 0]])
-    assert distinct(points.astype(complex)).tolist() == [0, 3, 4]
-    assert distinct(np.empty((0, 2), complex)).tolist() == []
+    assert distinct_indices(points.astype(complex)).tolist() == [0, 3, 4]
+    assert distinct_indices(np.empty((0, 2), complex)).tolist() == []
 
 
 def test_points_are_carried_to_another_section():
@@ -91,6 +91,6 @@ def test_points_are_carried_to_another_section():
     at_infinity = gaussian(rng, 5)
     points = np.column_stack([start.roots, np.zeros(3)])
     known, after = Pencil(curve, at_infinity, at_infinity).known, random_section(rng, 4)
-    arrived = carry(curve, points, known, after, rng)
-    assert len(arrived) == len(distinct(arrived)) == 3
+    arrived = move_points(curve, points, known, after, rng)
+    assert len(arrived) == len(distinct_indices(arrived)) == 3
     assert np.abs(curve.system(arrived, after)[0]).max() < 1e-7

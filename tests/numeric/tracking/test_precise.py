@@ -7,7 +7,7 @@ import pytest
 from flint import ctx
 
 from numeric.chains.table import chain_table
-from numeric.tracking.precise import finish_path
+from numeric.tracking.precise import finish_chain_path
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 from tests.numeric.chains.cases import chains
 
@@ -35,7 +35,7 @@ def test_the_rest_of_an_ordinary_path(chain):
     whole = track(chain, first[None], second[None], zero, zero, start[None])
     assert whole.status[0] == DONE
     before = ctx.prec
-    end = finish_path(chain, first, second, 0.7, found.roots[0], found.lifts[0])
+    end = finish_chain_path(chain, first, second, 0.7, found.roots[0], found.lifts[0])
     assert ctx.prec == before
     assert end is not None
     assert np.allclose(end, whole.roots[0], rtol=1e-8, atol=1e-8)
@@ -58,4 +58,4 @@ def test_a_point_off_the_path_is_refused():
     chain = CHAINS[0]
     first, second, _, found = middle(chain, 0.5)
     bad = found.roots[0] * 1e6
-    assert finish_path(chain, first, second, 0.5, bad, found.lifts[0] * 1e-6) is None
+    assert finish_chain_path(chain, first, second, 0.5, bad, found.lifts[0] * 1e-6) is None

@@ -190,7 +190,7 @@ def test_open_trials_widen_the_interval():
         ({"optimizer": "sgd"}, "one of"),
         ({"rate": -1.0}, "positive"),
         ({"rate": float("nan")}, "positive"),
-        ({"optimizer": "levenberg-marquardt", "rate": 0.1}, "has none"),
+        ({"optimizer": "levenberg-marquardt", "rate": 0.1}, "takes no rate"),
         ({"restarts": -1}, "restarts"),
         ({"steps": 2.5}, "steps"),
     ],

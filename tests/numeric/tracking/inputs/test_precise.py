@@ -16,7 +16,7 @@ from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
 from numeric.instances import draw_instance
 from numeric.tracking import precise
-from numeric.tracking.inputs.precise import finish_path
+from numeric.tracking.inputs.precise import finish_inputs_path
 from numeric.tracking.tracker import DONE, track
 from tests.numeric.chains.test_inputs import CASES
 
@@ -37,7 +37,7 @@ def way(case):
 def end_of(case):
     """Where the whole path ends, in many bits; the start is a root of its own instance."""
     _, form, instance, root, _, (a, b) = way(case)
-    return finish_path(form, instance, a.vector, b, 0.0, form.unknowns_of(a, root[None])[0])
+    return finish_inputs_path(form, instance, a.vector, b, 0.0, form.unknowns_of(a, root[None])[0])
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -82,9 +82,9 @@ def test_where_the_bits_run_out_it_goes_on_with_more(monkeypatch):
     x = form.unknowns_of(a, root[None])[0]
     end = end_of(CASES[0])
     monkeypatch.setattr(precise, "_BITS", (24,))
-    assert finish_path(form, instance, a.vector, b, 0.0, x) is None
+    assert finish_inputs_path(form, instance, a.vector, b, 0.0, x) is None
     monkeypatch.setattr(precise, "_BITS", (24, 256))
-    again = finish_path(form, instance, a.vector, b, 0.0, x)
+    again = finish_inputs_path(form, instance, a.vector, b, 0.0, x)
     assert max(float(abs(y - z)) for y, z in zip(end, again, strict=True)) < 1e-30
 
 
@@ -93,4 +93,4 @@ def test_a_point_off_the_path_is_refused():
     _, form, instance, root, _, (a, b) = way(CASES[0])
     x = form.unknowns_of(a, root[None])[0]
     bad = x * np.exp(np.random.default_rng(0).standard_normal(len(x)) * 9)
-    assert finish_path(form, instance, a.vector, b, 0.0, bad) is None
+    assert finish_inputs_path(form, instance, a.vector, b, 0.0, bad) is None

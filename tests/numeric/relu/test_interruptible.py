@@ -12,7 +12,7 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import OutOfTime, within
 from numeric.instances import draw_instance
 from numeric.relu.decide import decide
-from numeric.relu.patience import in_time
+from numeric.relu.interruptible import run_search
 
 
 @numba.njit(nogil=True)
@@ -30,8 +30,8 @@ def test_the_search_is_whole():
     """Within a limit and without one, and never more nodes than permitted."""
     for limit in (60.0, inf):
         with within(limit):
-            assert in_time(_walk, _walk, 10**6)[0] == 100_000
-            assert in_time(_walk, _walk, 1_000)[0] == 1_000
+            assert run_search(_walk, _walk, 10**6)[0] == 100_000
+            assert run_search(_walk, _walk, 1_000)[0] == 1_000
 
 
 @numba.njit(nogil=True)
@@ -50,7 +50,7 @@ def test_time_is_up(is_main):
     def call():
         try:
             with within(0.3):
-                in_time(_for_ever, lambda most: _for_ever(most, visited), 10**6)
+                run_search(_for_ever, lambda most: _for_ever(most, visited), 10**6)
         except OutOfTime as found:
             seen.append(found)
 
@@ -67,7 +67,7 @@ def test_time_is_up(is_main):
 def test_an_error_of_the_search_is_told():
     """Its exception is raised in the caller."""
     with pytest.raises(ZeroDivisionError):
-        in_time(_walk, lambda most: 1 // 0, 10)
+        run_search(_walk, lambda most: 1 // 0, 10)
 
 
 def test_decisions_do_not_depend_on_the_limit():

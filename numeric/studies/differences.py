@@ -15,13 +15,15 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.studies.store import StudyInfo
 
-# Of more cells only the number is given.
+# Largest number of cells that are listed; the number of the others is given.
 _MOST_CELLS = 6
 # Settings that a list shows separately, or that do not describe the trials.
 _ELSEWHERE = ("engine",)
 
 
-def apart(studies: Sequence[StudyInfo], alike: Callable[[Problem], Hashable]) -> list[str]:
+def study_differences(
+    studies: Sequence[StudyInfo], alike: Callable[[Problem], Hashable]
+) -> list[str]:
     """The properties of each study that it does not share with those that look like it.
 
     Parameters

@@ -1,10 +1,10 @@
 """Compiled tree searches that can be interrupted.
 
-A compiled function notices neither Ctrl-C nor a time limit: Python handles signals only
+A compiled function reacts neither to Ctrl-C nor to a time limit: Python handles signals only
 between its own instructions.  So a search runs in its own thread, without Python's lock
-(``nogil``), and reads at each node the number of nodes it may visit, from an array of one number.
-The calling thread waits, can be interrupted, and sets this number to 0 if the search
-must end.  Nothing is searched twice, and the result does not depend on the time it took.
+(``nogil``), and reads at each node the largest number of nodes from an array of one number.
+The calling thread waits, can be interrupted, and sets this number to -1 if the search
+must end.  No part is searched twice, and the result does not depend on the time that it took.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from algebra.children import POLL_SECONDS
 from algebra.time_limits import check_time, time_left
 
 Found = TypeVar("Found")
 
-# Seconds between two checks of the time limit.
-_LOOK = 0.1
+
 # Searches with at most this number of nodes need no thread.
 _SHORT = 8
 
 
-def in_time(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int) -> Found:
-    """The result of a search within its nodes and the call's time.
+def run_search(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int) -> Found:
+    """The result of a search, within its limit of nodes and the call's time limit.
 
     Parameters
     ----------
@@ -34,9 +34,10 @@ def in_time(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int)
         Called by `search`.  If it has not been called yet, it is compiled (or read from the
         cache) by a first search of one node in the calling thread, where that can be interrupted.
     search : callable
-        From the number of nodes it may visit, an int64[1] that may be lowered during the search,
-        to its result.
+        From the largest number of nodes, an int64[1] that may be lowered during the search, to its
+        result.
     most_nodes : int
+        Largest number of nodes.
 
     Raises
     ------
@@ -61,11 +62,11 @@ def in_time(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int)
     try:
         thread.start()
         while thread.is_alive():
-            thread.join(min(_LOOK, time_left()))
+            thread.join(min(POLL_SECONDS, time_left()))
             if not outcome:
                 check_time()
     finally:
-        # Whatever ended the wait, join the thread.
+        # The search ends at its next node.
         budget[0] = -1
         if thread.ident is not None:
             thread.join()
