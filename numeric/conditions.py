@@ -79,7 +79,7 @@ def rational_jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
     >>> from algebra.problems.problem import Problem
     >>> from numeric.instances import draw_instance
     >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
-    >>> jacobian(instance, [fmpq(0)])[0, 0] == instance.exact[1][0, 0]
+    >>> rational_jacobian(instance, [fmpq(0)])[0, 0] == instance.exact[1][0, 0]
     True
     """
     network, cells = instance.problem.network, instance.allocation.cells

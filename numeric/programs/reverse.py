@@ -23,7 +23,7 @@ import numpy as np
 from algebra.linalg.contractions import contraction
 from algebra.programs.arrays import BATCH, Array, EntryArithmetic
 from algebra.programs.evaluate import evaluate
-from algebra.programs.program import Node
+from algebra.programs.program import Node, Program
 from algebra.programs.programmed import Programmed
 
 # Letters of the axes of runs, of combinations of the labels, and of learnable entries.
@@ -58,6 +58,10 @@ class RunArithmetic(EntryArithmetic):
 
     def sum_of_products(self, factors: list[tuple[str, Array]], result: str) -> Array:
         """The Einstein sum of values; axes of runs and of samples are the first and the last."""
+        if [group for group, _ in factors] == ["ij", "j"] and result == "i":
+            (_, matrix), (_, vector) = factors
+            if matrix.shape[-1] == 1:
+                return np.asarray(matmul(matrix[..., 0], vector))
         return _einsum([(_RUN + group + BATCH, value) for group, value in factors],
                        _RUN + result + BATCH, self)  # fmt: skip
 
@@ -127,6 +131,25 @@ def _taken(adjoint: Array, cells: Array, batch: str) -> Array:
     return found.swapaxes(2, 3)
 
 
+@lru_cache(maxsize=256)
+def _differentiated(program: Program, names: frozenset[str]) -> tuple[set[int], set[int]]:
+    """The nodes on which the labels depend, and those of them with derivatives by some weights."""
+    needed = program.needed([program.output])
+    moving: set[int] = set()
+    for number in sorted(needed):
+        node = program.nodes[number]
+        if node.name in names if node.op == "block" else moving.intersection(_varied(node)):
+            moving.add(number)
+    return needed, moving
+
+
+def _varied(node: Node) -> tuple[int, ...]:
+    """The inputs by which the derivative of a node is not 0 everywhere."""
+    if node.op == "choose":
+        return node.inputs[1:]
+    return () if node.op == "scale" and node.number == 0 else node.inputs
+
+
 class RunSweep:
     """A forward pass through a program; backward passes start from its values.
 
@@ -148,14 +171,9 @@ class RunSweep:
     ) -> None:
         self._arithmetic = RunArithmetic(network)
         self._program = program = network.program()
-        needed = program.needed([program.output])
+        needed, self._moving = _differentiated(program, frozenset(names))
         self._values = evaluate(program, self._arithmetic, blocks, needed)
         self.labels = self._values[program.output]
-        self._moving: set[int] = set()
-        for number in sorted(needed):
-            node = program.nodes[number]
-            if (node.name in names and node.op == "block") or self._moving & set(node.inputs):
-                self._moving.add(number)
 
     def slopes(self, combination: Array, cells: Mapping[str, Array]) -> dict[str, Array]:
         """Derivatives of one combination of the labels.
@@ -206,7 +224,7 @@ class RunSweep:
             if node.op == "block":
                 collect(node.name, _taken(adjoint, cells[node.name], batch))
             for position, k in enumerate(node.inputs):
-                if k not in self._moving:
+                if k not in self._moving or (node.op == "choose" and position == 0):
                     continue
                 matrix = nodes[k]
                 if node.op != "contract":
@@ -253,8 +271,7 @@ class RunSweep:
                 return self._gathered(node, position, adjoint)
             case "choose":
                 positive = self._arithmetic.signs(node, inputs[0])[:, None]
-                chosen = {0: np.zeros_like(positive), 1: positive, 2: ~positive}[position]
-                return np.asarray(adjoint * chosen)
+                return np.asarray(adjoint * (positive if position == 1 else ~positive))
             case "power" | "invert" | "root" | "apply":
                 slopes = self._arithmetic.slopes(node, inputs[0], self._values[number])
                 return np.asarray(adjoint * slopes[:, None])
@@ -263,6 +280,12 @@ class RunSweep:
     def _through(self, node: Node, position: int, adjoint: Array, batch: str) -> Array:
         """An adjoint times the other factors of a contraction; samples are summed or kept."""
         own, factors = self._factors(node, position, adjoint)
+        if node.letters == "ij,j->i":  # the most frequent, without the work of the general sum
+            other = factors[1][1]
+            if position == 1 and other.shape[-1] == 1:
+                return np.asarray(matmul(other.swapaxes(1, 2)[:, None, :, :, 0], adjoint))
+            if position == 0 and batch == _SUMMED and adjoint.shape[-1] == other.shape[-1]:
+                return np.asarray(matmul(adjoint, other.swapaxes(1, 2)[:, None])[..., None])
         known, result = "".join(group for group, _ in factors), ""
         parts = list(factors)
         sizes = self._program.nodes[node.inputs[position]].shape

@@ -101,5 +101,8 @@ def test_version_and_help_of_engines():
     done = run("-m", "matchprob", "count", "--help")
     text = " ".join(done.stdout.split())
     assert "{engines}" not in text
-    for words in ("homotopy (linear, complete, the default)", "fsolve (linear, lower bounds)"):
+    for words in (
+        "homotopy (linear and polynomial, complete, the default for linear)",
+        "fsolve (linear, lower bounds)",
+    ):
         assert words in text
