@@ -281,11 +281,11 @@ class RunSweep:
         """An adjoint times the other factors of a contraction; samples are summed or kept."""
         own, factors = self._factors(node, position, adjoint)
         if node.letters == "ij,j->i":  # the most frequent, without the work of the general sum
-            other = factors[1][1]
-            if position == 1 and other.shape[-1] == 1:
-                return np.asarray(matmul(other.swapaxes(1, 2)[:, None, :, :, 0], adjoint))
-            if position == 0 and batch == _SUMMED and adjoint.shape[-1] == other.shape[-1]:
-                return np.asarray(matmul(adjoint, other.swapaxes(1, 2)[:, None])[..., None])
+            value = factors[1][1]
+            if position == 1 and value.shape[-1] == 1:
+                return np.asarray(matmul(value.swapaxes(1, 2)[:, None, :, :, 0], adjoint))
+            if position == 0 and batch == _SUMMED and adjoint.shape[-1] == value.shape[-1]:
+                return np.asarray(matmul(adjoint, value.swapaxes(1, 2)[:, None])[..., None])
         known, result = "".join(group for group, _ in factors), ""
         parts = list(factors)
         sizes = self._program.nodes[node.inputs[position]].shape
