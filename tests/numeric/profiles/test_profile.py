@@ -54,9 +54,9 @@ OPEN = InstanceCount(0, None, None, UNDETERMINED)
 )
 def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by):
     """Record by record, at round bounds and at the steps themselves."""
-    trials = many(60)
+    trials = 60
     steps = profile(problem, by=by, trials=trials).profiles[0].steps
-    assert len(steps) > 2
+    assert len(steps) > 5
     bounds = (0.0, 0.5, 1.0, 3.0, steps[0], steps[len(steps) // 2], steps[-1])
     found = profile(problem, by=by, bounds=bounds, trials=trials).profiles[0]
     for bound in bounds:
