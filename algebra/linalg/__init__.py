@@ -1,7 +1,6 @@
 r"""Linear algebra over GF(p) and Q, independent of networks.
 
 affine        Affine equations over GF(p), solved in stages if they are sparse
-bitsets       Bipartite graphs as bit sets: matching, reachability, strong components
 contractions  Einstein sums over a ring, by products of matrices
 krawczyk      Krawczyk's test in balls: a polydisc that holds exactly one solution
 modular       Vectorized linear algebra modulo a prime p < 2^61, on int64 arrays

@@ -25,22 +25,25 @@ References
    10 (1958) 517–534.
 .. [2] A. Pothen, C.-J. Fan, "Computing the block triangular form of a sparse matrix",
    ACM Trans. Math. Softw. 16 (1990) 303–324.
+.. [3] J. E. Hopcroft, R. M. Karp, "An n^{5/2} algorithm for maximum matchings in bipartite
+   graphs", SIAM J. Comput. 2 (1973) 225–231.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linalg.bitsets import bit_rows, matched, reached, strong_components
 from algebra.networks.limits import plural
 
 Patterns = Sequence[Collection[int]]
+
+# networkx takes some microseconds for an edge; SciPy's csgraph takes a tenth of a second to load.
+_MANY_ENTRIES = 20_000
 
 
 @dataclass(frozen=True)
@@ -149,38 +152,105 @@ def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> Blo
     ((1, 2, 0), (1, 0))
     """
     matrix = incidence_matrix(patterns, unknowns)
-    count = len(matrix)
-    rows = bit_rows(matrix)
-    mate, owner = matched(rows, unknowns)
-    spare = [e for e, u in enumerate(mate) if u is None]
-    loose = [u for u, e in enumerate(owner) if e is None]
-    over = reached(spare, rows, owner) if spare else (set[int](), set[int]())
-    under = reached(loose, bit_rows(matrix.T), mate) if loose else (set[int](), set[int]())
-    square = [e for e in range(count) if e not in over[0] and e not in under[1]]
-    inside = [u for e in square if (u := mate[e]) is not None]
+    mate = maximum_matching(matrix)
+    owner = np.full(unknowns, -1)
+    owner[mate[mate >= 0]] = np.flatnonzero(mate >= 0)
+    over = _alternating(matrix, owner, mate < 0)
+    under = _alternating(matrix.T, mate, owner < 0)
+    square = np.flatnonzero(~(over[0] | under[1]))
+    inside = mate[square]
     # Node k is the k-th equation of the square part together with its matched unknown.
-    arrows = matrix[np.ix_(square, inside)]
-    label = strong_components(arrows)
-    # Components are numbered by their first equation, which also decides ties.
+    blocks = [
+        _block(square[nodes], inside[nodes])
+        for nodes in _solving_order(matrix[np.ix_(square, inside)])
+    ]
+    parts = [_block(*map(np.flatnonzero, part)) for part in (over, under[::-1])]
+    return BlockTriangularForm(parts[0], tuple(blocks), parts[1])
+
+
+def maximum_matching(matrix: np.ndarray) -> np.ndarray:
+    """A maximum matching of equations with unknowns that occur in them.
+
+    Parameters
+    ----------
+    matrix : ndarray of bool, shape (equations, unknowns)
+
+    Returns
+    -------
+    ndarray of int, shape (equations,)
+        The unknown of each equation; −1 for an equation that is not matched.
+
+    Notes
+    -----
+    Hopcroft and Karp's algorithm [3]_: of networkx, and of SciPy where the graph is large.
+    """
+    count = len(matrix)
+    mate = np.full(count, -1)
+    if not matrix.any():
+        return mate
+    if np.count_nonzero(matrix) > _MANY_ENTRIES:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_bipartite_matching
+
+        return maximum_bipartite_matching(csr_array(matrix), perm_type="column")
+    # Imported here: importing networkx takes time, and not every command orders equations.
+    from networkx import Graph
+    from networkx.algorithms.bipartite import hopcroft_karp_matching
+
+    equations, occurring = np.nonzero(matrix)
+    graph = Graph(zip(equations.tolist(), (count + occurring).tolist(), strict=True))
+    found = hopcroft_karp_matching(graph, [e for e in graph if e < count])
+    for e, u in found.items():
+        if e < count:
+            mate[e] = u - count
+    return mate
+
+
+def _alternating(
+    matrix: np.ndarray, owner: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns on alternating paths from some rows, as masks; `owner` is each column's
+    row, or −1."""
+    rows, columns = starts.copy(), np.zeros(matrix.shape[1], bool)
+    new = np.flatnonzero(rows)
+    while len(new):
+        met = matrix[new].any(axis=0) & ~columns
+        columns |= met
+        new = owner[met]
+        new = new[(new >= 0) & ~rows[new]]
+        rows[new] = True
+    return rows, columns
+
+
+def _solving_order(arrows: np.ndarray) -> Iterator[np.ndarray]:
+    """The strongly connected components of a graph, each after those that its arrows lead to.
+
+    Among those that may be next, the one with the smallest node is.
+    """
+    from networkx import DiGraph, lexicographical_topological_sort, strongly_connected_components
+
+    tails, heads = np.nonzero(arrows)
+    if len(tails) > _MANY_ENTRIES:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        label = connected_components(csr_array(arrows), connection="strong")[1]
+    else:
+        graph = DiGraph(zip(tails.tolist(), heads.tolist(), strict=True))
+        label = np.zeros(len(arrows), int)
+        for number, nodes in enumerate(strongly_connected_components(graph)):
+            label[list(nodes)] = number
+    # Components are numbered by their first node.
     _, first = np.unique(label, return_index=True)
     label = np.argsort(np.argsort(first))[label]
-    earlier = np.zeros((len(first), len(first)), bool)
-    later, sooner = np.nonzero(arrows)
-    earlier[label[later], label[sooner]] = True
-    np.fill_diagonal(earlier, False)
-    nodes = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])
-    blocks = []
-    waits = earlier.sum(axis=1)
-    ready = np.flatnonzero(waits == 0).tolist()
-    while ready:
-        component = heapq.heappop(ready)
-        own = nodes[component].tolist()
-        blocks.append(_block((square[k] for k in own), (inside[k] for k in own)))
-        freed = earlier[:, component]
-        waits -= freed
-        for k in np.flatnonzero(freed & (waits == 0)).tolist():
-            heapq.heappush(ready, k)
-    return BlockTriangularForm(_block(*over), tuple(blocks), _block(*under[::-1]))
+    nodes_of = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])
+    before = np.zeros((len(first), len(first)), bool)
+    before[label[heads], label[tails]] = True
+    np.fill_diagonal(before, False)
+    order = DiGraph(np.argwhere(before).tolist())
+    order.add_nodes_from(range(len(first)))
+    for component in lexicographical_topological_sort(order):
+        yield nodes_of[component]
 
 
 def incidence_matrix(patterns: Patterns | np.ndarray, unknowns: int) -> np.ndarray:
@@ -210,7 +280,7 @@ def _checked(patterns: Patterns, unknowns: int) -> list[list[int]]:
 
 
 def _block(equations: Iterable[int], unknowns: Iterable[int]) -> EquationBlock:
-    return EquationBlock(tuple(sorted(equations)), tuple(sorted(unknowns)))
+    return EquationBlock(tuple(sorted(map(int, equations))), tuple(sorted(map(int, unknowns))))
 
 
 def _count(items: Collection[object], noun: str) -> str:

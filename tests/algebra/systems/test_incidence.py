@@ -11,7 +11,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from algebra.errors import InputError
-from algebra.systems.incidence import EquationBlock, block_triangular_form
+from algebra.systems import incidence
+from algebra.systems.incidence import (
+    EquationBlock,
+    block_triangular_form,
+    maximum_matching,
+)
 from tests.samples import many
 
 
@@ -85,6 +90,27 @@ def test_size_is_that_of_flow_and_of_scipy(system):
     if dense.size:
         other = maximum_bipartite_matching(csr_array(dense.T), perm_type="column")
         assert size == (other >= 0).sum()
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Every system is taken for a large one."""
+    monkeypatch.setattr(incidence, "_MANY_ENTRIES", -1)
+
+
+@pytest.mark.parametrize("density", [0.02, 0.05, 0.2])
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (1, 1), (9, 12), (60, 60), (70, 40)])
+def test_large_systems_have_the_same_form(rows, columns, density, request):
+    """networkx and SciPy find matchings of one size, along entries, and the same parts."""
+    matrix = np.random.default_rng(rows).random((rows, columns)) < density
+    form, mate = block_triangular_form(matrix, columns), maximum_matching(matrix)
+    request.getfixturevalue("large")
+    other = maximum_matching(matrix)
+    assert block_triangular_form(matrix, columns) == form
+    for found in (mate, other):
+        pairs = [(e, u) for e, u in enumerate(found.tolist()) if u >= 0]
+        assert all(matrix[pair] for pair in pairs)
+        assert len({u for _, u in pairs}) == len(pairs) == (mate >= 0).sum()
 
 
 @given(systems())
