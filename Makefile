@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS ?= 2
+# One process more than two cores have: some tests wait for a child, a browser or a signal.
+JOBS ?= 3
 MARKS := $(if $(LONG),,-m "not long")
 # Bytecode is kept whatever the shell says: the tests start some hundred processes, and each would
 # compile the modules of all libraries again.
