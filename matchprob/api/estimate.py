@@ -21,7 +21,7 @@ from algebra.time_limits import (
 )
 from matchprob.api.question import as_problem, check_common, stem_of
 from matchprob.verbs import parameters as common
-from matchprob.verbs.unfinished import missing_trials, trials_missing
+from matchprob.verbs.unfinished import COUNTING_SHARE, missing_trials, trials_missing
 from matchprob.verbs.verb import Arguments, LineArgument, LineOption, verb
 
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from numeric.statistics.estimate import Estimate
     from numeric.studies.study import Study
     from numeric.tracking.monodromy_group import MonodromyGroup
-
-# Largest part of the time limit for counts, if losses are searched afterwards.
-_COUNTING = 0.6
 
 
 @verb(
@@ -300,7 +297,7 @@ def estimate(
     if epsilon is not None:
         _check_epsilon(epsilon, half_width)
     end = moment_after(timeout)
-    counting_ends = moment_after(timeout if epsilon is None else _COUNTING * timeout)
+    counting_ends = moment_after(timeout if epsilon is None else COUNTING_SHARE * timeout)
     problem = as_problem(question)
     with (
         watched(advance, "estimating", trials, confidence) as on_count,

@@ -19,7 +19,7 @@ from algebra.time_limits import (
 )
 from matchprob.api.question import as_problem, check_common, stem_of
 from matchprob.verbs import parameters as common
-from matchprob.verbs.unfinished import collected, trials_missing
+from matchprob.verbs.unfinished import COUNTING_SHARE, collected, trials_missing
 from matchprob.verbs.verb import Arguments, LineOption, verb
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from numeric.profiles.thresholds import Threshold
     from numeric.studies.study import Study
     from numeric.studies.trials import TrialSeries
-
-# Largest part of the time limit for counting, if costs take long as well.
-_COUNTING = 0.6
 
 
 def _numbers(text: str, _: Arguments) -> list[float]:
@@ -105,7 +102,7 @@ def profile(
     whole_number(trials, "trials", 1)
     tail_of(confidence)
     positive_seconds(timeout, "timeout")
-    counting = _COUNTING * timeout if measure.is_slow else timeout
+    counting = COUNTING_SHARE * timeout if measure.is_slow else timeout
     counted_by, end = moment_after(counting), moment_after(timeout)
     with limited(timeout):
         listed = [is_listed(problem) for problem in problems]

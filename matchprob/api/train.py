@@ -14,16 +14,13 @@ from algebra.errors import InputError, whole_number
 from algebra.time_limits import positive_seconds
 from matchprob.api.question import as_problem, stem_of
 from matchprob.verbs import parameters as common
-from matchprob.verbs.unfinished import collected, trials_missing
+from matchprob.verbs.unfinished import COUNTING_SHARE, collected, trials_missing
 from matchprob.verbs.verb import Callback, LineOption, verb
 
 if TYPE_CHECKING:
     from numeric.counts import InstanceCount
     from numeric.studies.study import Study
     from numeric.training.experiment import Experiment, Trained, TrainResult
-
-# Largest part of the time limit for the counts.
-_COUNTING = 0.6
 
 
 def _optimizer_names(incomplete: str) -> list[str]:
@@ -122,7 +119,7 @@ def train(
             )
         )
         with watched(advance, "counting", trials) as on_count:
-            counted = study.run(trials, timeout=_COUNTING * timeout, advance=on_count)
+            counted = study.run(trials, timeout=COUNTING_SHARE * timeout, advance=on_count)
         left = timeout - (time.monotonic() - began)
         done, late = collected(_train(experiment, counted.counts, study, trained), left)
     trouble = counted.trouble or late

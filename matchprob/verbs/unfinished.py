@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Largest part of a time limit for counting solutions, if more is computed afterwards.
+COUNTING_SHARE = 0.6
+
 
 def collected(made: Iterable[T], seconds: float) -> tuple[list[T], str]:
     """What is made until an interrupt (Ctrl-C) or the time limit, and the text of that limit.
