@@ -215,7 +215,8 @@ class Sizes:
         first, last = max(profile.steps[0], 1e-12), max(profile.steps[-1], 1e-12)
         grid = [float(f"{bound:.3g}") for bound in np.geomspace(first, last, _BOUNDS)[1:-1]]
         bounds = dict.fromkeys([first, *grid, last])
-        return [{**profile.at(bound).to_dict(), "trials": len(seen)} for bound in bounds]
+        more = {"trials": len(seen), "confidence": profile.confidence}
+        return [{**profile.at(bound).to_dict(), **more} for bound in bounds]
 
     def _are_known(self, counts: Sequence[InstanceCount]) -> bool:
         """Whether the counts contain the solutions; else `why` holds the reason."""

@@ -1,7 +1,7 @@
 // @ts-check
 // What takes longer: Certify, Estimate, Repair, Design, Compare, Identify.
 
-import { copy, fill, h, rendering } from "./dom.js";
+import { copy, fill, h, keepFocus, rendering } from "./dom.js";
 
 const ACTIONS = [
   ["certify", "Certify", "Decide it with more time, with a certificate that others can check."],
@@ -199,14 +199,14 @@ export function makeActions(host) {
       const before = told[what]?.status;
       told[what] = event;
       // A button that is replaced six times a second cannot be pressed.
-      if (before !== event.status) draw();
-      else if (what === current) drawOutcome();
+      if (before !== event.status) keepFocus(element, draw);
+      else if (what === current) keepFocus(outcome, drawOutcome);
     },
     /** @param {string} what */
     forget(what) {
       if (!told[what]) return;
       delete told[what];
-      draw();
+      keepFocus(element, draw);
     },
   };
 }

@@ -4,7 +4,7 @@
 
 import { bar, chanceOf, showChance } from "./chance.js";
 import { showBlocks } from "./blocks.js";
-import { copy, fill, h } from "./dom.js";
+import { copy, fill, h, keepFocus } from "./dom.js";
 import { makeActions } from "./actions.js";
 import { makeGrid, MOST_CELLS, nothingKnown } from "./grid.js";
 import { makeSide } from "./side.js";
@@ -378,9 +378,17 @@ class View {
       else this.actions.forget(what);
     }
     const others = Object.values(this.studies).filter((s) => s.status === "running" && !s.digests.includes(digest));
-    fill(this.others, others.map((study) => h("p", { class: "mp-soft" },
-      `Still running for another allocation: ${study.what}, ${study.trials} of ${study.requested} trials. `,
-      h("button", { type: "button", class: "mp-small", onclick: () => this.send({ verb: "cancel", study: study.study }) }, "Cancel it"))));
+    const key = JSON.stringify(others.map((study) => study.study));
+    if (this.drawn.get(this.others) !== key) {
+      this.drawn.set(this.others, key);
+      keepFocus(this.others, () => fill(this.others, others.map((study) => h("p", { class: "mp-soft" },
+        h("span", {}),
+        h("button", { type: "button", class: "mp-small", onclick: () => this.send({ verb: "cancel", study: study.study }) }, "Cancel it")))));
+    }
+    others.forEach((study, k) => {
+      this.others.children[k].firstChild.textContent =
+        `Still running for another allocation: ${study.what}, ${study.trials} of ${study.requested} trials. `;
+    });
   }
 
   /** @param {any} event */

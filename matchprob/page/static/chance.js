@@ -1,7 +1,7 @@
 // @ts-check
 // The match probability: a bar with its interval, the largest allowed weight, the estimate's document.
 
-import { fill, h, plural, rendering, svg } from "./dom.js";
+import { fill, h, number, plural, showRendering, svg } from "./dom.js";
 
 /**
  * @param {number} value
@@ -89,7 +89,8 @@ export function showChance(card, verdict, study, host) {
         : null);
   }
   slider(sizes, study, host);
-  fill(below, study?.trials ? rendering(study.document) : null);
+  if (study?.trials) showRendering(below, study.document);
+  else fill(below);
 }
 
 /**
@@ -137,6 +138,6 @@ function slider(place, study, host) {
   input.setAttribute("aria-valuetext", `weights up to ${point.bound.toPrecision(3)}`);
   words.textContent =
     `|w| ≤ ${point.bound.toPrecision(3)}: MP ≈ ${point.estimate === null ? "undecided" : percent(point.estimate)}, ` +
-    `95 % interval [${percent(point.low)}, ${percent(point.high)}]` +
+    `${number(100 * point.confidence)} % interval [${percent(point.low)}, ${percent(point.high)}]` +
     (point.trials < study.trials ? `, of the first ${plural(point.trials, "trial")}` : "");
 }

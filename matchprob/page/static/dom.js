@@ -72,6 +72,45 @@ export function plural(count, noun) {
 }
 
 /**
+ * Draw inside an element; if the focused element is replaced, the element in its place gets the focus.
+ * @param {Element} place
+ * @param {() => void} draw
+ */
+export function keepFocus(place, draw) {
+  const root = /** @type {Document | ShadowRoot} */ (place.getRootNode());
+  const focused = root.activeElement;
+  const path = [];
+  if (focused && place.contains(focused)) {
+    for (let at = focused; at !== place; at = /** @type {Element} */ (at.parentElement)) {
+      path.unshift([.../** @type {Element} */ (at.parentElement).children].indexOf(at));
+    }
+  }
+  draw();
+  if (!path.length || root.activeElement === focused) return;
+  let found = /** @type {any} */ (place);
+  for (const k of path) found = found?.children[k];
+  found?.focus?.();
+}
+
+/**
+ * Show a document in an element. Its frame stays where it is, with its focus and scroll offset,
+ * and its content where the text is the same.
+ * @param {Element} place
+ * @param {string} html
+ */
+export function showRendering(place, html) {
+  const frame = place.querySelector(":scope > .mp-result");
+  if (!frame) fill(place, rendering(html));
+  else if (shown.get(frame) !== html) {
+    shown.set(frame, html);
+    keepFocus(frame, () => { frame.innerHTML = html; });
+  }
+}
+
+/** The text of each document that is shown. @type {WeakMap<Element, string>} */
+const shown = new WeakMap();
+
+/**
  * A document as notebooks show it: Python has made it, and escaped every text in it.
  * @param {string} html
  */
@@ -79,6 +118,7 @@ export function rendering(html) {
   // Where it is wider than its place, the keyboard scrolls it too.
   const frame = h("div", { class: "mp-result", tabindex: 0, role: "group", "aria-label": "what the result says" });
   frame.innerHTML = html;
+  shown.set(frame, html);
   return frame;
 }
 

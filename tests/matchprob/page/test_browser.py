@@ -217,6 +217,26 @@ def test_an_estimate_streams_and_is_cancelled(open_page):
     expect(page.locator(".mp-bound input, .mp-unbounded")).to_have_count(1)
 
 
+def test_the_focus_stays_while_a_study_streams(open_page):
+    """The document's frame is redrawn, not replaced; Cancel passes its focus to Estimate."""
+    page = open_page()
+    for k in (0, 3):
+        cell(page, "W", k).click()
+    shows(page, "intermediate")
+    start_estimate(page, 400_000)
+    done = more_trials(page)
+    page.focus(".mp-card .mp-result")
+    page.evaluate("window.frame_ = document.activeElement")
+    shown = page.locator(".mp-card .mp-result").inner_text()
+    more_trials(page, more_trials(page, done))
+    page.wait_for_function("text => frame_.innerText !== text", arg=shown)
+    assert page.evaluate("frame_.isConnected && document.activeElement === frame_")
+    page.focus(".mp-actions .mp-cancel")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".mp-told-stopped")
+    assert page.evaluate("document.activeElement.className") == "mp-go"
+
+
 def test_a_reload_restores(open_page, served):
     """The address holds what is painted; a study that runs is found again."""
     page = open_page()

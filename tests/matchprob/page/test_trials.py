@@ -38,6 +38,7 @@ def test_the_end_has_all_sizes():
     last = told(10**9, 300)[-1]
     assert last["bounds"][-1]["trials"] == last["trials"] == 300
     assert last["bounds"][-1]["matched"] == last["found"].matched
+    assert {point["confidence"] for point in last["bounds"]} == {last["found"].confidence}
     last = told(300, 300)[-1]
     assert last["trials"] == 300
     assert not last["found"].is_partial
