@@ -52,13 +52,16 @@ OPEN = InstanceCount(0, None, None, UNDETERMINED)
     ],
     ids=["two roots", "one root", "drawn", "constrained", "relu", "square"],
 )
-def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by):
-    """Record by record, at round bounds and at the steps themselves."""
-    trials = 60
-    steps = profile(problem, by=by, trials=trials).profiles[0].steps
+def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by, tmp_path):
+    """Record by record, at round bounds and at the steps themselves.
+
+    The two profiles are of the same kept trials; the estimates count anew.
+    """
+    trials, store = 60, tmp_path / "s.sqlite"
+    steps = profile(problem, by=by, trials=trials, store=store).profiles[0].steps
     assert len(steps) > 5
     bounds = (0.0, 0.5, 1.0, 3.0, steps[0], steps[len(steps) // 2], steps[-1])
-    found = profile(problem, by=by, bounds=bounds, trials=trials).profiles[0]
+    found = profile(problem, by=by, bounds=bounds, trials=trials, store=store).profiles[0]
     for bound in bounds:
         records = estimate(with_bound(problem, MEASURES[by], bound), trials).counts
         assert [WORDS[o] for o in found.outcomes(bound)] == [c.outcome for c in records]
