@@ -105,7 +105,7 @@ def faults(verb, number, wait, folder):
 def test_one_interrupt(verb, folder):
     """Each verb once, with one of the signals, while it loads or works."""
     place = sorted(LINES).index(verb)
-    wait = (0.05, 0.3, 0.8, 1.6)[place // 2 % 4]
+    wait = (0.05, 0.2, 0.5, 1.0)[place // 2 % 4]
     assert faults(verb, NUMBERS[place % 2], wait, folder) == ""
 
 

@@ -99,7 +99,7 @@ def test_an_interrupt_keeps_what_is_trained(diagonal, capsys, monkeypatch):
 
 def test_a_time_limit_ends_the_work(diagonal, capsys):
     """What is trained by then is reported, with status 3."""
-    words = ("--steps", 100_000_000, "--rate", "1e-12", "--trials", 3, "--timeout", 1, "--json")
+    words = ("--steps", 100_000_000, "--rate", "1e-12", "--trials", 3, "--timeout", 0.5, "--json")
     assert call("train", diagonal, *words) == 3
     assert json.loads(capsys.readouterr().out)["trials"] == 0
 

@@ -418,6 +418,7 @@ def test_a_canvas_covers_what_is_seen_of_it(open_page):
     settled(page)
     for _ in range(6):
         page.click("button[title='larger cells']")
+    drawn(page)
     scroll = page.locator("[data-matrix=W] .mp-scroll")
     whole = scroll.evaluate("e => { e.scrollLeft = 700; e.scrollTop = 400; return e.scrollWidth }")
     drawn(page)

@@ -259,7 +259,7 @@ HUGE["activation"] = {"polynomial": ["0", "1e200000000"]}
 )  # fmt: skip
 def test_no_message_takes_long(front, message, monkeypatch):
     """A message that could take minutes is answered or refused in seconds, and so is the next."""
-    monkeypatch.setattr("matchprob.page.session.ANSWER_SECONDS", 3.0)
+    monkeypatch.setattr("matchprob.page.session.ANSWER_SECONDS", 1.0)
     front.session.receive(message)
     assert front.events[-1]["event"] in ("refused", "looked")
     monkeypatch.undo()
