@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
-from algebra.linalg.modular import echelon
+from algebra.linalg.modular import modular_echelon
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, Hint, Relax
 
@@ -141,7 +141,7 @@ class CapRelaxation:
 
     def _chain(self, order: np.ndarray) -> np.ndarray:
         """Closures of the first 0, 1, 2, … elements of the greedy basis in `order`, as rows."""
-        table, pivots = echelon(self.columns[:, order], self.p)
+        table, pivots = modular_echelon(self.columns[:, order], self.p)
         rank = len(pivots)
         # An element is in the closure of the first k if it has no coordinate after the k-th.
         places = np.arange(1, rank + 1)[:, None]

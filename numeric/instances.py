@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
-from algebra.linalg.rational import echelon, nearest_double
+from algebra.linalg.rational import nearest_double, rational_echelon
 from algebra.networks.base import NotKnown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
@@ -120,7 +120,7 @@ class Instance:
         enough = network.determining_samples
         if enough == network.m or enough != network.input_shape[0]:
             return None
-        basis = echelon(to_rational(self.X[:, : 2 * enough]))[1]
+        basis = rational_echelon(to_rational(self.X[:, : 2 * enough]))[1]
         return basis if len(basis) == enough else None
 
     @property

@@ -30,7 +30,7 @@ import matchprob as mp
 from algebra.certificates.reading import as_text
 from algebra.design.neurons import neuron_of
 from algebra.errors import InputError, Unfinished
-from algebra.linalg.modular import rank as modular_rank
+from algebra.linalg.modular import modular_rank as modular_rank
 from algebra.linear.derivatives import DualMatrix
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.networks.base import Network, Point

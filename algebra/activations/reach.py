@@ -32,7 +32,7 @@ likewise, if the student's leaks do not learn.
 
 from __future__ import annotations
 
-from algebra.linalg.modular import random_points, rank
+from algebra.linalg.modular import modular_rank, random_points
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import Activation
 from algebra.networks.base import Support
@@ -125,7 +125,7 @@ def is_stuck(problem: Problem, moving: Allocation, row: int, seed: int) -> bool:
     columns = columns_at(network, point, cells).reshape(network.d, network.columns, -1)[row]
     if not learning:
         return bool(columns.any())
-    return rank(columns, point.p) > len(learning)
+    return modular_rank(columns, point.p) > len(learning)
 
 
 def moved_units(network: ActivatedNetwork, moving: Allocation, support: Support) -> set[int]:

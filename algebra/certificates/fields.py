@@ -159,7 +159,7 @@ def items(value: Any, place: str) -> list[Any]:
     return value
 
 
-def matrix(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any]]:
+def matrix_rows(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any]]:
     """Rows of the right number and length."""
     rows = [items(row, f"{place}[{i}]") for i, row in enumerate(items(value, place))]
     if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
@@ -185,7 +185,7 @@ def matrix_of(
     CheckFailed
     """
     out = np.empty(shape, dtype=object)
-    for i, row in enumerate(matrix(value, place, shape)):
+    for i, row in enumerate(matrix_rows(value, place, shape)):
         for j, entry in enumerate(row):
             out[i, j] = read(entry, f"{place}[{i}][{j}]")
     return out

@@ -37,7 +37,7 @@ from algebra.design.odd_counts import Parity, ParityCounter
 from algebra.design.ranked import ranked_bases
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
-from algebra.linalg.modular import echelon
+from algebra.linalg.modular import modular_echelon
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import TARGET, RelaxationMaker
 from algebra.networks.base import Network
@@ -404,7 +404,7 @@ def _exchange(
     while improved and not _late(parity, ends):
         improved = False
         rest = [e for e in range(len(demand.free)) if e not in set(basis)]
-        table, _ = echelon(columns[:, basis + rest], p)
+        table, _ = modular_echelon(columns[:, basis + rest], p)
         swaps = [
             (demand.costs[x] - demand.costs[y], y, x)
             for row, y in enumerate(basis)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.design.demand import Demand, SearchUnfinished
-from algebra.linalg.modular import echelon
+from algebra.linalg.modular import modular_echelon
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import optimum
@@ -92,7 +92,7 @@ def _exchanging(demand: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]
         yield part.cost, part.elements
         basis = list(part.elements)
         rest = [e for e in order if e not in set(basis)]
-        table, _ = echelon(columns[:, basis + rest], p)
+        table, _ = modular_echelon(columns[:, basis + rest], p)
         swaps = table[:, len(basis) :] != 0
         able = np.array([e not in part.outside for e in rest], bool)
         inside = part.inside

@@ -45,7 +45,7 @@ import numpy as np
 from algebra.design.demand import line_name, line_of
 from algebra.documents import Document, Explanation, Step, step
 from algebra.errors import InputError
-from algebra.linalg.modular import echelon, inverses, random_prime, rank, times
+from algebra.linalg.modular import inverses, modular_echelon, modular_rank, random_prime, times
 from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural, some
 from algebra.problems.allocation import (
@@ -284,7 +284,7 @@ class _CocircuitSearch:
 
     def __init__(self, columns: np.ndarray, p: int, rng: random.Random) -> None:
         self.columns, self.p, self.rng = columns, p, rng
-        self.table, self.pivots = echelon(columns, p)
+        self.table, self.pivots = modular_echelon(columns, p)
         self.rank = len(self.pivots)
         self.best: tuple[int, ...] = tuple(range(columns.shape[1]))
         self._keep(self.table)
@@ -317,7 +317,7 @@ class _CocircuitSearch:
             rows = [row_of[k] for k in lost if k in row_of]
             left = others.copy()
             left[list(lost)] = False
-            if rows and rank(self.table[rows][:, left], self.p) < len(rows):
+            if rows and modular_rank(self.table[rows][:, left], self.p) < len(rows):
                 found.append(name)
         return found
 
@@ -335,7 +335,7 @@ class _CocircuitSearch:
         for order in orders:
             if has_passed(ends):
                 return
-            table, _ = echelon(self.columns[:, order], self.p)
+            table, _ = modular_echelon(self.columns[:, order], self.p)
             self._keep(table, order)
 
     def prove(self, ends: float) -> int:
@@ -401,7 +401,7 @@ class _CocircuitSearch:
         while len(left) >= self.rank and (not bases or not has_passed(ends)):
             rest = np.setdiff1d(np.arange(self.columns.shape[1]), left)
             order = np.concatenate([left, rest])
-            table, pivots = echelon(self.columns[:, order], self.p)
+            table, pivots = modular_echelon(self.columns[:, order], self.p)
             if max(pivots) >= len(left):
                 break
             self._keep(table, order)

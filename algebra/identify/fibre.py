@@ -37,7 +37,7 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import Residues, kernel, random_points
+from algebra.linalg.modular import Residues, modular_kernel, random_points
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import (
@@ -148,7 +148,7 @@ def fibre_of_rows(
     missed = deficit_error(network, bound, bits=bits)
 
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
-        moves = kernel(rows_at(p, number), p)
+        moves = modular_kernel(rows_at(p, number), p)
         return len(cells) - len(moves), moves
 
     return fibre_of_moves(tuple(cells), own, len(cells), moves_at, missed, stream, bits)

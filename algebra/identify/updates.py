@@ -19,7 +19,7 @@ References
 from __future__ import annotations
 
 from algebra.identify.fibre import Fibre, fibre_of_moves
-from algebra.linalg.modular import Residues, echelon, kernel
+from algebra.linalg.modular import Residues, modular_echelon, modular_kernel
 from algebra.problems.learning import Learning
 from algebra.ranks.generic_rank import RARE, deficit_error, prime_bits
 from algebra.ranks.jacobian import columns_at, random_point
@@ -58,8 +58,10 @@ def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
 
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
         point = random_point(network, p, number, learning.support)
-        still = kernel(columns_at(network, point, every), p)
-        return learning.size - len(still), echelon(moved_weights(learning, point, still), p)[0]
+        still = modular_kernel(columns_at(network, point, every), p)
+        return learning.size - len(still), modular_echelon(
+            moved_weights(learning, point, still), p
+        )[0]
 
     return fibre_of_moves(
         cells, own, learning.dimension, moves_at, missed, f"fibre of updates/{seed}", bits

@@ -27,7 +27,7 @@ from algebra.certificates.claim import read_masks, read_network
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.parts import proof_fields, read_version
 from algebra.identify.dimension import FORMAT, VERSION, expected_dimension
-from algebra.linalg.modular import random_prime, random_residues, rank
+from algebra.linalg.modular import modular_rank, random_prime, random_residues
 from algebra.linear.derivatives import dual_derivative
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
@@ -102,4 +102,4 @@ def _rank(
         check_time()
         step = random_residues((len(cells),), p, rng)
         rows.append(dual_derivative(network, point, cells, step).ravel())
-    return rank(np.array(rows, np.int64).reshape(len(rows), -1), p)
+    return modular_rank(np.array(rows, np.int64).reshape(len(rows), -1), p)

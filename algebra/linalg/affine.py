@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, echelon, matmul
+from algebra.linalg.modular import Residues, matmul, modular_echelon
 from algebra.time_limits import check_time
 
 # Entries of equations that are reduced at a time.
@@ -45,7 +45,7 @@ def solve_affine(rows: Residues, p: int) -> tuple[Residues, np.ndarray]:
     if rows.size > _AT_ONCE:
         return _solve_in_stages(rows, p)
     used = np.flatnonzero((rows[:, :n] != 0).any(axis=0))[::-1]
-    table, pivots = echelon(rows[:, [*used, n]], p)
+    table, pivots = modular_echelon(rows[:, [*used, n]], p)
     if pivots and pivots[-1] == len(used):
         raise Inconsistent
     solved = used[pivots]
@@ -112,7 +112,7 @@ def _sparser(rows: Residues, p: int) -> Residues:
     for k in range(len(sets)):
         same = dense[which == k]
         columns = np.append(np.flatnonzero(occupied[same[0]])[::-1], rows.shape[1] - 1)
-        table, _ = echelon(rows[np.ix_(same, columns)], p)
+        table, _ = modular_echelon(rows[np.ix_(same, columns)], p)
         reduced = np.zeros((len(table), rows.shape[1]), np.int64)
         reduced[:, columns] = table
         parts.append(reduced)
@@ -142,7 +142,7 @@ class _Images:
         part[:, 0] = (part[:, 0] + rows[:, n]) % p
         order = 1 + np.argsort(self.free)[::-1].astype(np.int64)
         block = np.concatenate([rows[:, own], part[:, order], part[:, :1]], axis=1)
-        table, pivots = echelon(block, p)
+        table, pivots = modular_echelon(block, p)
         if pivots and pivots[-1] == block.shape[1] - 1:
             raise Inconsistent
         fresh = sum(pivot < len(own) for pivot in pivots)
@@ -175,7 +175,7 @@ class _Images:
         linear, constant = self.table[:, 1 + order], self.table[:, 0]
         highest = np.where(linear != 0, free, -1).max(axis=1, initial=-1)
         if (highest > np.arange(n)).any():
-            table, pivots = echelon(linear.T, p)
+            table, pivots = modular_echelon(linear.T, p)
             free, linear = np.array(pivots, np.int64), table.T
             constant = (constant - matmul(linear, constant[free], p)) % p
         images = np.zeros((n + 1, len(free) + 1), np.int64)

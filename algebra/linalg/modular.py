@@ -210,7 +210,7 @@ def _long_matmul(limbs: Sequence[Any], b: Residues, p: int) -> Residues:
     return total % p
 
 
-def rank(matrix: Residues, p: int, *, overwrite: bool = False) -> int:
+def modular_rank(matrix: Residues, p: int, *, overwrite: bool = False) -> int:
     """Rank of one matrix modulo p; a large one may be overwritten, which saves its copy."""
     rows, columns = matrix.shape
     if not rows or not columns:
@@ -267,7 +267,7 @@ def _is_long(matrix: Residues) -> bool:
     return matrix.size * min(matrix.shape) > _LONG
 
 
-def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
+def modular_echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
     """The non-zero rows of the reduced echelon form modulo p, and their pivots."""
     rows, columns = matrix.shape
     if not rows or not columns:
@@ -319,9 +319,9 @@ def _echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
     return table, [int(k) for k in (table != 0).argmax(axis=1)]
 
 
-def kernel(matrix: Residues, p: int) -> Residues:
+def modular_kernel(matrix: Residues, p: int) -> Residues:
     """A basis of the null space modulo p, one vector per row: a unit vector on the free columns."""
-    table, pivots = echelon(matrix, p)
+    table, pivots = modular_echelon(matrix, p)
     free = np.setdiff1d(np.arange(matrix.shape[1]), pivots)
     out = np.zeros((len(free), matrix.shape[1]), np.int64)
     out[np.arange(len(free)), free] = 1

@@ -33,7 +33,7 @@ Pairs = list[tuple[int, int]]
 _SHORT, _LONG = 1e5, 3e7
 
 
-def matrix(rows: Rows, columns: int | None = None) -> fmpq_mat:
+def rational_matrix(rows: Rows, columns: int | None = None) -> fmpq_mat:
     """A matrix of FLINT from its rows.
 
     Parameters
@@ -44,9 +44,9 @@ def matrix(rows: Rows, columns: int | None = None) -> fmpq_mat:
 
     Examples
     --------
-    >>> matrix([[1, 2], [3, 4]]).det()
+    >>> rational_matrix([[1, 2], [3, 4]]).det()
     -2
-    >>> matrix([], 3).ncols()
+    >>> rational_matrix([], 3).ncols()
     3
     """
     width = (len(rows[0]) if len(rows) else 0) if columns is None else columns
@@ -73,23 +73,23 @@ def array(rows: Iterable[Sequence[Any]], columns: int) -> Rationals:
     return out
 
 
-def texts(rows: Rows) -> list[list[str]]:
+def rational_texts(rows: Rows) -> list[list[str]]:
     """The entries as texts, "3" or "-3/4", as in files.
 
     Examples
     --------
-    >>> texts([[fmpq(1, 2), fmpq(3)]])
+    >>> rational_texts([[fmpq(1, 2), fmpq(3)]])
     [['1/2', '3']]
     """
     return [[str(entry) for entry in row] for row in rows]
 
 
-def rank(rows: Rows, columns: int | None = None) -> int:
+def rational_rank(rows: Rows, columns: int | None = None) -> int:
     """The rank."""
-    return int(matrix(rows, columns).rank())
+    return int(rational_matrix(rows, columns).rank())
 
 
-def echelon(rows: Rows, columns: int | None = None) -> tuple[fmpq_mat, list[int]]:
+def rational_echelon(rows: Rows, columns: int | None = None) -> tuple[fmpq_mat, list[int]]:
     """The reduced row echelon form and its pivots.
 
     Returns
@@ -101,10 +101,10 @@ def echelon(rows: Rows, columns: int | None = None) -> tuple[fmpq_mat, list[int]
 
     Examples
     --------
-    >>> echelon([[0, 2, 4], [0, 1, 2]])[1]
+    >>> rational_echelon([[0, 2, 4], [0, 1, 2]])[1]
     [1]
     """
-    reduced, found = _rref(matrix(rows, columns))
+    reduced, found = _rref(rational_matrix(rows, columns))
     pivots: list[int] = []
     at = 0
     for r in range(found):
@@ -149,15 +149,15 @@ def _is_long(given: fmpq_mat) -> bool:
     return work * max(entry.bit_length() for entry in numerators.entries()) > _LONG
 
 
-def kernel(rows: Rows, columns: int | None = None) -> list[list[fmpq]]:
+def rational_kernel(rows: Rows, columns: int | None = None) -> list[list[fmpq]]:
     """A basis of {x : rows · x = 0}: one vector per column without pivot, with 1 in it.
 
     Examples
     --------
-    >>> kernel([[1, 2]])
+    >>> rational_kernel([[1, 2]])
     [[-2, 1]]
     """
-    reduced, pivots = echelon(rows, columns)
+    reduced, pivots = rational_echelon(rows, columns)
     basis = []
     for free in sorted(set(range(reduced.ncols())) - set(pivots)):
         vector = [_ZERO] * reduced.ncols()
@@ -168,7 +168,9 @@ def kernel(rows: Rows, columns: int | None = None) -> list[list[fmpq]]:
     return basis
 
 
-def solve(rows: Rows, right: Sequence[Any] | Rationals, columns: int) -> list[fmpq] | None:
+def rational_solution(
+    rows: Rows, right: Sequence[Any] | Rationals, columns: int
+) -> list[fmpq] | None:
     """One solution of the linear equations rows · x = right; None if there is none.
 
     Parameters
@@ -185,17 +187,17 @@ def solve(rows: Rows, right: Sequence[Any] | Rationals, columns: int) -> list[fm
 
     Examples
     --------
-    >>> solve([[1, 1]], [2], 2), solve([[1, 1], [1, 1]], [0, 1], 2)
+    >>> rational_solution([[1, 1]], [2], 2), rational_solution([[1, 1], [1, 1]], [0, 1], 2)
     ([2, 0], None)
     """
     if len(rows) == columns:
         try:
-            return list(matrix(rows, columns).solve(column(right)).entries())
+            return list(rational_matrix(rows, columns).solve(column(right)).entries())
         except ZeroDivisionError:
             # Singular: elimination decides whether there is a solution.
             pass
     joined = [(*row, value) for row, value in zip(rows, right, strict=True)]
-    reduced, pivots = echelon(joined, columns + 1)
+    reduced, pivots = rational_echelon(joined, columns + 1)
     if pivots and pivots[-1] == columns:
         return None
     solution = [_ZERO] * columns
@@ -226,7 +228,7 @@ def eliminate_free(
         raise InputError("`A` has no rows: there is nothing to eliminate from")
     columns = len(A[0])
     joined = [(*row, value) for row, value in zip(A, b, strict=True)]
-    reduced, pivots = echelon(joined, columns + 1)
+    reduced, pivots = rational_echelon(joined, columns + 1)
     rows: list[list[fmpq]] = []
     constants: list[fmpq] = []
     solved: list[tuple[int, list[fmpq], fmpq]] = []

@@ -21,7 +21,7 @@ from typing import Any
 from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError
-from algebra.linalg.rational import column, matrix
+from algebra.linalg.rational import column, rational_matrix
 
 _ZERO = fmpq(0)
 # From the rows of a program: from the columns kept, constants and objective to a guessed basis.
@@ -130,7 +130,7 @@ class _RevisedSimplex:
     """
 
     def __init__(self, A: Sequence[Sequence[fmpq]], b: Sequence[fmpq]) -> None:
-        self.A, self.b, self.table = A, b, matrix(A)
+        self.A, self.b, self.table = A, b, rational_matrix(A)
         self.rows, self.columns = len(A), len(A[0])
         self.restart()
 
@@ -155,7 +155,7 @@ class _RevisedSimplex:
         return [fmpq(int(i == k) * (-1 if self.b[i] < 0 else 1)) for k in range(self.rows)]
 
     def _matrix(self) -> fmpq_mat:
-        return matrix([self._column(c) for c in self.basis]).transpose()
+        return rational_matrix([self._column(c) for c in self.basis]).transpose()
 
     def _values(self) -> list[fmpq]:
         return self._matrix().solve(column(self.b)).entries()
@@ -219,7 +219,7 @@ class _RevisedSimplex:
             if entering is None:
                 return OPTIMAL
             right = zip(self._column(entering), self.b, strict=True)
-            moved = self._matrix().solve(matrix(list(right))).tolist()
+            moved = self._matrix().solve(rational_matrix(list(right))).tolist()
             ratios = [
                 (value / slope, self.basis[i], i)
                 for i, (slope, value) in enumerate(moved)

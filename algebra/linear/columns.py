@@ -52,7 +52,7 @@ from math import comb
 import numpy as np
 
 from algebra.certificates.checks import PROVED, CheckFailed, Say
-from algebra.linalg.modular import matmul, random_prime, rank
+from algebra.linalg.modular import matmul, modular_rank, random_prime
 from algebra.networks.chain import need_chain
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
@@ -145,6 +145,9 @@ def _complaint(problem: Problem, column: int, seed: int) -> str:
         for _ in range(n - 1):
             rows.append(matmul(rows[-1], W, p))
         first = matmul(point.weights[start][[column]], inputs[: network.step_inputs], p)
-        if rank(np.vstack(rows), p) == n == rank(point.weights[chain.output], p) and first[0, 0]:
+        if (
+            modular_rank(np.vstack(rows), p) == n == modular_rank(point.weights[chain.output], p)
+            and first[0, 0]
+        ):
             return ""
     return "structural zeros make D, the rows e W^s or the first input of this unit degenerate"

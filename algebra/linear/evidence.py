@@ -20,8 +20,8 @@ from algebra.certificates.fields import (
     cells,
     items,
     matrices_of,
-    matrix,
     matrix_of,
+    matrix_rows,
     prime_and_point,
     rational_text,
     whole,
@@ -313,7 +313,7 @@ def _read_tied(data: Any, place: str, problem: Problem) -> Problem:
         if name not in problem.network.shapes:
             raise CheckFailed(fields.at(one_line(name)), "is no matrix of the network")
         own = fields.table(name)
-        rows = matrix(own.raw("tied"), own.at("tied"), problem.network.shapes[name])
+        rows = matrix_rows(own.raw("tied"), own.at("tied"), problem.network.shapes[name])
         updates[name] = Tied([[whole(v, own.at("tied"), 0) for v in row] for row in rows])
         own.finish()
     fields.finish()

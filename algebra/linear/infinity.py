@@ -44,7 +44,7 @@ import numpy as np
 from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
 from algebra.certificates.duals import Evidence, wholes, written
 from algebra.certificates.fields import whole
-from algebra.linalg.modular import echelon, random_prime, rank
+from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
@@ -112,13 +112,13 @@ class _LabelSystem:
     @cached_property
     def rank(self) -> int:
         """Number of independent equations."""
-        return rank(self.rows, self.p)
+        return modular_rank(self.rows, self.p)
 
     def leading(self, growth: Sequence[int]) -> list[Terms]:
         """The terms of each leading part."""
         degrees = self.monomials @ np.array(growth)
         order = np.argsort(-degrees, kind="stable")
-        table, pivots = echelon(self.rows[:, order], self.p)
+        table, pivots = modular_echelon(self.rows[:, order], self.p)
         degrees = degrees[order]
         forms = []
         for row, pivot in zip(table, pivots, strict=False):
@@ -147,7 +147,7 @@ class _LabelSystem:
         found = []
         for fixed in combinations(range(r), r - len(forms)):
             kept = [k for k in range(r) if k not in fixed]
-            if any(growth[k] for k in fixed) and rank(jacobian[:, kept], p) == len(forms):
+            if any(growth[k] for k in fixed) and modular_rank(jacobian[:, kept], p) == len(forms):
                 found.append(fixed)
         return found
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, kernel, matmul, random_residues, rank
+from algebra.linalg.modular import Residues, matmul, modular_kernel, modular_rank, random_residues
 from algebra.networks.chain import ChainLayout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
@@ -101,11 +101,13 @@ class Side:
     def is_determined(self) -> bool:
         """Whether the linear part determines the F_t, and these each row's learning weights."""
         T, n, s = self.shape
-        if not self.is_small or rank(self.linear_part(), self.p) < T * n * s:
+        if not self.is_small or modular_rank(self.linear_part(), self.p) < T * n * s:
             return False
         after = np.concatenate(list(self.powers()[1:]), axis=1)
         return all(
-            rank(after[row != 0], self.p) == int(row.sum()) for row in self.learns if row.any()
+            modular_rank(after[row != 0], self.p) == int(row.sum())
+            for row in self.learns
+            if row.any()
         )
 
 
@@ -171,7 +173,7 @@ def _row_systems(side: Side, rng: random.Random) -> list[list[list[Any]]] | None
     if not side.is_small:
         return None
     (T, n, s), p = side.shape, side.p
-    moves = kernel(side.linear_part(), p)
+    moves = modular_kernel(side.linear_part(), p)
     free = len(moves)
     sizes = side.learns.sum(axis=1)
     dense = sum(comb(T * s, c + 1) * comb(free + c + 1, free) for c in sizes if 0 < c < T * s)

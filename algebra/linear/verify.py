@@ -52,7 +52,7 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
-from algebra.linalg.modular import batched_rank, matmul, random_residues, rank
+from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_residues
 from algebra.linear.columns import check_column
 from algebra.linear.derivatives import dual_derivative
 from algebra.linear.evidence import (
@@ -316,7 +316,7 @@ class ClaimChecker:
             )
             found = own_rank(matrix, p)
             if found < claimed and len(chosen) < len(cells):
-                found = rank(jacobian(tangent_factors(network, point, names), cells, p), p)
+                found = modular_rank(jacobian(tangent_factors(network, point, names), cells, p), p)
         if found != claimed:
             raise CheckFailed(place, f"the rank at the witness point is {found}, not {claimed}")
         self.say(place, PROVED, f"rank {claimed} at the witness point modulo {point.p}")
@@ -541,7 +541,7 @@ def own_rank(matrix: np.ndarray, p: int) -> int:
     """Rank modulo p, for matrices that are not too large by the verifier's own elimination."""
     if matrix.shape[0] <= _OWN_RANK:
         return int(batched_rank(matrix[None], p)[0])
-    return rank(matrix, p)
+    return modular_rank(matrix, p)
 
 
 def odds(error: Fraction) -> str:

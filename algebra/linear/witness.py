@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.rational import texts
+from algebra.linalg.rational import rational_texts
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import RealRoots
@@ -107,9 +107,9 @@ def _witness_data(
         "index": index,
         "form": form,
         "order": DEGREVLEX,
-        "weights": {name: texts(value) for name, value in student.items()},
-        "teacher": {name: texts(value) for name, value in teacher.items()},
-        "X": texts(X),
+        "weights": {name: rational_texts(value) for name, value in student.items()},
+        "teacher": {name: rational_texts(value) for name, value in teacher.items()},
+        "X": rational_texts(X),
         "complex": found.complex,
         "real": len(found.roots),
         "unknowns": list(found.variables),

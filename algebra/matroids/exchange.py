@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, echelon, matmul, rank
+from algebra.linalg.modular import Residues, matmul, modular_echelon, modular_rank
 
 
 class Exchange(NamedTuple):
@@ -43,7 +43,7 @@ class Exchange(NamedTuple):
         owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         if not len(owner):
             return cls(np.zeros((0, 0), np.int64), owner, owner, p)
-        table, pivots = echelon(np.concatenate(parts).T, p)
+        table, pivots = modular_echelon(np.concatenate(parts).T, p)
         return cls(
             np.delete(table, pivots, axis=1), owner[pivots], np.delete(owner, pivots), p
         )  # fmt: skip
@@ -54,13 +54,13 @@ class Exchange(NamedTuple):
         many = int(inside.sum())
         if many <= spare:
             return False
-        return many - rank(self.table[np.ix_(inside, self.others != group)], self.p) > spare
+        return many - modular_rank(self.table[np.ix_(inside, self.others != group)], self.p) > spare
 
     def removed(self, group: int) -> Exchange:
         """The exchange of the other groups."""
         inside, kept = self.basis == group, self.others != group
         table, others = self.table[:, kept], self.others[kept]
-        entering, pivots = echelon(table[inside], self.p)
+        entering, pivots = modular_echelon(table[inside], self.p)
         rest = np.delete(np.arange(len(others)), pivots)
         stay = table[~inside]
         left = stay[:, rest] - matmul(stay[:, pivots], entering[:, rest], self.p)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from algebra.linalg import modular
-from algebra.linalg.modular import Residues, echelon, matmul
+from algebra.linalg.modular import Residues, matmul, modular_echelon
 from algebra.matroids.branch_and_bound import covers
 from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.linear import LinearMatroid
@@ -87,7 +87,7 @@ class Span(NamedTuple):
 
     def extended(self, vectors: Residues, p: int) -> Span:
         """The span extended by these vectors."""
-        table, pivots = echelon(self.left(vectors, p), p)
+        table, pivots = modular_echelon(self.left(vectors, p), p)
         if not pivots:
             return self
         others = np.delete(np.arange(len(self.others)), pivots)
@@ -176,7 +176,7 @@ class Groups:
         if not rest:
             return found.rank
         whole = found.left(np.concatenate([self.part(k) for k in rest]), self.p)
-        return found.rank + modular.rank(whole, self.p, overwrite=True)
+        return found.rank + modular.modular_rank(whole, self.p, overwrite=True)
 
     def _known(self, chosen: frozenset[int]) -> frozenset[int]:
         """The largest subset whose span is kept."""
@@ -219,7 +219,7 @@ class Groups:
             some = others[start : start + step]
             for k, part in zip(some, self.left(chosen, some), strict=True):
                 check_time()
-                ranks[k] = modular.rank(part, self.p)
+                ranks[k] = modular.modular_rank(part, self.p)
         return found, ranks
 
     def open(self, leaf: GroupLeaf) -> list[int]:

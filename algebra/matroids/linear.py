@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.linalg import modular
-from algebra.linalg.modular import echelon
+from algebra.linalg.modular import modular_echelon
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,21 +38,21 @@ class LinearMatroid:
     def rank(self, elements: Sequence[int] | np.ndarray | None = None) -> int:
         """Rank of some elements, or of all."""
         chosen = self.columns if elements is None else self.columns[:, list(elements)]
-        return modular.rank(chosen, self.p)
+        return modular.modular_rank(chosen, self.p)
 
     def greedy(self, order: Sequence[int], size: int) -> list[int]:
         """The first independent elements in an order, at most `size`."""
         order = list(order)
         stop = min(len(order), 2 * size + 16)
         while True:
-            _, pivots = echelon(self.columns[:, order[:stop]], self.p)
+            _, pivots = modular_echelon(self.columns[:, order[:stop]], self.p)
             if len(pivots) >= size or stop == len(order):
                 return [order[k] for k in pivots[:size]]
             stop = min(len(order), 2 * stop)
 
     def circuits(self) -> list[tuple[int, ...]]:
         """The fundamental circuits of the first basis in the order of the elements."""
-        table, pivots = echelon(self.columns, self.p)
+        table, pivots = modular_echelon(self.columns, self.p)
         basis = set(pivots)
         return [
             tuple(sorted([k, *(pivots[row] for row in np.flatnonzero(table[:, k]))]))
@@ -71,7 +71,7 @@ class LinearMatroid:
         """
         table, chosen = self.columns, np.asarray(elements, np.int64)
         # Each row of the chosen columns as a combination of a basis of these rows.
-        combination, basis = echelon(table[:, chosen].T, self.p)
+        combination, basis = modular_echelon(table[:, chosen].T, self.p)
         others = np.setdiff1d(np.arange(len(table)), basis)
         taken = modular.matmul(combination[:, others].T, table[basis], self.p)
         return LinearMatroid((table[others] - taken) % self.p, self.p), len(basis)

@@ -76,8 +76,8 @@ from typing import Any
 import numpy as np
 from flint import acb, acb_mat, arb, ctx, fmpq, fmpq_mpoly_ctx, fmpz, fmpz_poly
 
-from algebra.linalg.modular import random_prime, rank
-from algebra.linalg.rational import Rationals, kernel
+from algebra.linalg.modular import modular_rank, random_prime
+from algebra.linalg.rational import Rationals, rational_kernel
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, maximize
 from algebra.normalization.khatri_rao import khatri_rao
 from algebra.normalization.unreachable import residues
@@ -176,7 +176,10 @@ def solution_count(rows: int, columns: int, width: int) -> int | None:
 def bilinear_forms(W2: Rationals, W1: Rationals, target: Rationals) -> list[Rationals]:
     """The matrices B_r such that δᵀ B_r ε = 0 for all r if and only if a γ exists."""
     K = khatri_rao(W2, W1.T)
-    return [np.array(y, dtype=object).reshape(target.shape) * target for y in kernel(K.T, len(K))]
+    return [
+        np.array(y, dtype=object).reshape(target.shape) * target
+        for y in rational_kernel(K.T, len(K))
+    ]
 
 
 def find_hidden_scales(
@@ -243,7 +246,7 @@ class _ScaleSearch:
     def _given_epsilon(self, epsilon: Sequence[fmpq]) -> tuple[fmpq, ...] | None:
         """δ without a 0 that solves the equations, which are linear for given ε; first entry 1."""
         rows = [list(B @ np.array(epsilon, dtype=object)) for B in self.forms]
-        null = [np.array(v, dtype=object) for v in kernel(rows, self.n)]
+        null = [np.array(v, dtype=object) for v in rational_kernel(rows, self.n)]
         if not null or any(all(v[i] == 0 for v in null) for i in range(self.n)):
             return None
         for attempt in range(_SLICES):
@@ -518,7 +521,7 @@ def shows_no_solution(forms: Sequence[Rationals], p: int) -> bool:
             for j in range(m):
                 row[high[tuple(sorted((*low, j)))] :: len(high)] = B[:, j]
             rows.append(row)
-    return rank(np.array(rows), p) == n * len(high)
+    return modular_rank(np.array(rows), p) == n * len(high)
 
 
 def _expanded(rows: list[list[Any]], one: Any) -> Any:

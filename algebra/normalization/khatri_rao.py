@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, whole_number
-from algebra.linalg.modular import Residues, random_prime, random_residues, rank
+from algebra.linalg.modular import Residues, modular_rank, random_prime, random_residues
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank
 
 # Number of entries of the Boolean matrices that are matched in one call.
@@ -201,7 +201,7 @@ def rank_at_point(left: Residues, right: Residues, p: int, seed: int) -> int:
     rng = random.Random(f"{p}/{seed}")
     A = random_residues(left.shape, p, rng) * left
     B = random_residues(right.shape, p, rng) * right
-    return rank(khatri_rao(A, B) % p, p)
+    return modular_rank(khatri_rao(A, B) % p, p)
 
 
 def width_needed(

@@ -48,7 +48,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError, Unrealized, shown
-from algebra.linalg.rational import Rationals, rank
+from algebra.linalg.rational import Rationals, rational_rank
 from algebra.normalization.dense import DenseNet, NormalizedNet, norm_bound, rationals
 from algebra.normalization.hidden_orders import NotRealized, align
 from algebra.normalization.hidden_scales import NOT_FOUND
@@ -104,7 +104,7 @@ def _jacobian_rank(target: DenseNet, point: Sequence[fmpq]) -> int | None:
             active = np.array([fmpq(int(value > 0)) for value in x], dtype=object)
             x, jacobian = active * x, active[:, None] * jacobian
     assert jacobian is not None
-    return rank(jacobian)
+    return rational_rank(jacobian)
 
 
 def _too_narrow(target: DenseNet, weights: Sequence[Rationals], bound: fmpq) -> TooNarrow | None:

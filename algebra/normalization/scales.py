@@ -24,7 +24,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError, Unrealized
-from algebra.linalg.rational import Rationals, column, echelon, matrix
+from algebra.linalg.rational import Rationals, column, rational_echelon, rational_matrix
 from algebra.normalization.dense import rationals, size_text
 from algebra.normalization.khatri_rao import khatri_rao
 
@@ -110,11 +110,11 @@ def solve_scales(W2: Any, W1: Any, target: Any, *, layer: int = 1) -> Rationals:
     goal = target.reshape(-1, 1)
     if rows == w:
         try:
-            found = matrix(K).solve(column(target.ravel()))
+            found = rational_matrix(K).solve(column(target.ravel()))
             return np.array([found[i, 0] for i in range(w)], dtype=object)
         except ZeroDivisionError:
             pass  # singular: the elimination below says which part is solvable
-    reduced, pivots = echelon(np.concatenate([K, goal, _identity(rows)], axis=1))
+    reduced, pivots = rational_echelon(np.concatenate([K, goal, _identity(rows)], axis=1))
     gamma = np.array([fmpq(0)] * w, dtype=object)
     for r, c in enumerate(pivots):
         if c == w:
@@ -167,7 +167,7 @@ def solve_both_scales(
     for i in range(n):
         rows[i * m : (i + 1) * m, i] = -target[i]
     system = np.concatenate([K, rows], axis=1)
-    reduced, pivots = echelon(np.concatenate([system, _identity(n * m)], axis=1))
+    reduced, pivots = rational_echelon(np.concatenate([system, _identity(n * m)], axis=1))
     used = [c for c in pivots if c < w + n]
     free = [c for c in range(w + n) if c not in set(used)]
     null = []

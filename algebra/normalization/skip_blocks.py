@@ -39,7 +39,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational import Rationals, column, matrix, solve
+from algebra.linalg.rational import Rationals, column, rational_matrix, rational_solution
 from algebra.normalization.dense import norm_bound, rationals
 from algebra.normalization.khatri_rao import khatri_rao
 
@@ -172,7 +172,7 @@ def realize_by_depth(
     for i in range(s - 1, -1, -1):
         K = khatri_rao(M, (block.mixing[i] @ block.feeding[i]).T)
         try:
-            solved = matrix(K).solve(column(wanted[i].ravel()))
+            solved = rational_matrix(K).solve(column(wanted[i].ravel()))
         except ZeroDivisionError:
             raise InputError(
                 f"block {i + 1}: its system is singular, because the frozen matrices are special "
@@ -200,9 +200,9 @@ def realize_by_depth(
 def _preimage(V: Rationals, b: Rationals) -> Rationals:
     """c with V c = b, by the normal equations: V has more columns than rows."""
     try:
-        weights = matrix(V @ V.T).solve(column(b.ravel()))
+        weights = rational_matrix(V @ V.T).solve(column(b.ravel()))
     except ZeroDivisionError:
-        found = solve(V, b.ravel(), V.shape[1])
+        found = rational_solution(V, b.ravel(), V.shape[1])
         if found is None:
             raise InputError("`V`: its columns do not span the target's shift") from None
         return np.array(found, dtype=object)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import random_prime, rank
+from algebra.linalg.modular import modular_rank, random_prime
 from algebra.normalization.dense import rationals
 from algebra.normalization.khatri_rao import khatri_rao
 
@@ -96,4 +96,4 @@ def shows_unreachable(
     else:
         more = T.reshape(-1, 1)
     whole = np.concatenate([K, more], axis=1)
-    return whole.shape[1] <= n * m and rank(whole, p) == whole.shape[1]
+    return whole.shape[1] <= n * m and modular_rank(whole, p) == whole.shape[1]

@@ -23,7 +23,7 @@ from flint import (
     nmod_mpoly_ctx,
 )
 
-from algebra.linalg.rational import echelon
+from algebra.linalg.rational import rational_echelon
 
 if TYPE_CHECKING:
     import sympy
@@ -61,7 +61,7 @@ class RationalField:
         return list(self.context(names).gens())
 
     def rref(self, rows: Sequence[Sequence[Any]], columns: int) -> list[list[Any]]:
-        reduced, pivots = echelon(rows, columns)
+        reduced, pivots = rational_echelon(rows, columns)
         return reduced.tolist()[: len(pivots)] if pivots else []
 
     def __repr__(self) -> str:

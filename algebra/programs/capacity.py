@@ -35,10 +35,10 @@ from algebra.documents import Document, Explanation, Paragraph, Table, step
 from algebra.linalg.modular import (
     Residues,
     deficit_probability,
-    echelon,
     matmul,
+    modular_echelon,
+    modular_rank,
     random_residues,
-    rank,
 )
 from algebra.linalg.rational import nearest_double
 from algebra.programs.degrees import entry_bound
@@ -561,7 +561,7 @@ def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tup
     columns = Columns(model, point, m, subset.names)
     cells = [cell for name in subset.weights for cell in cells_of(model, name)]
     J = columns.of(cells)
-    table, pivots = echelon(J, point.p)
+    table, pivots = modular_echelon(J, point.p)
     owner = np.array([subset.weights.index(cell[0]) for cell in cells])
     group = list(range(len(subset.weights)))
 
@@ -583,7 +583,7 @@ def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tup
         inside = [k for k in sorted(involved) if root(k) == head]
         names = tuple(subset.weights[k] for k in inside)
         own = np.isin(owner, inside)
-        height = rank(np.ascontiguousarray(J[:, own]), point.p)
+        height = modular_rank(np.ascontiguousarray(J[:, own]), point.p)
         out.append(Redundancy(names, int(own.sum()), height, _reason(model, names, height)))
     return tuple(out)
 

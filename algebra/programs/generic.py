@@ -15,11 +15,11 @@ import numpy as np
 
 from algebra.linalg.modular import (
     Residues,
-    echelon,
     matmul,
+    modular_echelon,
+    modular_rank,
     random_prime,
     random_residues,
-    rank,
     times,
 )
 from algebra.programs.arrays import placed
@@ -308,7 +308,7 @@ def arguments_are_independent(model: Model, seed: str) -> bool:
     if len(different) > MOST_ARGUMENTS:
         return False
     blocks = [(part[different, 1:-1] - part[different, :1]) % p for part in rows]
-    return rank(np.concatenate(blocks, axis=1), p) == len(different)
+    return modular_rank(np.concatenate(blocks, axis=1), p) == len(different)
 
 
 def _different(table: np.ndarray, kinds: np.ndarray, p: int) -> list[int]:
@@ -402,4 +402,4 @@ class Columns:
 
 def independent_rows(J: Residues, p: int) -> list[int]:
     """The rows that are independent of the earlier ones."""
-    return echelon(np.ascontiguousarray(J.T), p)[1] if J.size else []
+    return modular_echelon(np.ascontiguousarray(J.T), p)[1] if J.size else []

@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.linalg.rational import exact_number
 from algebra.programs.program import Builder, Value
 
@@ -214,4 +214,4 @@ def _full_rank(sums: Mapping[tuple[Any, ...], int], biased: bool) -> bool:
         for j, state in terms:
             for k, c in state:
                 table[row, places[j, k]] = c.numerator * pow(c.denominator, -1, p) % p
-    return rank(table, p) == len(rows)
+    return modular_rank(table, p) == len(rows)

@@ -36,11 +36,11 @@ from algebra.errors import InputError, shown
 from algebra.linalg.modular import (
     Residues,
     deficit_probability,
-    kernel,
     matmul,
+    modular_kernel,
+    modular_rank,
     random_prime,
     random_residues,
-    rank,
 )
 from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Allocation, Cell
@@ -321,8 +321,8 @@ def _output_part(
     learning = [tuple(sorted(rows.get(i, ()))) for i in range(network.d)]
     if not rest:
         many = Counter(learning)
-        return sum(n * rank(R[list(columns)], p) for columns, n in many.items()), rest, None
-    bases = {columns: kernel(R[list(columns)], p) for columns in set(learning)}
+        return sum(n * modular_rank(R[list(columns)], p) for columns, n in many.items()), rest, None
+    bases = {columns: modular_kernel(R[list(columns)], p) for columns in set(learning)}
     kernels = [bases[columns] for columns in learning]
     return sum(R.shape[1] - len(K) for K in kernels), rest, kernels
 
@@ -348,7 +348,7 @@ def _rank_of_columns(
     if len(cells) <= 2 * bound + 64:
         return _rank_of_tall(columns(cells), point)
     rng = random.Random(f"combine/{p}/{point.seed}")
-    found = rank(columns(rng.sample(list(cells), _columns_at_once(len(cells), bound))), p)
+    found = modular_rank(columns(rng.sample(list(cells), _columns_at_once(len(cells), bound))), p)
     if found >= bound:
         return found
     rows, width = network.outputs, bound + 8
@@ -360,7 +360,7 @@ def _rank_of_columns(
         mix = random_residues((block.shape[1], width), p, rng)
         total = (total + matmul(block, mix, p)) % p
     assert not isinstance(total, int)
-    return rank(total, p)
+    return modular_rank(total, p)
 
 
 def _rank_of_tall(matrix: Residues, point: Point) -> int:
@@ -369,9 +369,9 @@ def _rank_of_tall(matrix: Residues, point: Point) -> int:
     if columns and rows > 2 * columns + 64:
         rng = random.Random(f"rows/{point.p}/{point.seed}")
         chosen = rng.sample(range(rows), columns + columns // 4 + 16)
-        if rank(matrix[chosen], point.p) == columns:
+        if modular_rank(matrix[chosen], point.p) == columns:
             return columns
-    return rank(matrix, point.p, overwrite=True)
+    return modular_rank(matrix, point.p, overwrite=True)
 
 
 def network_rank(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import arb_mat, ctx, fmpq
 
-from algebra.linalg.modular import echelon, random_prime
+from algebra.linalg.modular import modular_echelon, random_prime
 from algebra.networks.base import Network
 from algebra.phases import phase
 from algebra.problems.allocation import Cell
@@ -76,8 +76,8 @@ def find_minor(
         check_time()
         p = random_prime(rng)
         J = columns_at(network, random_point(network, p, rng.randrange(1 << 32), support), cells)
-        columns = echelon(J, p)[1]
-        rows = echelon(J[:, columns].T.copy(), p)[1]
+        columns = modular_echelon(J, p)[1]
+        rows = modular_echelon(J[:, columns].T.copy(), p)[1]
         if len(columns) < rank:
             continue
         chosen = tuple(cells[k] for k in columns[:rank])

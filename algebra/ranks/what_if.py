@@ -31,8 +31,8 @@ import numpy as np
 from algebra.linalg.modular import (
     Residues,
     added,
-    echelon,
     matmul,
+    modular_echelon,
     random_prime,
     random_residues,
     times,
@@ -107,7 +107,7 @@ def what_if(
     if len(cells) > 2 * outputs + 64:
         columns, J = _basis_and_mixtures(J, p, rng)
     r = J.shape[1]
-    table, pivots = echelon(np.hstack([J, np.eye(outputs, dtype=np.int64)]), p)
+    table, pivots = modular_echelon(np.hstack([J, np.eye(outputs, dtype=np.int64)]), p)
     rank = sum(pivot < r for pivot in pivots)
 
     lowers = {name: np.zeros(shape, bool) for name, shape in network.shapes.items()}
@@ -146,12 +146,12 @@ def _basis_and_mixtures(J: Residues, p: int, rng: random.Random) -> tuple[np.nda
     order = np.array(rng.sample(range(count), count))
     stop = 2 * rows + 64
     while True:
-        _, pivots = echelon(J[:, order[:stop]], p)
+        _, pivots = modular_echelon(J[:, order[:stop]], p)
         basis = order[pivots]
         rest = np.setdiff1d(order, basis)
         mixed = matmul(J[:, rest], random_residues((len(rest), _MIXED), p, rng), p)
         full = np.hstack([J[:, basis], mixed])
         # Combinations of columns outside the span of the basis would be independent of it.
-        if stop >= count or len(echelon(full, p)[1]) == len(basis):
+        if stop >= count or len(modular_echelon(full, p)[1]) == len(basis):
             return basis, full
         stop = min(count, 2 * stop)

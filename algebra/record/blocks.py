@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, echelon, matmul, random_residues
+from algebra.linalg.modular import Residues, matmul, modular_echelon, random_residues
 from algebra.linear.derivatives import dual_point
 from algebra.matroids.groups import Groups, Span
 from algebra.networks.base import Point
@@ -198,7 +198,7 @@ class _Blocks:
     def _shortened(self, part: Residues, element: int) -> Residues:
         p = self.point.p
         if self.is_small:
-            return echelon(part, p)[0]
+            return modular_echelon(part, p)[0]
         if len(part) <= self.most:
             return part
         rng = random.Random(f"combine/{p}/{self.point.seed}/{element}")

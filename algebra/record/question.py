@@ -39,7 +39,7 @@ from math import lcm
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, given_list, given_mapping, shown, whole_number
-from algebra.linalg.modular import Residues, random_points, rank
+from algebra.linalg.modular import Residues, modular_rank, random_points
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.linear import LinearMatroid
@@ -200,7 +200,7 @@ class RecordingQuestion:
         def rank_of(point: Point) -> int:
             if elements is None:
                 return span_at(self, point, bound).rank
-            return rank(self.rows(point, chosen)[0], point.p)
+            return modular_rank(self.rows(point, chosen)[0], point.p)
 
         network = self.parametrized.network
         return rank_at_points(

@@ -31,7 +31,13 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from algebra.linalg.rational import array, column, echelon, kernel, matrix
+from algebra.linalg.rational import (
+    array,
+    column,
+    rational_echelon,
+    rational_kernel,
+    rational_matrix,
+)
 from algebra.relu.equations import U_ZERO, V_ZERO, ReluSystem
 from algebra.time_limits import check_time
 
@@ -148,7 +154,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
            [3/2, 0]], dtype=object)
     """
     m = len(constants)
-    reduced, pivots = echelon(own, m)
+    reduced, pivots = rational_echelon(own, m)
     rank = len(pivots)
     if rank == 0:
         return Arrangement(np.array([list(constants)], dtype=object), np.empty((0, m), object), 0)
@@ -157,7 +163,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
     vertices: dict[tuple[Any, ...], None] = {}
     for subset in combinations(range(m), rank):
         check_time()
-        square = matrix([[row[s] for row in basis] for s in subset])
+        square = rational_matrix([[row[s] for row in basis] for s in subset])
         try:
             w = square.solve(column([-constants[s] for s in subset])).entries()
         except ZeroDivisionError:
@@ -166,7 +172,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
     rays = []
     for subset in combinations(range(m), rank - 1):
         check_time()
-        directions = kernel([[row[s] for row in basis] for s in subset], rank)
+        directions = rational_kernel([[row[s] for row in basis] for s in subset], rank)
         if len(directions) == 1:
             ray = _image(basis, directions[0], [fmpq(0)] * m, subset)
             rays += [ray, [-value for value in ray]]
@@ -214,7 +220,7 @@ class Refuter:
         if fixed.shape != (k, m) or mu.shape != G.shape or self.system.second:
             return False
         gap = -sum((mu[o, s] * G[o, s] for o in range(len(G)) for s in range(m)), fmpq(0))
-        slopes = matrix(W2[:, :k].T) * matrix(mu)
+        slopes = rational_matrix(W2[:, :k].T) * rational_matrix(mu)
         unbounded = False
         for i in range(k):
             own = self.arrangement(i)
@@ -251,4 +257,4 @@ def _signs(rows: np.ndarray) -> np.ndarray:
 
 def _positive(rows: np.ndarray) -> fmpq_mat:
     zero = fmpq(0)
-    return matrix([[v if v > 0 else zero for v in row] for row in rows], rows.shape[1])
+    return rational_matrix([[v if v > 0 else zero for v in row] for row in rows], rows.shape[1])

@@ -51,7 +51,7 @@ from algebra.certificates.fields import (
 from algebra.certificates.parts import read_version
 from algebra.certificates.reading import MOST_DIGITS, TooLarge
 from algebra.errors import one_line, shown
-from algebra.linalg.rational import texts
+from algebra.linalg.rational import rational_texts
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.constraints import Interval
@@ -98,9 +98,9 @@ def decision_data(
         "version": 2 if system.box else 1,
         "network": {"kind": network.kind, **network.sizes},
         "cells": [list(cell) for cell in system.allocation.cells],
-        "weights": {name: texts(value) for name, value in system.weights.items()},
-        "X": texts(system.X),
-        "Y": texts(system.Y),
+        "weights": {name: rational_texts(value) for name, value in system.weights.items()},
+        "X": rational_texts(system.X),
+        "Y": rational_texts(system.Y),
         "verdict": MATCH if witness is not None else NO_MATCH,
     }
     if system.box:
@@ -109,14 +109,14 @@ def decision_data(
             for interval in (system.interval(*cell) for cell in system.allocation.cells)
         ]
     if teacher is not None:
-        data["teacher"] = {name: texts(value) for name, value in teacher.items()}
+        data["teacher"] = {name: rational_texts(value) for name, value in teacher.items()}
     if witness is not None:
         data["witness"] = [str(value) for value in witness]
     else:
         data["leaves"] = [
             {"fixed": leaf.fixed.tolist()}
-            | ({} if leaf.mu is None else {"mu": texts(leaf.mu)})
-            | ({} if leaf.lam is None else {"lambda": texts(leaf.lam)})
+            | ({} if leaf.mu is None else {"mu": rational_texts(leaf.mu)})
+            | ({} if leaf.lam is None else {"lambda": rational_texts(leaf.lam)})
             for leaf in leaves or ()
         ]
     return data

@@ -46,7 +46,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational import rank, solve
+from algebra.linalg.rational import rational_rank, rational_solution
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
@@ -158,7 +158,7 @@ class ReluSystem:
         for cell, value in (held or {}).items():
             rows.append([fmpq(int(cell == other)) for other in order])
             right.append(value)
-        solution = solve(rows, right, len(order))
+        solution = rational_solution(rows, right, len(order))
         if solution is None:
             return None
         return self.witness(dict(zip(order, solution, strict=True)))
@@ -182,7 +182,7 @@ class ReluSystem:
         rows, _, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
         if not rows or len(rows) < len(order):
             return not order
-        return rank(rows) == len(order)
+        return rational_rank(rows) == len(order)
 
     def refutes_cell(self, fixed: np.ndarray) -> bool:
         """Whether a single cell has no match because its equations have no solution in it.
@@ -199,7 +199,7 @@ class ReluSystem:
             return False
         active = fixed == V_ZERO
         rows, right, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
-        solution = solve(rows, right, len(order))
+        solution = rational_solution(rows, right, len(order))
         if solution is None:
             return True
         if not self._determines(active):
@@ -308,7 +308,7 @@ class ReluSystem:
                     value = fmpq(sign if (li, ls, kind) == (i, s, "u") else 0)
                     rows.append(row)
                     right.append(value - combination(i, s)[1])
-        solution = solve(rows, right, size)
+        solution = rational_solution(rows, right, size)
         if solution is None:
             return None
         mu = np.array(solution[: d * m], dtype=object).reshape(d, m)
@@ -372,7 +372,7 @@ class ReluSystem:
             rows.append(row)
         rows.append([self.G[o, s] for o in range(d) for s in range(m)])
         right = [fmpq(0)] * len(self.second) + [fmpq(-1)]
-        solution = solve(rows, right, d * m)
+        solution = rational_solution(rows, right, d * m)
         return None if solution is None else np.array(solution, dtype=object).reshape(d, m)
 
 

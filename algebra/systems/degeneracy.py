@@ -59,7 +59,7 @@ from typing import Any
 import numpy as np
 from flint import nmod_mat
 
-from algebra.linalg.modular import Residues, matmul, rank
+from algebra.linalg.modular import Residues, matmul, modular_rank
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.systems.instances import ModularInstance
@@ -136,11 +136,11 @@ class _Inputs:
         (d, n), fixed = D.shape, np.flatnonzero(~learns.any(axis=1))
         C = np.concatenate([D, np.eye(n, dtype=np.int64)[fixed]])
         g = n - len(C)
-        if g < 1 or rank(C, p) < len(C):
+        if g < 1 or modular_rank(C, p) < len(C):
             return None
         below = np.array([[rng.randrange(p) for _ in range(n)] for _ in range(g)])
         whole = np.concatenate([C, below])
-        if rank(whole, p) < n:
+        if modular_rank(whole, p) < n:
             return None
         inverse = _inverse(whole, p)
         # The last columns of the inverse are a basis of the kernel of C.
@@ -192,7 +192,7 @@ def degeneracy_locus(
     if chain is None or chain.start is None or allocation.matrices != (chain.recurrent,):
         return None
     U = allocation.network.drive(instance.X) % p
-    if form not in ("B", "D") or rank(U, p) < U.shape[0]:
+    if form not in ("B", "D") or modular_rank(U, p) < U.shape[0]:
         return None
     name = chain.steps[0]
     W, B, D = (instance.weights[key] for key in (name, chain.start, chain.output))
@@ -245,7 +245,7 @@ class _Rows:
         """Rows with few cells for which Q(0) is invertible."""
         by_size = sorted(self.cells, key=lambda i: len(self.cells[i]))
         for chosen in islice(combinations(by_size, self.g), _MOST_BASES):
-            if rank(self.free[0][list(chosen)], self.p) == self.g:
+            if modular_rank(self.free[0][list(chosen)], self.p) == self.g:
                 return chosen
         return None
 

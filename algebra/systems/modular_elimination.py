@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.affine import Inconsistent, solve_affine
-from algebra.linalg.modular import Residues, echelon, kernel, matmul, rank
+from algebra.linalg.modular import Residues, matmul, modular_echelon, modular_kernel, modular_rank
 from algebra.polynomials.quadratic import Quadrics
 from algebra.polynomials.substitution import Composed, Survey, compose
 from algebra.systems.core import Core, DeferredBlock
@@ -271,7 +271,7 @@ def _is_solvable(composed: Composed, own: list[int], values: Residues, p: int) -
         factor = q.coefficient[term] * outer[b[term], 0] % p
         # Sums of up to 2^32 residues fit.
         np.add.at(rows, q.polynomial[term], inner[a[term]] * factor[:, None] % p)
-    return len(echelon(rows % p, p)[1]) == len(own)
+    return len(modular_echelon(rows % p, p)[1]) == len(own)
 
 
 def _expose_linear(composed: Composed, survey: Survey) -> tuple[Composed, Residues, bool]:
@@ -304,7 +304,7 @@ def _replaced(composed: Composed) -> tuple[Composed, Residues, bool]:
     matrix = np.zeros((every.count, len(columns)), np.int64)
     matrix[every.polynomial, place] = every.coefficient
     identity = np.eye(every.count, dtype=np.int64)
-    table, pivots = echelon(np.concatenate([matrix, identity], axis=1), p)
+    table, pivots = modular_echelon(np.concatenate([matrix, identity], axis=1), p)
     found = sum(pivot < len(columns) for pivot in pivots)
     products = int((columns % (k + 1) < k).sum())
     quadratic = sum(pivot < products for pivot in pivots)
@@ -339,7 +339,7 @@ def _hidden(composed: Composed) -> Residues:
     matrix = _coefficients(composed, columns, np.arange(count))
     while True:
         check_time()
-        hidden = kernel(matrix, p)
+        hidden = modular_kernel(matrix, p)
         if not len(hidden):
             return hidden
         # One random combination is fast to test; if it is 0, all are tested.
@@ -388,12 +388,12 @@ def _independent(
             inside, size = few[~(held & ~own).any(axis=1)], np.count_nonzero(own)
             if len(inside) >= size:
                 part = _coefficients(composed, keys[inside], left[own])
-                if rank(part, p) == size:
+                if modular_rank(part, p) == size:
                     gone |= own
         if not gone.any():
             break
         left = left[~gone]
-    return rank(_coefficients(composed, keys, left), p) == len(left)
+    return modular_rank(_coefficients(composed, keys, left), p) == len(left)
 
 
 def _sampled(composed: Composed, sides: tuple[np.ndarray, np.ndarray]) -> np.ndarray:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.linalg.modular import random_points, rank
+from algebra.linalg.modular import modular_rank, random_points
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
@@ -37,7 +37,7 @@ def inspect_updates(problem: Problem, seed: int = 0) -> Inspection:
         limit = None
         if isinstance(update, LowRank):
             L, R = tangent_factors(network, point, [name])[name]
-            sides = rank(L.reshape(-1, L.shape[-1]), p), rank(np.hstack(list(R)), p)
+            sides = modular_rank(L.reshape(-1, L.shape[-1]), p), modular_rank(np.hstack(list(R)), p)
             k = min(update.rank, *sides)
             limit = k * (sum(sides) - k)
         reports.append(

@@ -35,7 +35,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
-from algebra.linalg.modular import random_points, rank
+from algebra.linalg.modular import modular_rank, random_points
 from algebra.linear.evidence import RootEvidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
@@ -133,7 +133,7 @@ def _ranks_around(problem: Problem, point: Point, name: str) -> tuple[int, int]:
     L, R = tangent_factors(problem.network, point, [name])[name]
     received = np.hstack(list(R))
     followed = L.reshape(-1, L.shape[-1])
-    return rank(received, point.p), rank(followed, point.p)
+    return modular_rank(received, point.p), modular_rank(followed, point.p)
 
 
 class _UpdateChecker(FormalClaimChecker):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.linalg.rational import echelon
+from algebra.linalg.rational import rational_echelon
 from algebra.networks.normalization import NormNet
 from algebra.normalization.dense import norm_bound
 from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
@@ -70,4 +70,4 @@ def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, 
 
 def _independent(columns: np.ndarray) -> np.ndarray:
     """A maximal set of independent columns, by exact elimination."""
-    return columns[:, echelon(columns, columns.shape[1])[1]]
+    return columns[:, rational_echelon(columns, columns.shape[1])[1]]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.rational import echelon
+from algebra.linalg.rational import rational_echelon
 from algebra.relu.arrangement import Refuter, allowed, arrangement_size
 from numeric.instances import Instance, to_double, to_rational
 
@@ -246,7 +246,7 @@ def _correction(
         ray = rays[int(np.abs(sizes - own).sum(axis=1).argmin())]
         W2 = system.W2[:, t]
         rows.append([value * ray[s] if ray[s] > 0 else zero for value in W2 for s in range(m)])
-    reduced, leads = echelon(rows, d * m)
+    reduced, leads = rational_echelon(rows, d * m)
     free = [j for j in range(d * m) if j not in leads]
 
     def correct(mu: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.matroids.branch_and_bound import capped_basis
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.intersection import CommonBasis, common_basis
@@ -29,7 +29,7 @@ def test_one_kind_of_cap_closes_at_the_root(seed):
     """Two matroids have an integral polytope: no branch, and the matroid intersection's cost."""
     columns, groups, costs = problem(seed)
     caps = [2] * 6
-    size = rank(columns, P)
+    size = modular_rank(columns, P)
     asked = CappedProblem(columns, P, [(groups, caps)], costs, size)
     exact = common_basis(asked)
     found = capped_basis(asked, relax=linear_relaxation(asked))
@@ -44,7 +44,7 @@ def test_one_kind_of_cap_closes_at_the_root(seed):
 def test_values_satisfy_every_rank_inequality():
     """On a small problem no set of columns has a larger sum than its rank."""
     columns, groups, costs = problem(3, rows=4, width=9)
-    size = rank(columns, P)
+    size = modular_rank(columns, P)
     systems = [(groups, [1] * 6), (list(reversed(groups)), [2] * 6)]
     hint = CapRelaxation(CappedProblem(columns, P, systems, costs, size))(
         np.zeros(9, np.int64), None
@@ -53,7 +53,7 @@ def test_values_satisfy_every_rank_inequality():
     assert sum(x) == pytest.approx(size, abs=0.01)
     for k in range(1, 10):
         for chosen in combinations(range(9), k):
-            assert x[list(chosen)].sum() <= rank(columns[:, list(chosen)], P) + 0.01
+            assert x[list(chosen)].sum() <= modular_rank(columns[:, list(chosen)], P) + 0.01
     assert all(value >= 0 for lines in hint.multipliers for value in lines)
 
 
@@ -71,7 +71,7 @@ def test_no_point_gives_multipliers_that_prove_it():
 def test_elements_that_are_fixed_stay_fixed():
     """Elements in or out of a branch have the value 1 or 0."""
     columns, groups, costs = problem(5)
-    size = rank(columns, P)
+    size = modular_rank(columns, P)
     state = np.zeros(len(costs), np.int64)
     state[0], state[1] = 1, -1
     hint = CapRelaxation(CappedProblem(columns, P, [(groups, [6] * 6)], costs, size))(state, None)
@@ -82,7 +82,7 @@ def test_elements_that_are_fixed_stay_fixed():
 def test_costs_beyond_doubles():
     """A cost of 400 digits is scaled for the linear program; the optimum stays exact."""
     columns, groups, costs = problem(2)
-    size = rank(columns, P)
+    size = modular_rank(columns, P)
     systems = [(groups, [2] * 6), (list(reversed(groups)), [3] * 6)]
     small = CappedProblem(columns, P, systems, costs, size)
     large = small._replace(costs=[c * 10**400 for c in costs])

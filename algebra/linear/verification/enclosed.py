@@ -34,7 +34,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz
 
 from algebra.certificates.checks import PROVED, CheckFailed, Say
-from algebra.linalg.rational import Rationals, matrix, rank
+from algebra.linalg.rational import Rationals, rational_matrix, rational_rank
 from algebra.linear.evidence import Enclosed
 from algebra.linear.verification.witness import is_smooth
 from algebra.networks.chain import need_chain
@@ -113,11 +113,11 @@ def label_equations(problem: Problem, X: Rationals, Y: Rationals) -> list[tuple[
         return None
     basis: list[int] = []
     for s in range(columns):
-        if rank(X[:, [*basis, s]]) > len(basis):
+        if rational_rank(X[:, [*basis, s]]) > len(basis):
             basis.append(s)
     width = min([d, len(basis), *network.inner_widths])
     chosen = [(i, s) for i in range(d) for s in basis if i < width or s in basis[:width]]
-    regular = width == min(d, len(basis)) or rank(Y[:width, basis[:width]]) == width
+    regular = width == min(d, len(basis)) or rational_rank(Y[:width, basis[:width]]) == width
     return chosen if size == len(chosen) and regular else None
 
 
@@ -169,7 +169,7 @@ def _times(a: Complex, b: Complex) -> Complex:
 
 
 def _product(a: Rationals, b: Rationals) -> Rationals:
-    return _array(matrix(a) * matrix(b))
+    return _array(rational_matrix(a) * rational_matrix(b))
 
 
 def _array(found: fmpq_mat) -> Rationals:
@@ -242,7 +242,7 @@ class _System:
         )
         J = [[*a, *(-v for v in b)] for a, b in zip(re, im, strict=True)]
         J += [[*b, *a] for a, b in zip(re, im, strict=True)]
-        return fmpq_mat(2 * r, 1, F), matrix(J)
+        return fmpq_mat(2 * r, 1, F), rational_matrix(J)
 
     def majorant(self, moduli: Sequence[fmpq]) -> Rationals:
         """Jacobian of the network of moduli, at moduli of the weights."""

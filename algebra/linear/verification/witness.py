@@ -65,7 +65,7 @@ from flint import fmpz, fmpz_poly, nmod_poly
 
 from algebra.certificates.checks import PROVED, UNFINISHED, CheckFailed, Say
 from algebra.linalg.modular import random_prime
-from algebra.linalg.rational import rank
+from algebra.linalg.rational import rational_rank
 from algebra.linear.evidence import Witness
 from algebra.networks.chain import need_chain
 from algebra.polynomials.parametrization import Parametrization
@@ -266,7 +266,11 @@ def is_smooth(problem: Problem, X: np.ndarray, Y: np.ndarray, equations: int) ->
     d, (inputs, m) = Y.shape[0], X.shape
     free = min(inputs, m)
     width = min(*network.inner_widths, d, free) if network.inner_widths else min(d, free)
-    return equations == width * (d + free - width) and rank(X) == free and rank(Y) == width
+    return (
+        equations == width * (d + free - width)
+        and rational_rank(X) == free
+        and rational_rank(Y) == width
+    )
 
 
 def _real_roots(w: fmpz_poly) -> int:

@@ -154,7 +154,7 @@ def factor(ws, a, r, pivots, pattern, scratch):
 
 
 @njit(**OPTIONS)
-def solve(ws, a, r, pivots, pattern, x):
+def solve_factored(ws, a, r, pivots, pattern, x):
     """Solve with the factors of `factor`; the right-hand side at slot x is overwritten."""
     for k in range(r):
         for lane in range(LANES):

@@ -23,7 +23,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, dots_add, factor, solve
+from numeric.chains.lanes.linalg import (
+    LANES,
+    OPTIONS,
+    clear,
+    copy,
+    dots_add,
+    factor,
+    solve_factored,
+)
 from numeric.chains.lanes.simd import dot_add, equilibrate, pair_add, pair_dot_add, pair_line
 from numeric.kernels import njit
 
@@ -336,7 +344,7 @@ def run(ws, table, order, t, pivots, pattern, scratch, low):
         elif op == FACTOR:
             factor(ws, c, count, pivots, pattern, scratch)
         elif op == SOLVE:
-            solve(ws, a, count, pivots, pattern, c)
+            solve_factored(ws, a, count, pivots, pattern, c)
         elif op == PAIR_DOTS:
             for k in range(table[0, i, _DOTS]):
                 pair_dot_add(

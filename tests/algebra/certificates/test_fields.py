@@ -11,8 +11,8 @@ from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import (
     Fields,
     matrices_of,
-    matrix,
     matrix_of,
+    matrix_rows,
     rational_text,
     whole,
     whole_text,
@@ -96,10 +96,10 @@ def test_missing_and_unknown_fields():
 
 def test_matrices_have_their_shape():
     """Flat, nested and ragged ones are refused."""
-    assert matrix([[1, 2]], "m", (1, 2)) == [[1, 2]]
+    assert matrix_rows([[1, 2]], "m", (1, 2)) == [[1, 2]]
     for bad in ([1, 2], [[1], [2]], [[1, 2], [3]], [], None, "12"):
         with pytest.raises(CheckFailed):
-            matrix(bad, "m", (1, 2))
+            matrix_rows(bad, "m", (1, 2))
 
 
 def test_entries_of_matrices_have_their_places():

@@ -10,7 +10,7 @@ from algebra.certificates.certificate import DISCRETE
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified, rank_evidence, root_evidence
 from algebra.certificates.vanishing import vanishing_certificate
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
@@ -31,7 +31,7 @@ def test_the_rank_is_attained_at_the_witness_point():
     for name, value in data["witness_point"]["weights"].items():
         assert np.array_equal(np.array(value), point.weights[name])
     matrix = jacobian(tangent_factors(NET, point, ["W"]), list(problem.allocation.cells), p)
-    assert rank(matrix, p) == data["rank"]
+    assert modular_rank(matrix, p) == data["rank"]
 
 
 def test_long_points_are_given_by_their_seed():

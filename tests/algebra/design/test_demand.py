@@ -9,7 +9,7 @@ import pytest
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import checked_demand
 from algebra.errors import InputError
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
@@ -29,7 +29,7 @@ def test_independent_columns_are_the_allocations_that_are_not_minimal(budget):
     columns = demand.columns(p, number)
     places = {cell: k for k, cell in enumerate(demand.free)}
     for chosen in combinations(demand.free, demand.wanted):
-        free = rank(columns[:, [places[c] for c in chosen]], p) == demand.wanted
+        free = modular_rank(columns[:, [places[c] for c in chosen]], p) == demand.wanted
         whole = Allocation.from_cells(NET, [*must, *chosen])
         assert free == (allocation_rank(whole).rank == demand.equations)
 

@@ -8,7 +8,7 @@ import pytest
 
 from algebra.design.demand import checked_demand
 from algebra.design.ranked import ranked_bases
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells
@@ -29,7 +29,7 @@ def test_all_bases_in_order(caps, budget):
     expected = sorted(
         (sum(demand.costs[e] for e in chosen), chosen)
         for chosen in combinations(range(len(cells)), demand.wanted)
-        if rank(columns[:, list(chosen)], p) == demand.wanted
+        if modular_rank(columns[:, list(chosen)], p) == demand.wanted
         and all(
             (np.bincount([g[e] for e in chosen], minlength=len(k)) <= k).all() for g, k in systems
         )

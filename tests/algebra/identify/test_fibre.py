@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from algebra.identify.fibre import fibre, fibre_of_moves
-from algebra.linalg.modular import kernel
+from algebra.linalg.modular import modular_kernel
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
@@ -125,7 +125,9 @@ def test_out_of_time_is_honest():
             if len(done) == count:
                 raise OutOfTime("the time limit is over")
             done.append(p)
-            moves = kernel(columns_at(net, random_point(net, p, number), allocation.cells), p)
+            moves = modular_kernel(
+                columns_at(net, random_point(net, p, number), allocation.cells), p
+            )
             return allocation.size - len(moves), moves
 
         done.clear()

@@ -17,12 +17,12 @@ from algebra.linalg.modular import (
     added_groups,
     batched_rank,
     drawn_residues,
-    echelon,
     inverses,
     matmul,
+    modular_echelon,
+    modular_rank,
     random_prime,
     random_residues,
-    rank,
     times,
 )
 
@@ -105,7 +105,7 @@ def test_ranks_side_by_side(p, rows, columns):
     before = batch.copy()
     expected = [int(nmod_mat(rows, columns, m.ravel().tolist(), p).rank()) for m in batch]
     assert batched_rank(batch, p).tolist() == expected
-    assert [rank(m, p) for m in batch] == expected
+    assert [modular_rank(m, p) for m in batch] == expected
     assert (batch == before).all()
     if p > 1000:
         assert set(expected) == set(range(min(rows, columns) + 1))
@@ -126,7 +126,7 @@ def test_ranks_of_sparse_matrices():
 def test_ranks_of_nothing(shape):
     """Empty batches and empty matrices have rank 0."""
     assert batched_rank(np.zeros(shape, np.int64), 7).tolist() == [0] * shape[0]
-    assert rank(np.zeros(shape[1:], np.int64), 7) == 0
+    assert modular_rank(np.zeros(shape[1:], np.int64), 7) == 0
 
 
 def test_entries_need_not_be_reduced():
@@ -223,7 +223,7 @@ def test_long_ranks_and_inverses(p):
         for k in range(6)
     ]
     assert batched_rank(np.stack(known), p).tolist() == list(range(6))
-    assert [rank(matrix, p) for matrix in known] == list(range(6))
+    assert [modular_rank(matrix, p) for matrix in known] == list(range(6))
     values = random_residues((50,), p, rng)
     assert (times(values, inverses(values, p), p) == 1).all()
 
@@ -248,11 +248,11 @@ def test_ranks_by_blocks(p, monkeypatch):
     ]
     # A block without pivots, and one whose rows are all used up.
     known.append(np.hstack([np.zeros((20, 12), np.int64), known[0][:20], known[0][:20]]))
-    expected = [rank(matrix, p) for matrix in known]
+    expected = [modular_rank(matrix, p) for matrix in known]
     monkeypatch.setattr(modular, "LARGE", 1)
     monkeypatch.setattr(modular, "_BLOCK_COLUMNS", 7)
     copies = [matrix.copy() for matrix in known]
-    assert [rank(matrix, p) for matrix in known] == expected == [30, 17, 33, 32, 0, 20]
+    assert [modular_rank(matrix, p) for matrix in known] == expected == [30, 17, 33, 32, 0, 20]
     assert all(np.array_equal(a, b) for a, b in zip(known, copies, strict=True))
 
 
@@ -298,9 +298,9 @@ def test_a_wide_echelon_form(monkeypatch):
     rng = random.Random(3)
     a, b = random_residues((30, 9), LARGEST, rng), random_residues((9, 40), LARGEST, rng)
     matrix = matmul(a, b, LARGEST)
-    before, expected = matrix.copy(), echelon(matrix, LARGEST)
+    before, expected = matrix.copy(), modular_echelon(matrix, LARGEST)
     monkeypatch.setattr(modular, "_WIDE", 20)
-    found = echelon(matrix, LARGEST)
+    found = modular_echelon(matrix, LARGEST)
     assert found[1] == expected[1] == list(range(9))
     assert (found[0] == expected[0]).all()
     assert (matrix == before).all()

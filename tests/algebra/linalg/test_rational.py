@@ -13,13 +13,13 @@ from algebra.errors import InputError
 from algebra.linalg import rational as module
 from algebra.linalg.rational import (
     array,
-    echelon,
     eliminate_free,
-    kernel,
-    matrix,
-    rank,
-    solve,
-    texts,
+    rational_echelon,
+    rational_kernel,
+    rational_matrix,
+    rational_rank,
+    rational_solution,
+    rational_texts,
 )
 from algebra.time_limits import LimitReached, limited
 
@@ -47,21 +47,21 @@ def image(rows, x):
 def test_echelon_form_is_sympys(given_rows):
     """Reduced form and pivots are SymPy's; the rank is the number of pivots."""
     rows = rationals(given_rows)
-    reduced, pivots = echelon(rows)
+    reduced, pivots = rational_echelon(rows)
     theirs, places = sympy.Matrix(given_rows).rref()
     assert pivots == list(places)
-    assert texts(reduced.tolist()) == [[str(v) for v in row] for row in theirs.tolist()]
-    assert rank(rows) == len(pivots)
+    assert rational_texts(reduced.tolist()) == [[str(v) for v in row] for row in theirs.tolist()]
+    assert rational_rank(rows) == len(pivots)
 
 
 @given(ROWS)
 def test_kernel(given_rows):
     """Kernel vectors are mapped to 0, independent, and as many as columns minus rank."""
     rows = rationals(given_rows)
-    basis = kernel(rows)
-    assert len(basis) == len(rows[0]) - rank(rows)
+    basis = rational_kernel(rows)
+    assert len(basis) == len(rows[0]) - rational_rank(rows)
     assert all(not any(image(rows, vector)) for vector in basis)
-    assert rank(basis, len(rows[0])) == len(basis)
+    assert rational_rank(basis, len(rows[0])) == len(basis)
 
 
 @given(ROWS, st.data())
@@ -69,10 +69,10 @@ def test_equations(given_rows, data):
     """A solution solves; None means that the right-hand side raises the rank."""
     rows = rationals(given_rows)
     right = [fmpq(data.draw(st.integers(-1, 1))) for _ in rows]
-    x = solve(rows, right, len(rows[0]))
+    x = rational_solution(rows, right, len(rows[0]))
     if x is None:
         joined = [[*row, value] for row, value in zip(rows, right, strict=True)]
-        assert rank(joined) == rank(rows) + 1
+        assert rational_rank(joined) == rational_rank(rows) + 1
     else:
         assert image(rows, x) == right
 
@@ -92,13 +92,17 @@ def test_equations(given_rows, data):
 def test_special_equations(rows, right, unknowns, expected):
     """Square, dependent, inconsistent and empty systems."""
     rows = [[fmpq(x) for x in row] for row in rows]
-    assert solve(rows, [fmpq(x) for x in right], unknowns) == expected
+    assert rational_solution(rows, [fmpq(x) for x in right], unknowns) == expected
 
 
 def test_without_rows():
     """A matrix without rows keeps its width: rank 0, every vector in its kernel."""
-    assert (rank([], 3), echelon([], 3)[1], len(kernel([], 3))) == (0, [], 3)
-    assert matrix(array([], 2)).nrows() == 0
+    assert (rational_rank([], 3), rational_echelon([], 3)[1], len(rational_kernel([], 3))) == (
+        0,
+        [],
+        3,
+    )
+    assert rational_matrix(array([], 2)).nrows() == 0
     with pytest.raises(InputError, match="`A`"):
         eliminate_free([], [], 1)
 
@@ -120,13 +124,13 @@ def test_a_long_echelon_form_runs_where_it_can_be_ended(monkeypatch):
         return [[fmpq(rng.getrandbits(bits), 7) for _ in range(columns)] for _ in range(count)]
 
     few = rows(4, 6, 20)
-    reduced, pivots = echelon(few)
+    reduced, pivots = rational_echelon(few)
     many = rows(300, 400, 1000)
     began = time.monotonic()
     with pytest.raises(LimitReached), limited(0.5):
-        echelon(many)
+        rational_echelon(many)
     assert time.monotonic() - began < 30
     monkeypatch.setattr(module, "_SHORT", 0)
     monkeypatch.setattr(module, "_LONG", 0)
     with limited(60):
-        assert echelon(few) == (reduced, pivots)
+        assert rational_echelon(few) == (reduced, pivots)

@@ -10,7 +10,7 @@ from scipy.optimize import least_squares
 
 from algebra.certificates.checks import CheckFailed
 from algebra.families import certify, verify
-from algebra.linalg.modular import random_prime, rank
+from algebra.linalg.modular import modular_rank, random_prime
 from algebra.linear.infinity import (
     AtInfinity,
     _LabelSystem,
@@ -63,7 +63,7 @@ def test_parts_of_highest_degree_are_independent():
             own.append(degree)
         for least in set(degrees.tolist()):
             above = labels.rows[:, degrees >= least]
-            assert sum(e >= least for e in own) == rank(above, labels.p)
+            assert sum(e >= least for e in own) == modular_rank(above, labels.p)
 
 
 def test_without_growth_they_are_the_solutions_of_a_part(msolve):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.matroids.branch_and_bound import Tree, capped_basis, counting_reason, covers
 from algebra.matroids.capped import CappedProblem, DualError
 from algebra.matroids.lagrangian import LagrangianLeaf
@@ -35,7 +35,7 @@ def problems(draw):
         for _ in range(draw(st.integers(2, 3)))
     ]
     costs = draw(st.lists(st.integers(-3, 9), min_size=E, max_size=E))
-    return columns, systems, costs, max(1, rank(columns, P))
+    return columns, systems, costs, max(1, modular_rank(columns, P))
 
 
 def brute(columns, systems, costs, size):
@@ -43,7 +43,7 @@ def brute(columns, systems, costs, size):
         (
             sum(costs[e] for e in chosen)
             for chosen in combinations(range(len(costs)), size)
-            if rank(columns[:, list(chosen)], P) == size
+            if modular_rank(columns[:, list(chosen)], P) == size
             and all(
                 (np.bincount([group[e] for e in chosen], minlength=3) <= cap).all()
                 for group, cap in systems

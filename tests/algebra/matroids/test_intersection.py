@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.matroids.capped import CappedProblem, DualError
 from algebra.matroids.intersection import (
     CommonBasis,
@@ -39,7 +39,7 @@ def problems(draw):
 def independent(columns, groups, caps, chosen):
     counts = np.bincount([groups[k] for k in chosen], minlength=len(caps))
     return (counts <= caps).all() and (
-        not chosen or rank(columns[:, list(chosen)], P) == len(chosen)
+        not chosen or modular_rank(columns[:, list(chosen)], P) == len(chosen)
     )
 
 
@@ -66,7 +66,7 @@ def test_brute_force(problem):
             assert best is None
             S = list(found.elements)
             outside = [k for k in range(E) if k not in S]
-            assert found.rank == (rank(columns[:, S], P) if S else 0)
+            assert found.rank == (modular_rank(columns[:, S], P) if S else 0)
             counts = np.bincount([groups[k] for k in outside], minlength=3)
             assert found.capped == np.minimum(counts, caps).sum()
             assert found.largest == found.rank + found.capped < size

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, LagrangianLeaf, LagrangianSearch
 from tests.samples import many
@@ -15,14 +15,14 @@ P = 2147483629
 COLUMNS = np.random.default_rng(0).integers(0, 3, (3, 8))
 SYSTEMS = [([0, 0, 1, 1, 2, 2, 0, 1], [1, 1, 1]), ([0, 1, 0, 1, 0, 1, 1, 0], [2, 2])]
 COSTS = [5, 2, 7, 1, 4, 3, 6, 2]
-SIZE = rank(COLUMNS, P)
+SIZE = modular_rank(COLUMNS, P)
 
 
 def feasible(inside, outside):
     return [
         chosen
         for chosen in combinations(range(8), SIZE)
-        if rank(COLUMNS[:, list(chosen)], P) == SIZE
+        if modular_rank(COLUMNS[:, list(chosen)], P) == SIZE
         and set(inside) <= set(chosen)
         and not set(outside) & set(chosen)
         and all((np.bincount([g[e] for e in chosen], minlength=len(k)) <= k).all()
@@ -55,7 +55,7 @@ def test_only_feasible_bases_are_kept():
     """A set that exceeds a cap is not accepted; a cheaper feasible one replaces the known one."""
     search = LagrangianSearch(CappedProblem(COLUMNS, P, SYSTEMS, COSTS, SIZE))
     for chosen in combinations(range(8), SIZE):
-        if rank(COLUMNS[:, list(chosen)], P) == SIZE:
+        if modular_rank(COLUMNS[:, list(chosen)], P) == SIZE:
             search.keep(chosen)
     best = min(feasible((), ()), key=lambda chosen: sum(COSTS[e] for e in chosen))
     assert search.cost == sum(COSTS[e] for e in best)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.optimum import optimum, optimum_over_points
 from tests.samples import many
@@ -21,7 +21,8 @@ def least_cost(asked):
     costs = [
         sum(asked.costs[e] for e in chosen)
         for chosen in combinations(range(len(asked.costs)), asked.size)
-        if rank(asked.columns[:, list(chosen)], P) == asked.size and asked.keeps_caps(chosen)
+        if modular_rank(asked.columns[:, list(chosen)], P) == asked.size
+        and asked.keeps_caps(chosen)
     ]
     return min(costs, default=None)
 

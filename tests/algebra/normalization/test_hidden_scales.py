@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.linalg.modular import rank
-from algebra.linalg.rational import solve
+from algebra.linalg.modular import modular_rank
+from algebra.linalg.rational import rational_solution
 from algebra.normalization.hidden_scales import (
     IMPOSSIBLE,
     IRRATIONAL,
@@ -108,7 +108,7 @@ def test_planted_scales_are_found(n, m):
     K = khatri_rao(W2, W1.T)
     goal = np.array(found.delta)[:, None] * (made / epsilon) * np.array(found.epsilon)
     assert all(entry > 0 for entry in found.epsilon)
-    assert solve(K, goal.ravel(), w) is not None
+    assert rational_solution(K, goal.ravel(), w) is not None
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
@@ -181,4 +181,4 @@ def test_the_jacobian_is_full_at_the_least_width(d):
             row[i], column[:, i] = goal[i], goal[:, i]
             columns += [row.reshape(-1, 1), column.reshape(-1, 1)]
         jacobian = residues(np.concatenate(columns, axis=1), p)
-        assert rank(jacobian, p) == d * d - missing
+        assert modular_rank(jacobian, p) == d * d - missing

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.linalg.rational import echelon
+from algebra.linalg.rational import rational_echelon
 from algebra.normalization.dense import rationals
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
@@ -33,7 +33,7 @@ def test_corollary_1():
     """A rank-1 target of size 3×3 is realized by four layers of width 3 instead of 9."""
     rng = random.Random(3)
     goal = draw(rng, 3, 1) @ draw(rng, 1, 3)
-    reduced, pivots = echelon(goal)
+    reduced, pivots = rational_echelon(goal)
     A, B = goal[:, pivots], np.array([reduced.tolist()[r] for r in range(len(pivots))])
     assert (goal == A @ B).all()
     width = width_needed(3, 3, target_rank=1)

@@ -8,7 +8,7 @@ from flint import fmpq, nmod_mat
 
 from algebra.errors import InputError
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.linalg.rational import matrix
+from algebra.linalg.rational import rational_matrix
 from algebra.normalization.dense import norm_bound, rationals
 from algebra.normalization.khatri_rao import khatri_rao
 from algebra.normalization.scales import solve_scales
@@ -83,7 +83,7 @@ def test_a_zero_target_block_is_refused():
     # x_2 reaches the output by V Γ_2 W_2 A_2 alone, for every activation pattern: Γ_2 = 0 is the
     # only solution, and x_1 passes Γ_2 too.
     K = khatri_rao(block.output, (block.mixing[1] @ block.feeding[1]).T)
-    assert matrix(K).det() != 0
+    assert rational_matrix(K).det() != 0
     assert solve_scales(block.output, block.mixing[1] @ block.feeding[1], goal[:, 1:]).tolist() == [
         0, 0,
     ]  # fmt: skip

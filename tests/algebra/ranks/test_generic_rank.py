@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
@@ -79,7 +79,7 @@ def test_the_bound_on_the_dimension_of_labels_is_one(small_networks):
     ]
     for k, network in enumerate(networks):
         point = random_point(network, P, k)
-        found = rank(columns_at(network, point, all_cells(network)), P)
+        found = modular_rank(columns_at(network, point, all_cells(network)), P)
         assert found <= network.label_dimension_bound
         met += found == network.label_dimension_bound
     assert met > 0.98 * len(networks)
@@ -99,7 +99,7 @@ def test_ranks_are_the_largest_over_many_points(small_allocations):
         assert found.rank == max(seen)
         assert found.upper >= found.rank
         point = random_point(network, found.p, found.seed)
-        assert rank(columns_at(network, point, allocation.cells), found.p) == found.rank
+        assert modular_rank(columns_at(network, point, allocation.cells), found.p) == found.rank
 
 
 def test_more_cells_never_lower_the_rank(small_allocations):
@@ -152,7 +152,7 @@ def test_many_cells_are_ranked_like_few(network, seed):
     bound = network.label_dimension_bound
     for cells in (all_cells(network), rng.sample(all_cells(network), 3 * bound + 65)):
         names = sorted({c[0] for c in cells})
-        direct = rank(columns_at(network, point, cells), P)
+        direct = modular_rank(columns_at(network, point, cells), P)
         assert len(cells) > 2 * bound + 64
         assert rank_at(network, point, cells, names, bound) == direct
 
@@ -164,10 +164,10 @@ def test_combinations_find_a_rank_that_samples_miss(monkeypatch):
     support = {"D": np.eye(2, 30, dtype=int)}
     cells = [("W", i, j) for i in range(2, 30) for j in range(30)] + [("W", 0, 5), ("W", 1, 5)]
     point = random_point(network, P, 0, support)
-    direct = rank(columns_at(network, point, cells), P)
+    direct = modular_rank(columns_at(network, point, cells), P)
     assert direct == 2
     calls = []
-    monkeypatch.setattr(module, "rank", lambda m, p: calls.append(m.shape) or rank(m, p))
+    monkeypatch.setattr(module, "rank", lambda m, p: calls.append(m.shape) or modular_rank(m, p))
     assert rank_at(network, point, cells, ["W"], 2) == 2
     assert len(calls) == 2
 
@@ -267,7 +267,7 @@ def test_the_output_matrix_is_ranked_apart(network, seed):
     cells = rng.sample(all_cells(network), rng.randint(1, len(all_cells(network))))
     point = random_point(network, P, seed)
     names = sorted({cell[0] for cell in cells})
-    whole = rank(columns_at(network, point, cells), P)
+    whole = modular_rank(columns_at(network, point, cells), P)
     assert rank_at(network, point, cells, names, network.outputs) == whole
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_SMALL", 0)
@@ -279,7 +279,7 @@ def test_few_rows_show_a_full_rank(monkeypatch):
     network = LinearRNN(n=12, T=2, b=4, d=12, m=16)
     point = random_point(network, P, 3)
     shapes = []
-    ranked = lambda m, p, overwrite=False: shapes.append(m.shape) or rank(m, p)  # noqa: E731
+    ranked = lambda m, p, overwrite=False: shapes.append(m.shape) or modular_rank(m, p)  # noqa: E731
     monkeypatch.setattr(module, "rank", ranked)
     assert rank_at(network, point, [("W", 0, j) for j in range(7)], ["W"], 7) == 7
     assert shapes == [(24, 7)]
@@ -304,10 +304,10 @@ def test_as_many_samples_as_weights_are_enough(network, data):
     cells = all_cells(network, None)
     some = data.draw(st.lists(st.sampled_from(cells), min_size=1, max_size=6, unique=True))
     point = random_point(network, P, data.draw(st.integers(0, 9)))
-    full = rank(columns_at(network, point, some), P)
+    full = modular_rank(columns_at(network, point, some), P)
     fewer, there = at_enough_samples(network, point, len(some))
     assert fewer.m == len(some)
-    assert rank(columns_at(fewer, there, some), P) == full
+    assert modular_rank(columns_at(fewer, there, some), P) == full
 
 
 def test_very_many_samples_are_no_work():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.linalg.modular import random_prime, rank
+from algebra.linalg.modular import modular_rank, random_prime
 from algebra.matroids import groups as groups_module
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
@@ -56,7 +56,7 @@ def brute_force(question):
     """The least cost over all sets of elements with the rank of all, modulo one large prime."""
     p, number = next(iter(question.points()))
     table, owner = question.rows(question.point(p, number))
-    whole = rank(table, p)
+    whole = modular_rank(table, p)
     best = None
     for size in range(len(question.free) + 1):
         for more in combinations(question.free, size):
@@ -73,7 +73,7 @@ def brute_force(question):
                 for count, (_, number) in zip(counts, question.caps, strict=True)
             ):
                 continue
-            if rank(table[np.isin(owner, sorted(chosen))], p) == whole:
+            if modular_rank(table[np.isin(owner, sorted(chosen))], p) == whole:
                 best = cost
     return best
 
@@ -92,14 +92,16 @@ def check(problem, what, **options):
     p = random_prime(random.Random(7))
     table, owner = question.rows(question.point(p, 3))
     chosen = [k for k, element in enumerate(question.elements) if element in set(found.recorded)]
-    assert rank(table[np.isin(owner, chosen)], p) == rank(table, p) == found.rank.rank
+    assert (
+        modular_rank(table[np.isin(owner, chosen)], p) == modular_rank(table, p) == found.rank.rank
+    )
     assert question.must <= set(chosen)
     assert not question.forbidden & set(chosen)
     assert found.is_unique == (found.rank.rank == problem.allocation.size)
     # Without a free weight the rank is the same, without another one it is smaller.
     cells = problem.allocation.cells
     for k, cell in enumerate(cells):
-        less = rank(np.delete(table, k, axis=1), p)
+        less = modular_rank(np.delete(table, k, axis=1), p)
         assert (cell in found.free) == (less == found.rank.rank)
 
 

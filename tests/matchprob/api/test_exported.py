@@ -9,7 +9,7 @@ import pytest
 
 import matchprob as mp
 from algebra.errors import InputError
-from algebra.linalg.modular import rank
+from algebra.linalg.modular import modular_rank
 from algebra.programs.capacity import cells_of
 from algebra.programs.generic import Columns, Model, draw
 from numeric.programs.patterns import pattern_at
@@ -58,7 +58,7 @@ def test_ranks_are_autograds(name):
         chosen = rng.sample(list(read.parameters), min(3, len(read.parameters)))
         cells = [cell for n in chosen for cell in cells_of(model, n)]
         point = draw(model, m, f"{name}/{seed}")
-        found = rank(Columns(model, point, m, chosen).of(cells), point.p)
+        found = modular_rank(Columns(model, point, m, chosen).of(cells), point.p)
         assert found == autograd_rank(net, own, drawn, chosen), chosen
 
 

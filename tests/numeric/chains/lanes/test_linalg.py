@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numeric.chains.lanes.linalg import LANES, factor, matmul_add, solve, workspace
+from numeric.chains.lanes.linalg import LANES, factor, matmul_add, solve_factored, workspace
 
 
 def fill(ws, at, values):
@@ -53,7 +53,7 @@ def test_factor_and_solve(r, density):
     pivots = np.zeros((r, LANES), np.int64)
     columns = np.zeros((r, r + 2), np.int64)
     factor(ws, 0, r, pivots, columns, r * r + r)
-    solve(ws, 0, r, pivots, columns, r * r)
+    solve_factored(ws, 0, r, pivots, columns, r * r)
     x = read(ws, r * r, r)
     for lane in range(LANES):
         assert np.allclose(A[..., lane] @ x[:, lane], b[:, lane], atol=1e-9)
@@ -70,7 +70,7 @@ def test_a_singular_lane_leaves_the_others_alone():
     fill(ws, 4, b)
     pivots, columns = np.zeros((2, LANES), np.int64), np.zeros((2, 4), np.int64)
     factor(ws, 0, 2, pivots, columns, 6)
-    solve(ws, 0, 2, pivots, columns, 4)
+    solve_factored(ws, 0, 2, pivots, columns, 4)
     x = read(ws, 4, 2)
     assert not np.isfinite(x[:, 3]).all()
     assert np.allclose(np.einsum("ijl,jl->il", A, x)[:, :3], b[:, :3])
