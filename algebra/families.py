@@ -20,7 +20,7 @@ from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.fields import Fields
 from algebra.certificates.parts import read_version
 from algebra.certificates.reach_of_laws import settled, why_refused
-from algebra.certificates.sparse import is_sparse
+from algebra.certificates.sparse import has_sparse_form
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network, Support
@@ -260,7 +260,7 @@ def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
     network = read_network(claimed.raw("network"), "problem.network")
     learnable = claimed.raw("learnable")
     values = learnable.values() if isinstance(learnable, Mapping) else ()
-    if any(isinstance(value, Mapping) and not is_sparse(value) for value in values):
+    if any(isinstance(value, Mapping) and not has_sparse_form(value) for value in values):
         from algebra.updates.verify import verify_updates
 
         return verify_updates(data, effort, _verify)

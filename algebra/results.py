@@ -147,7 +147,7 @@ def named(source: object, *names: str) -> dict[str, Any]:
     return {name: _data(getattr(source, name)) for name in names}
 
 
-def columns_of(items: Sequence[object], *names: str) -> dict[str, list[Any]]:
+def attribute_columns(items: Sequence[object], *names: str) -> dict[str, list[Any]]:
     """A table with a row for each item and a column for each of these attributes."""
     return {name: [getattr(item, name) for item in items] for name in names}
 

@@ -16,7 +16,7 @@ import time
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from matchprob.page.immediate import look
+from matchprob.page.immediate import immediate_results
 from matchprob.page.state import state_of
 
 NETS = {
@@ -48,7 +48,7 @@ def main() -> None:
             for k in range(LOOKS + 1):
                 state = state_of(Problem.of(allocations(net, rng, in_rows)))
                 start = time.process_time()
-                look(state)
+                immediate_results(state)
                 if k:  # the first one loads libraries
                     times.append(1000 * (time.process_time() - start))
             times.sort()

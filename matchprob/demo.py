@@ -25,7 +25,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.inspection import Inspection
 from matchprob.api import certify as exact
 from matchprob.api.estimate import estimate as estimate_of
-from matchprob.cli import run
+from matchprob.cli import run_command
 from matchprob.cli.options import console
 from matchprob.io import files
 from matchprob.io.progress import progress
@@ -99,7 +99,7 @@ def print_rows(out: Console, rows: list[Row]) -> None:
     out.print(grid)
 
 
-def draw(rows: list[Row]) -> Figure:
+def draw_demo(rows: list[Row]) -> Figure:
     """Masks coloured by verdict, and the match probabilities with their intervals."""
     figure = Figure(figsize=(8.4, 3.8))
     # Space for the title above those of the masks: parts outside the figure are not saved.
@@ -158,14 +158,14 @@ def main(argv: list[str] | None = None) -> int:
         out.print(Text(f"{NETWORK}; two weights of W learn (paper 1, section B.1.1)", "bold"))
         rows = examine(options.trials, options.seed)
         print_rows(out, rows)
-        pictures.save(draw(rows), options.picture)
+        pictures.save(draw_demo(rows), options.picture)
         out.print(
             f"\nseed {options.seed}, {time.perf_counter() - start:.1f} s; "
             f"picture: {options.picture}"
         )
         return 0
 
-    return run(work)
+    return run_command(work)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ import matchprob as mp
 from algebra.certificates.reading import as_text
 from algebra.design.neurons import neuron_of
 from algebra.errors import InputError, Unfinished
-from algebra.linalg.modular import modular_rank as modular_rank
+from algebra.linalg.modular import modular_rank
 from algebra.linear.derivatives import DualMatrix
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.networks.base import Network, Point
@@ -39,11 +39,11 @@ from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, random_point
-from algebra.record.elements import elements_of, kinds_of
+from algebra.record.elements import available_kinds, elements_of
 from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
 from matchprob.api.proofs.checker import Checker
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 from numeric.engines.witness_search import rootless_instances
 from numeric.instances import draw_instance
 from numeric.relu.decide import decide
@@ -150,7 +150,7 @@ def genuine_design(rng: random.Random, folder: Path) -> dict[str, Any] | None:
     words += ["--by", "column"] if rng.random() < 0.4 else []
     words += ["--budget", network.outputs + 1] if rng.random() < 0.2 else []
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        status = run(lambda: app([str(word) for word in words], standalone_mode=False))
+        status = run_command(lambda: app([str(word) for word in words], standalone_mode=False))
     return json.loads(proof.read_text()) if status == 0 and proof.exists() else None
 
 
@@ -164,7 +164,7 @@ def genuine_recording(number: int) -> dict[str, Any]:
             network = mp.RNN(**sizes, activation=rng.choice(("tanh", "softplus")))
         cells = all_cells(network, {})
         chosen = rng.sample(cells, rng.randint(1, min(5, len(cells))))
-        kinds = kinds_of(network)
+        kinds = available_kinds(network)
         what = rng.sample(kinds, rng.choice((1, 1, min(2, len(kinds)))))
         names = [thing.name for thing in elements_of(network, what)[0]]
         if len(names) > 9:

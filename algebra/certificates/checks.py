@@ -16,7 +16,7 @@ from typing import Any
 from algebra.documents import Document, Explanation, Step, Table, step
 from algebra.errors import Unfinished
 from algebra.networks.limits import plural
-from algebra.results import Result, columns_of, named
+from algebra.results import Result, attribute_columns, named
 from algebra.time_limits import OutOfTime
 
 # Verdicts of allocations: minimal means MP = 0, maximal MP = 1, intermediate strictly between.
@@ -78,7 +78,7 @@ class Verification(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each check."""
-        return columns_of(self.checks, "place", "status", "text")
+        return attribute_columns(self.checks, "place", "status", "text")
 
     @property
     def holds(self) -> bool:

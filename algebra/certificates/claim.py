@@ -16,7 +16,7 @@ from algebra.certificates.certificate import DISCRETE, FORMAT, INTERMEDIATE, VER
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
 from algebra.certificates.fields import Fields, RefusedAt, whole
 from algebra.certificates.reach_of_laws import is_beyond, why_refused
-from algebra.certificates.sparse import entries, is_sparse
+from algebra.certificates.sparse import entries, has_sparse_form
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
@@ -306,7 +306,7 @@ def read_masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:
         if name not in network.shapes:
             raise CheckFailed(place, f"a {network.title} has no such matrix")
         value, shape = tables.raw(name), network.shapes[name]
-        if key == "learnable" and isinstance(value, Mapping) and not is_sparse(value):
+        if key == "learnable" and isinstance(value, Mapping) and not has_sparse_form(value):
             masks[name] = _update(tables.table(name), shape)
         else:
             masks[name] = entries(value, place, shape, lambda v, at: whole(v, at, 0, 1))

@@ -81,7 +81,7 @@ def wholes(
     return tuple(whole(v, f"{place}[{k}]", least, most) for k, v in enumerate(items(value, place)))
 
 
-def parts(value: object, place: str, form: str) -> list[Any]:
+def fixed_list(value: object, place: str, form: str) -> list[Any]:
     """A list of as many entries as `form` shows."""
     found = items(value, place)
     if len(found) != len(form.split(",")):
@@ -116,7 +116,7 @@ def dual_from_dict(data: object, place: str) -> Dual:
         leaves = []
         for k, entry in enumerate(given.items("leaves")):
             here = f"{given.at('leaves')}[{k}]"
-            inside, outside, lines = parts(entry, here, "[inside, outside, multipliers]")
+            inside, outside, lines = fixed_list(entry, here, "[inside, outside, multipliers]")
             multipliers = tuple(wholes(line, here, 0) for line in items(lines, here))
             leaves.append(
                 LagrangianLeaf(wholes(inside, here, 0), wholes(outside, here, 0), multipliers)
@@ -145,7 +145,7 @@ def leaves_from_list(data: object, place: str) -> tuple[GroupLeaf, ...]:
     leaves = []
     for k, entry in enumerate(items(data, place)):
         here = f"{place}[{k}]"
-        chosen, banned, dual = parts(entry, here, "[chosen, banned, dual]")
+        chosen, banned, dual = fixed_list(entry, here, "[chosen, banned, dual]")
         leaves.append(
             GroupLeaf(
                 wholes(chosen, here, 0),

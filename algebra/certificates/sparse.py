@@ -47,7 +47,7 @@ def compact(data: Any) -> Any:
     return _sparse(data) if _is_large(data) else data
 
 
-def is_sparse(value: Any) -> bool:
+def has_sparse_form(value: Any) -> bool:
     """Whether a field has the sparse form, which `entries` checks."""
     return isinstance(value, Mapping) and "columns" in value
 
@@ -77,7 +77,7 @@ def entries(
     CheckFailed
         If the shape or the form is wrong, or `check` refuses an entry.
     """
-    if not is_sparse(value):
+    if not has_sparse_form(value):
         return _array(matrix_of(value, place, shape, check).ravel().tolist()).reshape(shape)
     fields = Fields(value, place)
     if fields.wholes("shape", 0) != shape:

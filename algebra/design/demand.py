@@ -193,7 +193,7 @@ class Demand:
             raise ArithmeticError("weights that must learn are dependent at a random point: a bug")
         return matroid.columns[:, :free]
 
-    def problem(self, p: int, number: int) -> CappedProblem:
+    def problem_at(self, p: int, number: int) -> CappedProblem:
         """The problem on the free weights at a point."""
         columns = self.columns(p, number)
         return CappedProblem(columns, p, self.all_groups(), self.costs, self.wanted)

@@ -17,7 +17,7 @@ from algebra.certificates.duals import (
     cells_to_list,
     dual_from_dict,
     dual_to_dict,
-    parts,
+    fixed_list,
     written,
 )
 from algebra.certificates.fields import cells, items, whole
@@ -99,7 +99,7 @@ def _counts_from_list(data: object, place: str) -> tuple[tuple[tuple[Cell, ...],
     counted = []
     for k, entry in enumerate(items(data, place)):
         here = f"{place}[{k}]"
-        part, roots = parts(entry, here, "[cells, roots]")
+        part, roots = fixed_list(entry, here, "[cells, roots]")
         counted.append((cells(part, here), whole(roots, here, 1)))
     return tuple(counted)
 

@@ -232,7 +232,7 @@ def _in_order(
 ) -> _CountedInOrder:  # fmt: skip
     """Count designs in order of cost, up to the best one known or the time limit."""
     fixed = demand.cost(sorted(demand.must))
-    problem = demand.problem(p, number)
+    problem = demand.problem_at(p, number)
     # The bound if nothing remains open: the cost of the last design enumerated.
     cost = Fraction(problem.floor, demand.unit) + fixed
     first_unknown: Fraction | None = None

@@ -127,7 +127,7 @@ class Neurons:
     """
 
     def __init__(self, demand: Demand, line: str, p: int, number: int) -> None:
-        self.demand, self.problem = demand, demand.problem(p, number)
+        self.demand, self.problem = demand, demand.problem_at(p, number)
         keys = [neuron_of(demand.network, cell, line) for cell in demand.free]
         self.names = list(dict.fromkeys(keys))
         place = {name: k for k, name in enumerate(self.names)}

@@ -155,7 +155,7 @@ def proof_of(demand: Demand, found: Design) -> DesignProof:
     )  # fmt: skip
 
 
-def read_proof(data: object) -> DesignProof:
+def read_design_proof(data: object) -> DesignProof:
     """Read a proof.
 
     Parameters

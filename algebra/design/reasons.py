@@ -42,10 +42,10 @@ def crossing_text(demand: Demand, found: Optimum) -> str:
     p, number = next(demand.points())
     for cap in demand.caps:
         alone = replace(demand, caps=(cap,))
-        short = common_basis(alone.problem(p, number))
+        short = common_basis(alone.problem_at(p, number))
         if isinstance(short, Shortage):
             return shortage_text(short, alone)
-    problem = demand.problem(p, number)
+    problem = demand.problem_at(p, number)
     kept = " and ".join(
         f"at most {plural(number, f'{number} weight')} in a {line}" for line, number in demand.caps
     )

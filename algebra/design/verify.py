@@ -63,7 +63,7 @@ from algebra.design.evidence import (
 )
 from algebra.design.neurons import neuron_bound, neuron_of
 from algebra.design.odd_counts import renamings
-from algebra.design.proof import DesignProof, read_proof
+from algebra.design.proof import DesignProof, read_design_proof
 from algebra.design.ranked import ranked_bases
 from algebra.design.result import allocation_of, fullest
 from algebra.design.spread import least_cap
@@ -123,7 +123,7 @@ def verify_design(
     goal = data.get("goal") if isinstance(data, Mapping) else None
     return checklist.run(
         f"{goal} design" if isinstance(goal, str) else "design",
-        lambda: _DesignChecker(read_proof(data), seed, timeout, fallback, checklist).run(),
+        lambda: _DesignChecker(read_design_proof(data), seed, timeout, fallback, checklist).run(),
     )
 
 
@@ -206,7 +206,7 @@ class _DesignChecker:
 
         def check(p: int, number: int) -> Fraction:
             with RefusedAt("evidence"):
-                bound = refutation.bound(more.problem(p, number))
+                bound = refutation.bound(more.problem_at(p, number))
             if bound is not None and bound <= units:
                 text = f"does not show that a rank of {more.equations} costs more than {budget}"
                 raise CheckFailed("evidence", text)
@@ -283,7 +283,7 @@ class _DesignChecker:
 
         def check(p: int, number: int) -> Fraction:
             with RefusedAt("evidence"):
-                bound = dual.bound(demand.problem(p, number))
+                bound = dual.bound(demand.problem_at(p, number))
             if bound is None or bound < units:
                 raise CheckFailed(
                     "evidence", "the dual solution does not prove this bound of the cost"
@@ -309,7 +309,7 @@ class _DesignChecker:
         )  # in the order of the file
 
         def check(p: int, at: int) -> Fraction:
-            problem = less.problem(p, at)
+            problem = less.problem_at(p, at)
             if refutation is None:
                 found = optimum(problem, seconds=max(0.1, time_left(self.timeout) / 2))
                 if found.elements is None and not found.is_infeasible:

@@ -58,6 +58,8 @@ _WIDE, _WIDTH = 500, 256
 _LONG = 1e9
 # Entries handled at a time, so that intermediate arrays stay in the processor's cache.
 _BLOCK = 1 << 15
+# Odd constants of 64 bits that mix the bits of products (the generator splitmix64).
+SPLITMIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 # Up to this number, inverses are computed one by one.
 _FEW_INVERSES = 256
 

@@ -64,7 +64,7 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations
-from algebra.ranks.budgets.lines import sentences
+from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import (
@@ -380,7 +380,7 @@ def _violated(allocation: Allocation) -> tuple[str, ...]:
     """Budgets that are exceeded, in words; omitted if time is up."""
     try:
         known = allocation.network.has_limits
-        return sentences(budget_violations(allocation)) if known else ()
+        return budget_sentences(budget_violations(allocation)) if known else ()
     except OutOfTime:
         return ()
 

@@ -180,12 +180,12 @@ def _weights(core: CoreSystem, points: Parametrization) -> tuple[fmpz_poly, ...]
     return None if weights is None else tuple(map(field.minimal_polynomial, weights))
 
 
-def text_of(polynomial: fmpz_poly) -> str:
+def polynomial_text(polynomial: fmpz_poly) -> str:
     """A polynomial in x, in SymPy's notation.
 
     Examples
     --------
-    >>> text_of(fmpz_poly([97, -114, 40])), text_of(fmpz_poly([0, -1, 0, 1]))
+    >>> polynomial_text(fmpz_poly([97, -114, 40])), polynomial_text(fmpz_poly([0, -1, 0, 1]))
     ('40*x**2 - 114*x + 97', 'x**3 - x')
     """
     parts = []

@@ -62,7 +62,7 @@ class Tree:
                 raise DualError("a leaf names an element that does not exist")
             if [len(lines) for lines in leaf.multipliers] != shape:
                 raise DualError("a leaf has not one multiplier for each line under a cap")
-        if not covers([(frozenset(a.inside), frozenset(a.outside)) for a in self.leaves]):
+        if not conditions_cover([(frozenset(a.inside), frozenset(a.outside)) for a in self.leaves]):
             raise DualError("the leaves of a tree do not cover all sets")
         least: int | None = None
         for leaf in self.leaves:
@@ -195,7 +195,7 @@ def _branching_element(
     return int(left[0]) if len(left) else None
 
 
-def covers(parts: list[tuple[frozenset[int], frozenset[int]]]) -> bool:
+def conditions_cover(parts: list[tuple[frozenset[int], frozenset[int]]]) -> bool:
     """Whether every set satisfies one of the conditions (included, excluded) of a tree's leaves.
 
     The element of the root's branch is in the conditions of all leaves; without

@@ -21,7 +21,7 @@ import numpy as np
 
 from algebra.linalg import modular
 from algebra.linalg.modular import Residues, matmul, modular_echelon
-from algebra.matroids.branch_and_bound import covers
+from algebra.matroids.branch_and_bound import conditions_cover
 from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.linear import LinearMatroid
 from algebra.time_limits import OutOfTime, check_time
@@ -360,7 +360,7 @@ def least_rating(
     if any(start & set(leaf.banned) for leaf in leaves):
         raise DualError("a leaf bans a group that must be there")
     conditions = [(frozenset(leaf.chosen) - start, frozenset(leaf.banned)) for leaf in leaves]
-    if not covers(conditions):
+    if not conditions_cover(conditions):
         raise DualError("the leaves of the search do not cover all sets of groups")
     full = [GroupLeaf(tuple({*leaf.chosen, *start}), leaf.banned, leaf.dual) for leaf in leaves]
     return min((found for leaf in full if (found := bound(leaf)) is not None), default=None)

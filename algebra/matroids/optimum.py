@@ -58,7 +58,7 @@ class OverPoints(Protocol):
         """Bound on the probability that the best basis is missed at a point."""
         ...
 
-    def problem(self, p: int, number: int) -> CappedProblem:
+    def problem_at(self, p: int, number: int) -> CappedProblem:
         """The problem at a point."""
         ...
 
@@ -94,7 +94,7 @@ def optimum_over_points(
             break
         points.append((p, number))
         error *= problems.point_error
-        problem = problems.problem(p, number)
+        problem = problems.problem_at(p, number)
         if best is not None:
             now = best.dual.bound(problem)
             if now is None or (best.bound is not None and now >= best.bound):

@@ -33,7 +33,7 @@ import numpy as np
 
 from algebra.declarations import Keyword
 from algebra.errors import InputError, shown
-from algebra.linalg.modular import times
+from algebra.linalg.modular import SPLITMIX, times
 from algebra.linalg.rational import exact_number
 
 LINEAR = "linear"
@@ -43,9 +43,6 @@ AX = "Ax–Schanuel: values at different sums are algebraically independent"
 # A larger degree is taken for a typing error.
 _LARGEST_DEGREE = 32
 _LARGEST_COEFFICIENT = 10**12
-
-# Different values get different odd constants of 64 bits (those of splitmix64).
-_STEPS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
@@ -329,7 +326,7 @@ def _root_of_pi(a: Any) -> Any:
 
 def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarray:
     """Pseudorandom residues that are functions of pre-activation, unit and seed."""
-    first, second, third = (np.uint64(step) for step in _STEPS)
+    first, second, third = (np.uint64(step) for step in SPLITMIX)
     with np.errstate(over="ignore"):
         mixed = np.full(a.shape, seed & (2**64 - 1), np.uint64)
         for part in (units, a.astype(np.uint64)):

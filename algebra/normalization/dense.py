@@ -17,7 +17,7 @@ from algebra.linalg.rational import Rationals
 _ROOT_BITS = 20
 
 
-def rationals(value: Any, name: str, dimensions: int = 2) -> Rationals:
+def rational_array(value: Any, name: str, dimensions: int = 2) -> Rationals:
     """An array as exact rationals; doubles are converted exactly.
 
     Raises
@@ -79,7 +79,7 @@ class DenseNet:
         """A target from arrays; shifts are 0 by default."""
         if not len(weights):
             raise InputError("`weights` is empty: a target has at least one layer")
-        matrices = tuple(rationals(W, f"W{k}") for k, W in enumerate(weights, 1))
+        matrices = tuple(rational_array(W, f"W{k}") for k, W in enumerate(weights, 1))
         for k in range(1, len(matrices)):
             if matrices[k].shape[1] != matrices[k - 1].shape[0]:
                 raise InputError(
@@ -90,7 +90,7 @@ class DenseNet:
             shifts = [np.array([fmpq(0)] * len(W), dtype=object) for W in matrices]
         if len(shifts) != len(matrices):
             raise InputError(f"the target has {len(matrices)} layers but {len(shifts)} shifts")
-        vectors = tuple(rationals(b, f"b{k}", 1) for k, b in enumerate(shifts, 1))
+        vectors = tuple(rational_array(b, f"b{k}", 1) for k, b in enumerate(shifts, 1))
         for k, (W, b) in enumerate(zip(matrices, vectors, strict=True), 1):
             if len(W) != len(b):
                 raise InputError(f"the target's W{k} has {len(W)} rows, b{k} {len(b)} entries")

@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import Unrealized
-from algebra.normalization.dense import DenseNet, HiddenUnits, rationals
+from algebra.normalization.dense import DenseNet, HiddenUnits, rational_array
 from algebra.normalization.hidden_scales import (
     IMPOSSIBLE,
     IRRATIONAL,
@@ -94,7 +94,7 @@ def align(
     NotRealized
         Its status tells whether this is proved.
     """
-    weights = [rationals(W, f"W{k}") for k, W in enumerate(frozen, 1)]
+    weights = [rational_array(W, f"W{k}") for k, W in enumerate(frozen, 1)]
     search = _OrderSearch(target, weights, seed)
     accepted = (RATIONAL,) if rational else (RATIONAL, IRRATIONAL)
     identity = tuple(range(target.weights[0].shape[1]))

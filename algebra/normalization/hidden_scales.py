@@ -200,9 +200,9 @@ def find_hidden_scales(
     Examples
     --------
     >>> import numpy as np
-    >>> from algebra.normalization.dense import rationals
-    >>> W2, W1 = rationals([[1, 1], [2, -1]], "W2"), rationals([[1, 2], [3, 1]], "W1")
-    >>> target = rationals([[0.5, 0.1875], [-0.125, 0.1875]], "target")
+    >>> from algebra.normalization.dense import rational_array
+    >>> W2, W1 = rational_array([[1, 1], [2, -1]], "W2"), rational_array([[1, 2], [3, 1]], "W1")
+    >>> target = rational_array([[0.5, 0.1875], [-0.125, 0.1875]], "target")
     >>> found = find_hidden_scales(W2, W1, target)
     >>> found.status, found.epsilon, found.complex
     ('rational', (1, 2), 2)

@@ -49,7 +49,7 @@ from flint import fmpq
 
 from algebra.errors import InputError, Unrealized, shown
 from algebra.linalg.rational import Rationals, rational_rank
-from algebra.normalization.dense import DenseNet, NormalizedNet, norm_bound, rationals
+from algebra.normalization.dense import DenseNet, NormalizedNet, norm_bound, rational_array
 from algebra.normalization.hidden_orders import NotRealized, align
 from algebra.normalization.hidden_scales import NOT_FOUND
 from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
@@ -78,7 +78,7 @@ class NarrowLayer:
 
     def holds(self, target: DenseNet, width: int, radius: Any = 1) -> bool:
         """Whether it is a proof for a block with this number of hidden units."""
-        bound = rationals([radius], "radius", 1)[0]
+        bound = rational_array([radius], "radius", 1)[0]
         if not sum((x * x for x in self.point), fmpq(0)) < bound * bound:
             return False
         return _jacobian_rank(target, self.point) == self.rank > width
@@ -172,13 +172,13 @@ def reconstruct(
     >>> f.scales[0].tolist(), proves(f, g)
     ([-3, -1, 4, -1], True)
     """
-    weights = tuple(rationals(W, f"W{k}") for k, W in enumerate(frozen, 1))
+    weights = tuple(rational_array(W, f"W{k}") for k, W in enumerate(frozen, 1))
     if len(weights) != 2 * len(target.weights):
         raise InputError(
             f"the frozen network has {len(weights)} layers; a target of depth "
             f"{len(target.weights)} needs {2 * len(target.weights)}"
         )
-    bound = rationals([radius], "radius", 1)[0]
+    bound = rational_array([radius], "radius", 1)[0]
     if not bound > 0:
         raise InputError(f"`radius` ({shown(radius)}) must be positive")
     try:

@@ -25,7 +25,7 @@ from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError, Unrealized
 from algebra.linalg.rational import Rationals, column, rational_echelon, rational_matrix
-from algebra.normalization.dense import rationals, size_text
+from algebra.normalization.dense import rational_array, size_text
 from algebra.normalization.khatri_rao import khatri_rao
 
 # Number of combinations of null vectors that are tried to avoid scales 0.
@@ -54,7 +54,9 @@ class Obstruction:
 
     def holds(self, W2: Any, W1: Any, target: Any) -> bool:
         """Whether it is a proof, by exact products."""
-        W2, W1, target = (rationals(v, n) for v, n in ((W2, "W2"), (W1, "W1"), (target, "target")))
+        W2, W1, target = (
+            rational_array(v, n) for v, n in ((W2, "W2"), (W1, "W1"), (target, "target"))
+        )
         y = np.array(self.vector, dtype=object)
         if any(entry != 0 for entry in y @ khatri_rao(W2, W1.T)):
             return False
@@ -194,8 +196,8 @@ def solve_both_scales(
 
 
 def _block(W2: Any, W1: Any, target: Any, layer: int) -> tuple[Rationals, Rationals, Rationals]:
-    W2, W1 = rationals(W2, f"W{2 * layer}"), rationals(W1, f"W{2 * layer - 1}")
-    target = rationals(target, f"target W{layer}")
+    W2, W1 = rational_array(W2, f"W{2 * layer}"), rational_array(W1, f"W{2 * layer - 1}")
+    target = rational_array(target, f"target W{layer}")
     wanted = (target.shape[0], W1.shape[0]), (W2.shape[1], target.shape[1])
     if (W2.shape, W1.shape) != wanted:
         raise InputError(

@@ -40,7 +40,7 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import Rationals, column, rational_matrix, rational_solution
-from algebra.normalization.dense import norm_bound, rationals
+from algebra.normalization.dense import norm_bound, rational_array
 from algebra.normalization.khatri_rao import khatri_rao
 
 
@@ -65,9 +65,9 @@ class SkipBlock:
     @classmethod
     def of(cls, mixing: Sequence[Any], feeding: Sequence[Any], output: Any) -> SkipBlock:
         """From arrays, with their sizes checked."""
-        V = rationals(output, "V")
-        W = tuple(rationals(matrix, f"W{i}") for i, matrix in enumerate(mixing, 1))
-        A = tuple(rationals(matrix, f"A{i}") for i, matrix in enumerate(feeding, 1))
+        V = rational_array(output, "V")
+        W = tuple(rational_array(matrix, f"W{i}") for i, matrix in enumerate(mixing, 1))
+        A = tuple(rational_array(matrix, f"A{i}") for i, matrix in enumerate(feeding, 1))
         if not W or len(W) != len(A):
             raise InputError(f"`mixing` has {len(W)} matrices, `feeding` {len(A)}: one each")
         width, k = V.shape[1], A[0].shape[1]
@@ -157,8 +157,8 @@ def realize_by_depth(
         If sizes do not fit, or a system is singular (with probability 0, except for targets with a
         block of zeros).
     """
-    goal, b = rationals(target, "target"), rationals(shift, "shift", 1)
-    R = rationals([radius], "radius", 1)[0]
+    goal, b = rational_array(target, "target"), rational_array(shift, "shift", 1)
+    R = rational_array([radius], "radius", 1)[0]
     d, q = goal.shape
     k, s = block.k, block.steps
     if block.output.shape != (d, d * k) or s != -(-q // k) or len(b) != d:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import modular_rank, random_prime
-from algebra.normalization.dense import rationals
+from algebra.normalization.dense import rational_array
 from algebra.normalization.khatri_rao import khatri_rao
 
 _PRIMES = 3
@@ -34,7 +34,7 @@ def residues(matrix: Any, p: int, name: str = "matrix") -> np.ndarray:
     ZeroDivisionError
         If p divides a denominator.
     """
-    array = rationals(matrix, name)
+    array = rational_array(matrix, name)
     out = np.empty(array.shape, np.int64)
     for index, entry in np.ndenumerate(array):
         denominator = int(entry.q) % p

@@ -372,7 +372,7 @@ def edges_of_matrix(
 
 def _entries(entries: Any) -> Iterable[tuple[int, int, str]]:
     """Row, column and text of each entry that may differ from 0."""
-    if is_sparse(entries):
+    if is_sparse_matrix(entries):
         entries = entries.tocoo()
         rows, columns, values = entries.coords[0], entries.coords[1], entries.data
     elif isinstance(entries, np.ndarray):
@@ -414,7 +414,7 @@ def given_mask(value: Any, matrix: str, names: Names) -> Any:
         except InputError as error:
             hint = "" if names else ': give Problem(…, names={"neurons": […]})'
             raise InputError(f"{error}{hint if value.nodes else ''}") from None
-    if is_sparse(value):
+    if is_sparse_matrix(value):
         shape = names.network.shapes[matrix]
         if value.shape != shape:
             size = "×".join(map(str, value.shape))
@@ -428,7 +428,7 @@ def is_graph(value: Any) -> bool:
     return callable(getattr(value, "is_directed", None)) and hasattr(value, "edges")
 
 
-def is_sparse(value: Any) -> bool:
+def is_sparse_matrix(value: Any) -> bool:
     """Whether a value has the interface of a SciPy sparse matrix."""
     return callable(getattr(value, "tocoo", None))
 

@@ -40,7 +40,7 @@ from algebra.declarations import declared, read_declared, read_keys, read_tables
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
-from algebra.problems.edges import Edges, given_mask, is_sparse
+from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
 from algebra.problems.learning import Types
@@ -58,11 +58,11 @@ from algebra.problems.tables import (
     NAME_FORMATS,
     EdgesTable,
     Rows,
-    number,
+    decimal_of,
     path_text,
     read_edges,
+    read_matrix_file,
     read_names,
-    read_table,
     read_types,
 )
 from algebra.problems.updates import GROUPS, Gain, Tied, Update, read_update
@@ -164,7 +164,7 @@ def _units_signs(value: Any, name: str, units: str, names: Names, folder: Path |
 
 def _sign_word(cell: Any) -> Any:
     """A sign as an integer if it is one; other words are returned unchanged and refused later."""
-    found = number(str(cell))
+    found = decimal_of(str(cell))
     return int(found) if found in (-1, 0, 1) else str(cell)
 
 
@@ -225,7 +225,7 @@ def _numbers_file(
         if isinstance(found, Rows):
             found = found.arranged(names, matrix)
             return [[_sign_word(c) if column == "sign" else c for c in row] for row in found]
-    return found.toarray() if is_sparse(found) else found
+    return found.toarray() if is_sparse_matrix(found) else found
 
 
 def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple[Types, bool]:
@@ -440,13 +440,13 @@ def _plain(value: Any) -> Any:
 
 def _mask(value: Any, names: Names, name: str, table: str) -> Any:
     """The mask of a matrix from a file's contents; anything else is returned unchanged."""
-    if not isinstance(value, (Edges, Rows)) and not is_sparse(value):
+    if not isinstance(value, (Edges, Rows)) and not is_sparse_matrix(value):
         return value
     names.network.shape_of(name, f"{table}.{one_line(name)}: ")
     with ErrorsAt(f"{table}.{name}"):
         if not isinstance(value, Rows):
             return given_mask(value, name, names)
-        if not any(number(cell) is not None for row in value for cell in row):
+        if not any(decimal_of(cell) is not None for row in value for cell in row):
             raise InputError(
                 f"its first row ({shown(','.join(value[0]))}) is no header that says `pre` and "
                 "`post`, and there are no numbers: begin an edge list with pre,post"
@@ -493,7 +493,7 @@ def _matrix_file(
 ) -> Any:
     path = _file(text, name, folder, what)
     with ErrorsAt(f"`{name}`"):
-        found = read_table(path)
+        found = read_matrix_file(path)
         if isinstance(found, Rows) and entry is not _entry:
             return [[entry(cell) for cell in row] for row in found]
         return found
@@ -525,10 +525,10 @@ def _edges(value: Mapping[str, Any], name: str, folder: Path | None) -> Edges:
 
 def _entry(cell: str) -> Any:
     # A word is returned unchanged, so that the check of the mask can quote it.
-    text, found = cell.strip(), number(cell)
+    text, found = cell.strip(), decimal_of(cell)
     return int(found) if found in (0, 1) else text
 
 
 def _number(cell: str) -> Any:
-    found = number(cell)
+    found = decimal_of(cell)
     return cell if found is None or found.is_nan() else found

@@ -174,7 +174,7 @@ EdgesFile = Annotated[
 ]
 
 
-def read_table(path: Path) -> Any:
+def read_matrix_file(path: Path) -> Any:
     """The contents of a file.
 
     Returns
@@ -231,7 +231,7 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
     path = Path(path)
     if path.suffix not in FORMATS:
         raise InputError(f"{path_text(path)}: its ending must be one of " + ", ".join(FORMATS))
-    found = read_table(path)
+    found = read_matrix_file(path)
     with ErrorsAt(path_text(path)):
         if not isinstance(found, Edges):
             sides = (found.row_names, found.column_names) if isinstance(found, Rows) else ()
@@ -436,12 +436,12 @@ class _Table:
         return edges_of_lines(header, zip(self.places[1:], self.rows[1:], strict=True))
 
 
-def number(text: str) -> Decimal | None:
+def decimal_of(text: str) -> Decimal | None:
     """The decimal number of a cell, exactly; None if there is none.
 
     Examples
     --------
-    >>> number(" 1e-3 "), number("W")
+    >>> decimal_of(" 1e-3 "), decimal_of("W")
     (Decimal('0.001'), None)
     """
     try:
@@ -453,4 +453,4 @@ def number(text: str) -> Decimal | None:
 
 def _is_number(text: str) -> bool:
     top, _, bottom = text.partition("/")
-    return number(top) is not None and number(bottom or "1") is not None
+    return decimal_of(top) is not None and decimal_of(bottom or "1") is not None

@@ -48,8 +48,8 @@ from algebra.programs.generic import (
     Exactness,
     Model,
     argued,
-    draw,
     independent_rows,
+    random_program_point,
 )
 from algebra.programs.jacobian import ProgramCell
 from algebra.programs.program import Program
@@ -451,7 +451,7 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     samples = m or min(size // d + 2, most)
     while True:
         check_time()
-        point = draw(model, samples, f"capacity/{seed}")
+        point = random_program_point(model, samples, f"capacity/{seed}")
         columns = Columns(model, point, samples, subset.names)
         rng = random.Random(f"capacity/{seed}")
         J = _subset_columns(columns, subset, rng)
@@ -464,7 +464,7 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
             full = sum(1 for k, value in enumerate(ranks) if value == (k + 1) * d)
             error = _deficit_error(model, subset, ranks)
             if error and not point.is_free:
-                free = draw(model, samples, f"capacity/{seed}/free", strict=False)
+                free = random_program_point(model, samples, f"capacity/{seed}/free", strict=False)
                 J = _subset_columns(Columns(model, free, samples, subset.names), subset, rng)
                 if _growth(independent_rows(J, free.p), samples, d) != ranks:
                     error = None
@@ -526,7 +526,7 @@ def _low_rank_columns(columns: Columns, name: str, k: int, rng: random.Random) -
 
 def _growth_of_all(model: Model, names: Sequence[str], m: int, seed: int) -> list[int]:
     """Ranks of 1, …, m samples with respect to all parameters."""
-    d, point = model.outputs, draw(model, m, f"capacity/{seed}/all")
+    d, point = model.outputs, random_program_point(model, m, f"capacity/{seed}/all")
     columns = Columns(model, point, m, names)
     rng = random.Random(f"capacity/{seed}/all")
     cells = [cell for name in names for cell in cells_of(model, name)]
@@ -557,7 +557,7 @@ def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tup
     size = subset.learnable(model.program)
     if subset.low_rank or found == size or size > MOST_EXPLAINED:
         return ()
-    point = draw(model, m, f"capacity/{seed}")
+    point = random_program_point(model, m, f"capacity/{seed}")
     columns = Columns(model, point, m, subset.names)
     cells = [cell for name in subset.weights for cell in cells_of(model, name)]
     J = columns.of(cells)

@@ -66,12 +66,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, inverses, times
+from algebra.linalg.modular import SPLITMIX, Residues, inverses, times
 from algebra.programs.program import Node, Program
 from algebra.programs.residues import ModularArithmetic, NoResidues
 
-# Odd constants of 64 bits (splitmix64).
-_STEPS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 EXPONENTIAL = ("exp", "tanh", "sigmoid", "softplus")
 KNOWN = (*EXPONENTIAL, "erf")
 
@@ -106,8 +104,8 @@ class Formal:
 
     def hashed(self, a: Residues, which: int) -> Residues:
         """Pseudorandom nonzero residues, a function of `a`."""
-        h = a.astype(np.uint64) + np.uint64((self.seed * 8 + which) * _STEPS[0] % 2**64)
-        for shift, step in ((30, _STEPS[1]), (27, _STEPS[2])):
+        h = a.astype(np.uint64) + np.uint64((self.seed * 8 + which) * SPLITMIX[0] % 2**64)
+        for shift, step in ((30, SPLITMIX[1]), (27, SPLITMIX[2])):
             h = (h ^ (h >> np.uint64(shift))) * np.uint64(step)
         h ^= h >> np.uint64(31)
         return (h % np.uint64(self.p - 1)).astype(np.int64) + 1

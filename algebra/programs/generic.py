@@ -1,8 +1,8 @@
 r"""Generic ranks of programs at random points over GF(p).
 
-`draw` draws a point: weights (random, or those of a file), samples, and formal values
-(`algebra.programs.formal`, with the proof of which ranks are exact).  `argued` says whether ranks
-at such points are exact or upper bounds.
+`random_program_point` draws a point: weights (random, or those of a file), samples, and formal
+values (`algebra.programs.formal`, with the proof of which ranks are exact).  `argued` says whether
+ranks at such points are exact or upper bounds.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def point_prime(rng: random.Random) -> int:
             return p
 
 
-def draw(model: Model, m: int, seed: str, strict: bool = True) -> ProgramPoint:
+def random_program_point(model: Model, m: int, seed: str, strict: bool = True) -> ProgramPoint:
     """A random point with m samples.
 
     Parameters
@@ -349,7 +349,9 @@ def argued(model: Model, seed: str) -> Exactness:
         return Exactness(False, f"{piece}upper bounds: erf has formal slopes")
     parts = []
     if "root" in functions:
-        if not draw(model, 2, seed).has_roots or not roots_are_independent(model, seed):
+        if not random_program_point(model, 2, seed).has_roots or not roots_are_independent(
+            model, seed
+        ):
             return Exactness(False, f"{piece}upper bounds: square roots are formal values")
         parts.append("square roots exist at the points, independent of each other")
     if functions & set(EXPONENTIAL):

@@ -133,7 +133,7 @@ def elements_of(
     return tuple(numbers), owners
 
 
-def kinds_of(network: Network) -> tuple[str, ...]:
+def available_kinds(network: Network) -> tuple[str, ...]:
     """The kinds of elements that a network has."""
     found = []
     for name, kind in ELEMENT_KINDS.items():

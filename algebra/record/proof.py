@@ -76,7 +76,7 @@ class RecordingProof:
         )  # fmt: skip
 
 
-def read_proof(data: object) -> RecordingProof:
+def read_recording_proof(data: object) -> RecordingProof:
     """Read a proof file.
 
     Parameters

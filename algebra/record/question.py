@@ -266,7 +266,7 @@ class RecordingQuestion:
             groups.sole,
         )
 
-    def problem(self, p: int, number: int) -> CappedProblem:
+    def problem_at(self, p: int, number: int) -> CappedProblem:
         """The capped problem of single rows at a point, the required rows contracted.
 
         Elements are numbered as `free`.

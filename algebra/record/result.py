@@ -29,7 +29,7 @@ from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.parametrized import by_updates
-from algebra.record.elements import Recordable, kinds_of, title
+from algebra.record.elements import Recordable, available_kinds, title
 from algebra.record.question import RecordingQuestion
 from algebra.results import Result, named
 
@@ -281,7 +281,7 @@ class Recording(Result):
             open_.append("the values of the free weights")
             decided_by = "other elements recorded, more samples, or fewer learnable weights"
             for kind in ("units", "times"):
-                if kind in kinds_of(network) and kind not in kinds:
+                if kind in available_kinds(network) and kind not in kinds:
                     steps.append(step("record", f"with {kind} as well", what=(*kinds, kind)))
         if self.is_optimal and self.cost:
             known.append(

@@ -44,7 +44,7 @@ from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound
 from algebra.networks.base import Point
 from algebra.record.blocks import direction_of, groups_at
-from algebra.record.proof import RecordingProof, read_proof
+from algebra.record.proof import RecordingProof, read_recording_proof
 from algebra.record.question import RecordingQuestion
 from algebra.record.result import EntryEvidence, GroupEvidence, bound_text
 from algebra.time_limits import check_time
@@ -82,7 +82,7 @@ def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
     True
     """
     checklist = Checklist()
-    return checklist.run(VERDICT, lambda: _check(read_proof(data), checklist, seed))
+    return checklist.run(VERDICT, lambda: _check(read_recording_proof(data), checklist, seed))
 
 
 def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
@@ -190,5 +190,5 @@ def _bound_at(
         found = spanning_bound(problem, proof.evidence.leaves, enough)
         return None if found is None else Fraction(found, question.unit)
     assert isinstance(proof.evidence, EntryEvidence)
-    units = proof.evidence.dual.bound(question.problem(p, number))
+    units = proof.evidence.dual.bound(question.problem_at(p, number))
     return None if units is None else Fraction(units, question.unit) + question.cost(question.must)

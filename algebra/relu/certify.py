@@ -22,7 +22,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
-from algebra.ranks.budgets.lines import sentences
+from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import network_rank
 from algebra.relu.patterns import sample_pattern_ranks
 from algebra.theorems.statements import what_theorems_say
@@ -81,7 +81,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         rank=bound,
         prime=whole.p,
         error_bound=Fraction(0),
-        reasons=sentences(budget_violations(allocation)) if certain else (),
+        reasons=budget_sentences(budget_violations(allocation)) if certain else (),
         notes=(*notes, everywhere),
         tried=() if certain or instance is not None else tuple(tried),
         evidence=evidence,

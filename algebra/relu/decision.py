@@ -57,7 +57,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.constraints import Interval
 from algebra.relu.arrangement import Refuter, arrangement_size
 from algebra.relu.equations import ReluSystem, relu_system
-from algebra.relu.leaves import Leaf, covers, is_refuted
+from algebra.relu.leaves import Leaf, is_refuted, leaves_cover
 
 FORMAT, VERSIONS = "matchprob relu decision", (1, 2)
 MATCH, NO_MATCH = "match", "no match"
@@ -146,7 +146,7 @@ class Decision:
     @property
     def is_covered(self) -> bool:
         """Whether the leaves cover every activation pattern exactly once."""
-        return covers([leaf.fixed for leaf in self.leaves])
+        return leaves_cover([leaf.fixed for leaf in self.leaves])
 
     @property
     def labels_are_the_teachers(self) -> bool | None:

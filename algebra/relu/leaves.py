@@ -37,14 +37,14 @@ class Leaf:
     lam: np.ndarray | None = None
 
 
-def covers(leaves: Sequence[np.ndarray]) -> bool:
+def leaves_cover(leaves: Sequence[np.ndarray]) -> bool:
     """Whether sets of fixings cover every activation pattern exactly once.
 
     Examples
     --------
-    >>> covers([np.array([[1, 0]]), np.array([[2, 1]]), np.array([[2, 2]])])
+    >>> leaves_cover([np.array([[1, 0]]), np.array([[2, 1]]), np.array([[2, 2]])])
     True
-    >>> covers([np.array([[1, 0]]), np.array([[2, 1]])])
+    >>> leaves_cover([np.array([[1, 0]]), np.array([[2, 1]])])
     False
     """
     if not leaves:
@@ -77,6 +77,6 @@ def is_refuted(refuter: Refuter, leaf: Leaf) -> bool:
 def refutes(system: ReluSystem, leaves: tuple[Leaf, ...]) -> bool:
     """Whether the leaves prove that the instance has no match."""
     refuter = Refuter(system)
-    return covers([leaf.fixed for leaf in leaves]) and all(
+    return leaves_cover([leaf.fixed for leaf in leaves]) and all(
         is_refuted(refuter, leaf) for leaf in leaves
     )

@@ -29,7 +29,7 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
-from algebra.results import Result, columns_of, named
+from algebra.results import Result, attribute_columns, named
 from algebra.time_limits import OutOfTime, check_time
 
 # Largest number of allocations that are enumerated.
@@ -127,7 +127,7 @@ class Atlas(Result):
         """One row for each orbit."""
         return {
             "cells": [" ".join(f"{n}[{i},{j}]" for n, i, j in e.cells) for e in self.entries],
-            **columns_of(self.entries, "orbit", "verdict", "rule", "rank"),
+            **attribute_columns(self.entries, "orbit", "verdict", "rule", "rank"),
             "generic_root_count": [e.root_count for e in self.entries],
         }
 

@@ -34,7 +34,7 @@ from algebra.ranks.generic_rank import (
     prime_bits,
 )
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
-from algebra.results import Result, columns_of, named
+from algebra.results import Result, attribute_columns, named
 from algebra.theorems.corrected import CORRECTED
 from algebra.theorems.statements import THEOREMS, VERDICT_OF_CODE, Theorem
 from algebra.time_limits import OutOfTime, check_time, unlimited
@@ -151,7 +151,10 @@ class AuditResult(Result):
     def columns(self) -> dict[str, list[Any]]:
         """One row for each theorem."""
         names = ("theorem", "checked", "agree", "silent", *_WRONG)
-        return {"matrix": [self.matrix for _ in self.theorems], **columns_of(self.theorems, *names)}
+        return {
+            "matrix": [self.matrix for _ in self.theorems],
+            **attribute_columns(self.theorems, *names),
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob audit``."""

@@ -16,8 +16,8 @@ from algebra.problems.allocation import Allocation, cells_data, mask_pictures
 from algebra.problems.names import Names
 from algebra.problems.schema import MEANINGS
 from algebra.ranks.budgets.cover import rank_bound
-from algebra.ranks.budgets.lines import Budget, Violation, sentences
-from algebra.results import Result, columns_of, named
+from algebra.ranks.budgets.lines import Budget, Violation, budget_sentences
+from algebra.results import Result, attribute_columns, named
 from algebra.systems.core import Core
 from algebra.systems.elimination import eliminate
 from algebra.systems.forms import DIRECT, preferred_forms, unknown_count
@@ -224,7 +224,7 @@ class Inspection(Result):
     def columns(self) -> dict[str, list[Any]]:
         """One row for each form."""
         names = ("form", "equations", "unknowns", "core_equations", "core_unknowns")
-        return columns_of(self.forms, *names, "core_degree", "bezout", "consistent")
+        return attribute_columns(self.forms, *names, "core_degree", "bezout", "consistent")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
@@ -298,7 +298,7 @@ def _violations(found: Inspection) -> list[Part]:
     if not found.violations:
         return []
     title = Paragraph("More weights than equations", "bad")
-    return [title, *(Paragraph(f"  {text}") for text in sentences(found.violations))]
+    return [title, *(Paragraph(f"  {text}") for text in budget_sentences(found.violations))]
 
 
 def _form(form: FormReport) -> tuple[Part, ...]:
@@ -430,7 +430,7 @@ def _wasted(found: Inspection) -> Explanation:
     limit, labels = rank_bound(allocation), allocation.network.label_dimension_bound
     known = (
         "Counting shows that some of the learnable weights are redundant:",
-        *(f"  {text}" for text in sentences(found.violations)[:_FIRST_VIOLATIONS]),
+        *(f"  {text}" for text in budget_sentences(found.violations)[:_FIRST_VIOLATIONS]),
         f"Together they change the labels in at most {limit} independent directions; a match needs "
         f"{labels}, if the labels' equations are independent.",
     )

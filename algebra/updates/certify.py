@@ -47,7 +47,13 @@ from algebra.ranks.parametrized import by_parameters, learning_rank
 from algebra.systems.root_count import RootCountError
 from algebra.systems.update_roots import update_root_count
 from algebra.time_limits import Limits, OutOfTime, within
-from algebra.updates.equivalent import as_plain, cells_instead, need_jacobian, parts, with_cells
+from algebra.updates.equivalent import (
+    as_plain,
+    cells_instead,
+    need_jacobian,
+    problems_of_cells,
+    with_cells,
+)
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
 
@@ -162,7 +168,7 @@ class _UpdateCertifier(OnRanks):
         """Maximal cells within reach, and a list of what was tried."""
         limits = self.effort.limits
         count = reached = 0
-        for part in parts(self.problem):
+        for part in problems_of_cells(self.problem):
             count += 1
             support, rank = part.support, self.whole.rank
             with suppress(OutOfTime):

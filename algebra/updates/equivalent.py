@@ -70,7 +70,7 @@ def cells_instead(problem: Problem) -> dict[str, np.ndarray]:
     return found
 
 
-def parts(problem: Problem) -> Iterator[Problem]:
+def problems_of_cells(problem: Problem) -> Iterator[Problem]:
     """Problems of cells whose values the updates take: see the module."""
     network, support = problem.network, problem.support
     low = [name for name, update in problem.updates.items() if isinstance(update, LowRank)]

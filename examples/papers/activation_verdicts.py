@@ -18,7 +18,7 @@ from algebra.theorems.statements import MINIMAL, what_theorems_say
 from algebra.time_limits import check_time
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.panels import FigureLayout
-from matchprob.figures.tables import Row, Tables, groups, number, report
+from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.intervals import proportion_interval
@@ -76,7 +76,7 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
     width = 0.8 / max(len(kinds), 1)
     for k, (colour, (name, own)) in enumerate(zip(_COLOURS, kinds.items(), strict=False)):
         at = [nets.index(row["net"]) + (k - (len(kinds) - 1) / 2) * width for row in own]
-        shares = [number(row, "share") for row in own]
+        shares = [cell_number(row, "share") for row in own]
         axes.bar(at, shares, width * 0.9, label=name, color=colour)
         for x, row in zip(at, own, strict=True):
             # Where all allocations were looked at there is no interval.
@@ -139,4 +139,4 @@ def activations(run: Run) -> Numbers:
         + ".",
     ]
     title = "Which verdicts carry over: linear against tanh, cube, square"
-    return Numbers(rows, report(title, lines, rows))
+    return Numbers(rows, markdown_report(title, lines, rows))

@@ -25,7 +25,7 @@ from matplotlib.lines import Line2D
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.experiments import compute
 from matchprob.figures.panels import FigureLayout
-from matchprob.figures.tables import Row, Tables, groups, number, report
+from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.io.progress import counter
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
@@ -40,15 +40,15 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
     rows = tables[""]
     sizes = groups([row for row in rows if row["trials"]], "weights")
     for colour, (weights, done) in zip(SERIES, sizes.items(), strict=False):
-        xs = [number(row, "rows") for row in done]
-        shares = [number(row, "matched") / number(row, "trials") for row in done]
-        lows = [share - number(row, "low") for share, row in zip(shares, done, strict=True)]
+        xs = [cell_number(row, "rows") for row in done]
+        shares = [cell_number(row, "matched") / cell_number(row, "trials") for row in done]
+        lows = [share - cell_number(row, "low") for share, row in zip(shares, done, strict=True)]
         axes.errorbar(xs, shares, [lows, [0.0] * len(lows)], color=colour, capsize=2, lw=0.8)
         label = f"r = {weights}"
         axes.plot(xs, shares, "^-", color=colour, mfc="white", lw=1.2, ms=5, label=label)
     axes.set_xscale("log")
     axes.set_ylim(-0.03, 1.05)
-    ticks = sorted({int(number(row, "rows")) for row in rows})
+    ticks = sorted({int(cell_number(row, "rows")) for row in rows})
     tidy(axes, "rows used", "match probability, at least")
     axes.set_xticks(_apart(ticks), minor=False)
     axes.set_xticks([], minor=True)
@@ -111,7 +111,7 @@ def fig3c(run: Run) -> Numbers:
         if not finished:
             break
     title = f"Figure 3c: {samples.name}, n = {_UNITS}, m = {m}"
-    text = report(
+    text = markdown_report(
         title,
         [
             f"{run.trials} trials a point, seed {run.seed}. Matched: all {m} samples classified "

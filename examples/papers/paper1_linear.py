@@ -26,7 +26,7 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import FigureLayout, Panel
 from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
-from matchprob.figures.tables import Tables, groups, report
+from matchprob.figures.tables import Tables, groups, markdown_report
 from matchprob.report.drawing.style import tidy
 
 # Up to this size the paper's method is tried too: beyond, fsolve takes minutes a trial.
@@ -93,7 +93,7 @@ def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remark
             lines.append(f"* {name}: {_certified_text(measured)}; {increases(measured)}.")
     lines.append(_baseline_text(curves) + remarks)
     rows = [m.row(name) for name, measured in curves.items() for m in measured]
-    return report(title, lines, rows)
+    return markdown_report(title, lines, rows)
 
 
 _REMARKS_2 = """\

@@ -23,7 +23,7 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import FigureLayout
 from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
-from matchprob.figures.tables import Row, Tables, groups, number, report
+from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import INK
 from matchprob.report.drawing.style import tidy
 
@@ -143,7 +143,7 @@ def _text(run: Run, measured: Mapping[str, Sequence[Measured]], rows: Sequence[R
         "* Patterns that Lemmas D.3 and D.4 leave grow with the rows used: `log2_patterns_left`, "
         "for weights spread evenly, of `log2_patterns`."
     )
-    return report("Figure 3b: shallow ReLU, q = 6, d = 4, m = 6", lines, rows)
+    return markdown_report("Figure 3b: shallow ReLU, q = 6, d = 4, m = 6", lines, rows)
 
 
 def _draw(axes: Axes, tables: Tables) -> Axes:
@@ -155,16 +155,17 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
         judged = [row for row in rows if row[f"{method}_trials"]]
         if judged:
             label = f"{judged[0]['curve']}: MSE < 0.01, {method}"
-            xs = [number(row, "x") for row in judged]
+            xs = [cell_number(row, "x") for row in judged]
             ys = [
-                number(row, f"{method}_claimed") / number(row, f"{method}_trials") for row in judged
+                cell_number(row, f"{method}_claimed") / cell_number(row, f"{method}_trials")
+                for row in judged
             ]
             axes.plot(xs, ys, mark, color=INK, ls=":", lw=0.8, ms=5)
             claims.append(Line2D([], [], color=INK, marker=mark, ls=":", lw=0.8, ms=5, label=label))
     title = "Figure 3b: shallow ReLU, q = 6, d = 4, m = 6, 24 weights of W1"
     draw_curves(axes, groups(rows, "curve"), title, more=claims)
-    most = max((number(row, "high") for row in rows), default=1.0)
-    shown = max((number(row, f"{m}_claimed") / max(number(row, f"{m}_trials"), 1)
+    most = max((cell_number(row, "high") for row in rows), default=1.0)
+    shown = max((cell_number(row, f"{m}_claimed") / max(cell_number(row, f"{m}_trials"), 1)
                  for row in rows for m in _CRITERIA), default=0.0)  # fmt: skip
     axes.set_ylim(-0.02, 1.05 * max(most, shown))
     return axes

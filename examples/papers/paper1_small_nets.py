@@ -14,10 +14,10 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import share
+from matchprob.figures.curves import matched_share
 from matchprob.figures.panels import FigureLayout
 from matchprob.figures.points import CurvePoint, measure
-from matchprob.figures.tables import Tables, groups, number, report
+from matchprob.figures.tables import Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import BLUE, INK, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.estimate import Estimate
@@ -32,11 +32,14 @@ _PRINTED = 0.005
 def _draw_b11(axes: Axes, tables: Tables) -> Axes:
     rows = tables[""]
     for k, row in enumerate(rows):
-        value, name = share(row), str(row["curve"])
+        value, name = matched_share(row), str(row["curve"])
         face = SKY if row["certified"] and value else "white"
         axes.bar(k, value, color=face, edgecolor=SKY, width=0.6)
         if not row["certified"]:
-            low, high = max(value - number(row, "low"), 0), max(number(row, "high") - value, 0)
+            low, high = (
+                max(value - cell_number(row, "low"), 0),
+                max(cell_number(row, "high") - value, 0),
+            )
             axes.errorbar(k, value, [[low], [high]], color=INK, capsize=3)
         if name in _PAPER:
             axes.plot(k, _PAPER[name], "x", color=VERMILION, mew=1.5)
@@ -58,7 +61,7 @@ def _draw_warmup(axes: Axes, tables: Tables) -> Axes:
     kinds = groups(tables[""], "curve")
     for k, rows in enumerate(kinds.values()):
         certified = all(row["certified"] for row in rows)
-        value = max(map(share, rows))
+        value = max(map(matched_share, rows))
         axes.bar(k, value, color=SKY if certified else "white", edgecolor=SKY, width=0.6)
     axes.set_ylim(0, 1.08)
     name_ticks(axes, range(len(kinds)), list(kinds))
@@ -141,7 +144,7 @@ def b11(run: Run) -> Numbers:
     ]
     title = "Section B.1.1: n = 2, T = 2, b = d = 1, m = 2, two weights of W"
     done = sum(m.estimate.trials == run.trials for ms in measured.values() for m in ms)
-    return Numbers(rows, report(title, lines, rows), done == len(curves))
+    return Numbers(rows, markdown_report(title, lines, rows), done == len(curves))
 
 
 @register_figure(
@@ -178,4 +181,4 @@ def warmup(run: Run) -> Numbers:
     ]
     title = "Section 2.1: linear estimator, q = 3, d = 2, m = 2, four weights learn"
     done = all(m.estimate.trials == run.trials for ms in measured.values() for m in ms)
-    return Numbers(rows, report(title, lines, rows), done)
+    return Numbers(rows, markdown_report(title, lines, rows), done)

@@ -36,7 +36,7 @@ from matchprob.api.profile import profile
 from matchprob.api.train import train
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.panels import FigureLayout, Panel
-from matchprob.figures.tables import Row, Tables, groups, markdown_table, number, rounded
+from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_table, rounded
 from matchprob.io.progress import progress
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
@@ -274,15 +274,15 @@ def _panel(group: str) -> Panel:
         some = [row for row in tables["sizes"] if row["group"] == group]
         handles: list[Artist] = []
         for colour, (name, rows) in zip(_COLOURS, groups(some, "allocation").items(), strict=False):
-            xs = [number(row, "bound") for row in rows]
-            ys = [number(row, "matched") / number(row, "trials") for row in rows]
+            xs = [cell_number(row, "bound") for row in rows]
+            ys = [cell_number(row, "matched") / cell_number(row, "trials") for row in rows]
             open_ = any(row["undetermined"] for row in rows)
             label = f"{name}, at least" if open_ else name
             handles += axes.step(
                 xs, ys, where="post", color=colour, lw=1.2, ls="--" if open_ else "-", label=label
             )
             if not open_:
-                low, high = ([number(row, key) for row in rows] for key in ("low", "high"))
+                low, high = ([cell_number(row, key) for row in rows] for key in ("low", "high"))
                 axes.fill_between(xs, low, high, step="post", color=colour, alpha=0.15, lw=0)
         if any(not row["undetermined"] for row in some):
             handles.append(Patch(color=INK, alpha=0.15, lw=0, label="95 % interval"))
@@ -304,11 +304,11 @@ def _draw_training(axes: Axes, tables: Tables) -> Axes:
     handles: list[Artist] = [Patch(color=INK, alpha=0.3, label="a match exists")]
     handles += [Patch(color=c, label=f"found by {name}") for name, c in OPTIMIZERS.items()]
     for k, row in enumerate(rows):
-        trials = number(row, "trials")
-        axes.bar(k - 1.5 * width, number(row, "exists") / trials, width, color=INK, alpha=0.3)
+        trials = cell_number(row, "trials")
+        axes.bar(k - 1.5 * width, cell_number(row, "exists") / trials, width, color=INK, alpha=0.3)
         for j, (optimizer, colour) in enumerate(OPTIMIZERS.items()):
             if row[f"found_by_{optimizer}"] != "":
-                share = number(row, f"found_by_{optimizer}") / trials
+                share = cell_number(row, f"found_by_{optimizer}") / trials
                 axes.bar(k + (j - 0.5) * width, share, width, color=colour)
     name_ticks(axes, range(len(rows)), [str(row["allocation"]) for row in rows])
     axes.set_ylim(0, 1.03)
@@ -326,8 +326,8 @@ def _draw_distances(axes: Axes, tables: Tables) -> Axes:
             own = [r for r in rows if r["group"] == group and r["optimizer"] == optimizer]
             # Bars stand a little apart, each inside its range of distances.
             shift = 1.06 ** (2 * j - 2 + side)
-            xs = [shift * (number(r, "from") * number(r, "to")) ** 0.5 for r in own]
-            ys = [number(r, "found") / number(r, "matches") for r in own]
+            xs = [shift * (cell_number(r, "from") * cell_number(r, "to")) ** 0.5 for r in own]
+            ys = [cell_number(r, "found") / cell_number(r, "matches") for r in own]
             axes.plot(xs, ys, line, marker=mark, color=colour, ms=3.5, lw=1.1)
             axes.vlines(xs, [r["low"] for r in own], [r["high"] for r in own], color=colour, lw=0.7)
         handles.append(Line2D([], [], color=INK, ls=line, marker=mark, ms=3.5, lw=1.1, label=group))

@@ -14,7 +14,7 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import FigureLayout, Panel
 from matchprob.figures.points import CurvePoint, Measured, measure
-from matchprob.figures.tables import Row, Tables, groups, number, report
+from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import tidy
 
@@ -66,7 +66,7 @@ def allocations(network: NormNet) -> dict[str, dict[str, Any]]:
 def _panel(kind: str, m: int) -> Panel:
     def draw(axes: Axes, tables: Tables) -> Axes:
         rows = [row for row in tables[""] if row["net"] == kind and row["m"] == m]
-        axes.set_xticks(sorted({int(number(row, "x")) for row in rows}))
+        axes.set_xticks(sorted({int(cell_number(row, "x")) for row in rows}))
         tidy(axes, "hidden width w", "match probability")
         title = f"{'ReLU' if kind == 'relu' else kind}, target 2×2, m = {m}"
         return draw_curves(axes, groups(rows, "curve"), title, colours=_COLOURS)
@@ -112,7 +112,7 @@ def norm_mp(run: Run) -> Numbers:
         "regime: hidden scales and all shifts have MP > 0 below the width that realizes every",
         "target. Without shifts (all scales) they match less.",
     ]
-    text = report("Normalization layers in the first paper's terms", lines, rows)
+    text = markdown_report("Normalization layers in the first paper's terms", lines, rows)
     return Numbers(rows, text, done == wanted)
 
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.panels import FigureLayout
-from matchprob.figures.tables import Row, Rows, Tables, groups, number, report
+from matchprob.figures.tables import Row, Rows, Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
 
@@ -29,20 +29,20 @@ def _marks(d: int) -> dict[str, float]:
 
 
 def _curve(axes: Axes, rows: Rows, label: str, colour: str) -> list[float]:
-    xs = [number(row, "density") for row in rows]
-    shares = [number(row, "successes") / number(row, "trials") for row in rows]
+    xs = [cell_number(row, "density") for row in rows]
+    shares = [cell_number(row, "successes") / cell_number(row, "trials") for row in rows]
     axes.plot(xs, shares, color=colour, lw=1.2, label=label)
     for x, row in zip(xs, rows, strict=True):
-        axes.plot([x, x], [number(row, "low"), number(row, "high")], color=colour, lw=0.8)
+        axes.plot([x, x], [cell_number(row, "low"), cell_number(row, "high")], color=colour, lw=0.8)
     return shares
 
 
 def _draw_square(axes: Axes, tables: Tables) -> Axes:
-    square = [row for row in tables[""] if number(row, "width") == number(row, "d") ** 2]
+    square = [row for row in tables[""] if cell_number(row, "width") == cell_number(row, "d") ** 2]
     for colour, (d, rows) in zip(SERIES, groups(square, "d").items(), strict=False):
         shares = _curve(axes, rows, f"d = {d}", colour)
         for value, marker in zip(_marks(int(d)).values(), "s^o", strict=True):
-            height = float(np.interp(value, [number(row, "density") for row in rows], shares))
+            height = float(np.interp(value, [cell_number(row, "density") for row in rows], shares))
             axes.plot(value, height, marker, color=colour, mec=INK, ms=5, zorder=3)
     signs = [
         Line2D([], [], color=INK, ls="", marker=marker, mfc="white", ms=5, label=f"p = {name}")
@@ -52,9 +52,9 @@ def _draw_square(axes: Axes, tables: Tables) -> Axes:
 
 
 def _draw_wider(axes: Axes, tables: Tables) -> Axes:
-    wider = [row for row in tables[""] if number(row, "d") == _WIDER]
+    wider = [row for row in tables[""] if cell_number(row, "d") == _WIDER]
     for colour, rows in zip(SERIES, groups(wider, "width").values(), strict=False):
-        factor = number(rows[0], "width") / _WIDER**2
+        factor = cell_number(rows[0], "width") / _WIDER**2
         _curve(axes, rows, "w = d²" if factor == 1 else f"w = {factor:g} d²", colour)
     return _finish(axes, f"d = {_WIDER}, wider nets", [])
 
@@ -110,4 +110,6 @@ def norm_sparse(run: Run) -> Numbers:
         "improved at this width, and the curves rise there, not at the proved √(log d/d). Extra "
         "width lowers the threshold.",
     ]
-    return Numbers(rows, report("Second paper, Theorem 3: sparse frozen matrices", lines, rows))
+    return Numbers(
+        rows, markdown_report("Second paper, Theorem 3: sparse frozen matrices", lines, rows)
+    )

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.experiments import Result, compute
 from matchprob.figures.panels import FigureLayout, Panel
-from matchprob.figures.tables import Row, Rows, Tables, markdown_table, number, rounded
+from matchprob.figures.tables import Row, Rows, Tables, cell_number, markdown_table, rounded
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, tidy
 
@@ -90,9 +90,9 @@ def _panel(panel: str, xlabel: str, title: str) -> Panel:
         tidy(axes, xlabel, "mean squared test error")
         for name in ALGORITHMS:
             own = [row for row in rows if row["algorithm"] == name]
-            xs = [number(row, "x") for row in own]
+            xs = [cell_number(row, "x") for row in own]
             low, middle, high = (
-                [max(number(row, key), _FLOOR) for row in own]
+                [max(cell_number(row, key), _FLOOR) for row in own]
                 for key in ("least", "median", "largest")
             )
             style = "--" if name == "trained" else "-"
@@ -102,14 +102,15 @@ def _panel(panel: str, xlabel: str, title: str) -> Panel:
             axes.vlines(xs, low, high, color=colour, lw=0.8)
         first = [row for row in rows if row["algorithm"] == ALGORITHMS[0]]
         axes.plot(
-            [number(row, "x") for row in first], [number(row, "variance") for row in first],
+            [cell_number(row, "x") for row in first],
+            [cell_number(row, "variance") for row in first],
             ":", color=SKY, lw=1.2, label="the best constant",
         )  # fmt: skip
         more = []
         if panel.endswith("width w"):
             more = [axes.axvline(_FIXED**2, color=INK, lw=0.7, ls=(0, (1, 3)), label="w = d²")]
         else:
-            axes.set_xticks(sorted({number(row, "x") for row in rows}))
+            axes.set_xticks(sorted({cell_number(row, "x") for row in rows}))
         handles = axes.get_legend_handles_labels()[0]
         handles = [h for h in handles if h not in more]
         if any(row["runs"] > 1 for row in rows):
@@ -131,7 +132,7 @@ def _settings(run: Run, density: float) -> tuple[list[Setting], list[Setting]]:
 def _median(rows: Rows, x: float, name: str) -> float:
     for row in rows:
         if row["x"] == x and row["algorithm"] == name:
-            return number(row, "median")
+            return cell_number(row, "median")
     return float("nan")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from algebra.documents import Document, Explanation, Table, step
 from algebra.errors import InputError, shown, whole_number
 from algebra.networks.limits import plural
-from algebra.normalization.dense import DenseNet, norm_bound, rationals
+from algebra.normalization.dense import DenseNet, norm_bound, rational_array
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.hidden_scales import NOT_FOUND
 from algebra.normalization.khatri_rao import width_needed
@@ -21,7 +21,7 @@ from algebra.normalization.reconstruct import TooNarrow
 from algebra.normalization.scales import Unreachable
 from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
 from algebra.results import Result
-from matchprob.io.layers import read_network
+from matchprob.io.layers import read_layered_network
 from numeric.normalization.construct import (
     Construction,
     construct_exactly,
@@ -171,7 +171,7 @@ def by_width(
     radius: float,
 ) -> Construction:
     """Theorem 1: each layer of a target by two frozen ones; parameters as of `construct`."""
-    wanted = read_network(target, "target")
+    wanted = read_layered_network(target, "target")
     layers = [layer.folded() for layer in wanted.layers]
     weights, shifts = [W for W, _ in layers], [b for _, b in layers]
     net = DenseNet.of(weights, shifts)
@@ -184,7 +184,7 @@ def by_width(
     else:
         if width is not None or density != 1:
             raise InputError("give `frozen` or `width` and `density`, not both")
-        given = read_network(frozen, "frozen")
+        given = read_layered_network(frozen, "frozen")
         if not given.assumed and not wanted.assumed and given.ends_in_relu != wanted.ends_in_relu:
             which = ("`frozen`", "`target`") if given.ends_in_relu else ("`target`", "`frozen`")
             raise InputError(
@@ -256,7 +256,7 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
         and biases of the linear layers are taken into account (Proposition 1), so the module
         must be in evaluation mode.
     """
-    layers = read_network(frozen, "frozen").layers
+    layers = read_layered_network(frozen, "frozen").layers
     out: dict[str, np.ndarray] = {}
     for k, (layer, scale, shift) in enumerate(zip(layers, made.scales, made.shifts, strict=True)):
         if layer.norm is None:
@@ -297,7 +297,7 @@ def construct_by_depth(
     >>> [made.zero_scales for made in construct_by_depth([[[1, 2], [3, 4]]])]
     [0]
     """
-    layers = [layer.folded() for layer in read_network(target, "target").layers]
+    layers = [layer.folded() for layer in read_layered_network(target, "target").layers]
     net = DenseNet.of(*zip(*layers, strict=True))
     k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
     made = construct_depth(
@@ -330,7 +330,7 @@ def construct_by_depth_exactly(
     >>> [block.zero_scales for block in construct_by_depth_exactly([[[1, 2], [3, 4]]])]
     [0]
     """
-    layers = read_network(target, "target").layers
+    layers = read_layered_network(target, "target").layers
     net = DenseNet.of(*zip(*(layer.folded() for layer in layers), strict=True))
     k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5C1B,)))
@@ -340,7 +340,7 @@ def construct_by_depth_exactly(
         odd = 2 * np.round(8 * rng.standard_normal((rows, columns))).astype(int) + 1
         return [[Fraction(int(entry), 16) for entry in row] for row in odd]
 
-    bound = rationals([radius], "radius", 1)[0]
+    bound = rational_array([radius], "radius", 1)[0]
     blocks = []
     for W, b in zip(net.weights, net.shifts, strict=True):
         d, q = W.shape

@@ -28,9 +28,9 @@ def _tables(before: Arguments) -> tuple[Any, Any]:
 
 
 def _prices(entries: Sequence[str], before: Arguments) -> dict[str, Fraction]:
-    from matchprob.io.elements import read_prices
+    from matchprob.io.elements import read_element_costs
 
-    return read_prices(entries, *_tables(before))
+    return read_element_costs(entries, *_tables(before))
 
 
 def _marks(option: str) -> LineOption:

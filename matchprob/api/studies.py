@@ -36,7 +36,7 @@ def estimate_of(store: Store, name: str | None) -> tuple[StudyInfo, Estimate]:
     return info, Estimate(work.problem, work.settings.engine, work.seed, counts, done)
 
 
-def columns_of(store: Store, name: str | None) -> dict[str, list[Any]]:
+def trial_columns(store: Store, name: str | None) -> dict[str, list[Any]]:
     """All trials of a study, column by column; their real solutions as lists in JSON."""
     records = store.records(study_of(store, name).id).values()
     fields = ("index", "outcome", "real", "complex", "status", "note", "seconds")

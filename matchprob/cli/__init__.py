@@ -15,7 +15,6 @@ help        Help that is made from registries when it is printed, since loading 
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import traceback
@@ -51,9 +50,6 @@ from matchprob.io.characters import accept_all
 from matchprob.io.output import Output, silence
 from matchprob.io.watch import watch
 from matchprob.verbs.verb import VERBS, load_installed_verbs
-
-# A full disk, an exceeded quota or size limit: neither a bug nor bad input.
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _INTERRUPTED = "matchprob: interrupted; nothing was kept"
 _TOO_LARGE = (
@@ -138,7 +134,7 @@ def _warnings_in_one_line() -> Iterator[None]:
         yield
 
 
-def run(command: Callable[[], Any]) -> int:
+def run_command(command: Callable[[], Any]) -> int:
     """Run a command line, and print every error in one line; returns the exit status."""
     try:
         with _warnings_in_one_line():
@@ -165,7 +161,9 @@ def run(command: Callable[[], Any]) -> int:
         silence(sys.stderr)
         return 0
     except OSError as error:
-        if error.errno in _NO_SPACE:
+        from matchprob.io.files import NO_SPACE
+
+        if error.errno in NO_SPACE:
             where = error.filename or "stdout (its text is above, on stderr)"
             say(f"matchprob: {where}: {error.strerror}; not written")
             return UNFINISHED
@@ -218,7 +216,7 @@ def main() -> int:
             result = app(standalone_mode=False)
         return result if isinstance(result, int) else None
 
-    status = run(work)
+    status = run_command(work)
     # Flushing the output can fail, too.
-    late = run(sys.stdout.flush)
+    late = run_command(sys.stdout.flush)
     return status or late

@@ -22,7 +22,15 @@ import typer
 
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import LimitReached, OutOfTime, limit_until, moment_after, within
-from matchprob.cli.options import UNFINISHED, Own, PrintOptions, Shown, answer, say, write
+from matchprob.cli.options import (
+    UNFINISHED,
+    Own,
+    PrintOptions,
+    Shown,
+    print_result,
+    say,
+    write_output,
+)
 from matchprob.verbs.parameters import parameter_names
 from matchprob.verbs.verb import (
     Callback,
@@ -109,7 +117,7 @@ class Answer:
 
     def print_document(self, data: Mapping[str, Any], document: Document) -> None:
         """Print a document; with ``--json`` these data and its sentences."""
-        answer(dict(data), document, self.file, self.names, as_json=self.output.as_json)
+        print_result(dict(data), document, self.file, self.names, as_json=self.output.as_json)
 
 
 Presenter = Callable[[Answer], None] | Callable[..., None]
@@ -170,7 +178,7 @@ def command_of(verb: Verb) -> Callable[..., None]:
                     text = f"{path} is not written, the result is above: {over}"
                     raise LimitReached(text) from None
                 if content:
-                    write(path, *(content if isinstance(content, tuple) else [content]))
+                    write_output(path, *(content if isinstance(content, tuple) else [content]))
             missing = verb.unfinished(found, arguments) if verb.unfinished else ""
         if missing:
             say(f"matchprob: {missing}")

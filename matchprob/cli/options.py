@@ -70,7 +70,7 @@ class PrintOptions:
     ) -> None:
         """Print a result; `more` is added to its JSON object."""
         data = {**found.to_dict(), **more}  # type: ignore[attr-defined]
-        answer(
+        print_result(
             data, document, file, names,
             own=own, as_json=self.as_json, is_whole=self.is_whole, show=show,
         )  # fmt: skip
@@ -105,11 +105,11 @@ class Shown(PrintOptions):
             return
         from matchprob.report.drawing import paint
 
-        paint.write(found, self.plot, self.width, self.dpi, has_title=not self.no_title)
+        paint.write_picture(found, self.plot, self.width, self.dpi, has_title=not self.no_title)
         say(f"wrote {self.plot}")
 
 
-def write(path: Path, content: str | bytes, note: str = "") -> None:
+def write_output(path: Path, content: str | bytes, note: str = "") -> None:
     """Write a file, and report it on stderr."""
     from matchprob.io import files
 
@@ -137,7 +137,7 @@ def print_json(data: dict[str, Any]) -> None:
     put(json.dumps(data) + "\n")
 
 
-def sentences(
+def explanation_fields(
     why: Explanation, file: str, names: Names | None = None, own: Own = None
 ) -> dict[str, Any]:
     """An explanation as the field of ``--json``, and the names of units, if there are any.
@@ -164,7 +164,7 @@ def put(text: str) -> None:
     sys.stdout.flush()
 
 
-def answer(
+def print_result(
     data: dict[str, Any],
     document: Document,
     file: str,
@@ -194,7 +194,7 @@ def answer(
         Prints more, between the document's parts and its explanation.
     """
     if as_json:
-        print_json({**data, **sentences(document.why, file, names, own)})
+        print_json({**data, **explanation_fields(document.why, file, names, own)})
         return
     from matchprob.report.documents import print_explanation, print_findings
 
@@ -203,11 +203,11 @@ def answer(
         if show is not None:
             show(page)
 
-    report(findings, names, lambda page: print_explanation(page, document.why, file, own),
+    print_report(findings, names, lambda page: print_explanation(page, document.why, file, own),
            is_whole=is_whole)  # fmt: skip
 
 
-def report(
+def print_report(
     show: Callable[[Console], None],
     names: Names | None = None,
     explain: Callable[[Console], None] | None = None,

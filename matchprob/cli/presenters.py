@@ -16,7 +16,7 @@ from matchprob.api.certify import certify, decide, inspect
 from matchprob.api.construct import construct
 from matchprob.api.estimate import count
 from matchprob.cli.commands import Answer, presents
-from matchprob.cli.options import UNFINISHED, say, write
+from matchprob.cli.options import UNFINISHED, say, write_output
 from matchprob.verbs.verb import LineOption
 
 if TYPE_CHECKING:
@@ -179,4 +179,4 @@ def _inspect(
 
     answer.print(own={"inspect": {"core": True}} if found.core else None, show=show, **more)
     if export and exported:
-        write(export, exported.text)
+        write_output(export, exported.text)

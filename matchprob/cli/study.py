@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from matchprob.cli.commands import plain_command
-from matchprob.cli.options import Json, Whole, console, print_json, put, report, say
+from matchprob.cli.options import Json, Whole, console, print_json, print_report, put, say
 from matchprob.verbs.verb import LineArgument, LineOption
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def list_studies(store: StoreFile, as_json: Json = False, is_whole: Whole = Fals
             {"studies": [{**s.to_dict(), "apart": a} for s, a in zip(found, own, strict=True)]}
         )
     else:
-        report(lambda page: print_studies(page, found), is_whole=is_whole)
+        print_report(lambda page: print_studies(page, found), is_whole=is_whole)
 
 
 def show(
@@ -69,10 +69,10 @@ def show(
         if found.trials < info.trials:
             out.print(f"  {info.trials - found.trials} more trials are stored after a gap")
 
-    report(write_facts, is_whole=is_whole)
+    print_report(write_facts, is_whole=is_whole)
 
 
-def export(
+def export_study(
     store: StoreFile,
     study: StudyName = None,
     out: Annotated[Path | None, LineOption(metavar="FILE")] = None,
@@ -88,7 +88,7 @@ def export(
         Write the study and its trials as one JSON object to stdout.
     """
     from algebra.errors import InputError
-    from matchprob.api.studies import columns_of, study_of, write_parquet
+    from matchprob.api.studies import study_of, trial_columns, write_parquet
     from matchprob.io import files
     from numeric.studies.store import Store
 
@@ -100,7 +100,7 @@ def export(
         files.check_outputs([store], out)
     with Store(store, write=False) as opened:
         info = study_of(opened, study)
-        columns = columns_of(opened, study)
+        columns = trial_columns(opened, study)
     if as_json:
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         print_json({"study": info.to_dict(), "trials": rows})
@@ -177,7 +177,7 @@ def merge(
 
 
 for _name, _function in (
-    ("list", list_studies), ("show", show), ("export", export), ("rename", rename),
+    ("list", list_studies), ("show", show), ("export", export_study), ("rename", rename),
     ("merge", merge),
 ):  # fmt: skip
     studies.command(_name)(plain_command(_function))

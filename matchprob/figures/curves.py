@@ -12,7 +12,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from matchprob.figures.tables import Row, Rows, number
+from matchprob.figures.tables import Row, Rows, cell_number
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading
 
@@ -20,9 +20,9 @@ from matchprob.report.drawing.style import heading
 _MARK, _CROSS = 4.5, 5.0
 
 
-def share(row: Row) -> float:
+def matched_share(row: Row) -> float:
     """Fraction of matched trials; a lower bound if some are undetermined."""
-    return number(row, "matched") / max(number(row, "trials"), 1)
+    return cell_number(row, "matched") / max(cell_number(row, "trials"), 1)
 
 
 def draw_curve(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Axes:
@@ -40,13 +40,13 @@ def draw_curve(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Ax
     shift : float, optional
         To the right, in units of x: the bars of several curves stand side by side.
     """
-    xs, ys = [number(row, "x") + shift for row in rows], [share(row) for row in rows]
+    xs, ys = [cell_number(row, "x") + shift for row in rows], [matched_share(row) for row in rows]
     for (a, b), line_x, line_y in zip(pairwise(rows), pairwise(xs), pairwise(ys), strict=True):
         open_ = a["undetermined"] or b["undetermined"]
         axes.plot(line_x, line_y, ":" if open_ else "-", color=colour, lw=0.8 if open_ else 1.2)
     for row, x, y in zip(rows, xs, ys, strict=True):
         if not row["certified"]:
-            low, high = max(y - number(row, "low"), 0), max(number(row, "high") - y, 0)
+            low, high = max(y - cell_number(row, "low"), 0), max(cell_number(row, "high") - y, 0)
             axes.errorbar(x, y, [[low], [high]], color=colour, capsize=2, lw=0.8)
         face = colour if row["certified"] else "white"
         mark = "^" if row["undetermined"] else "o"
@@ -58,8 +58,11 @@ def draw_baseline(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) ->
     """The results of the paper's method on the first of the same instances."""
     tried = [row for row in rows if row["baseline_trials"]]
     if tried:
-        xs = [number(row, "x") + shift for row in tried]
-        ys = [number(row, "baseline_matched") / number(row, "baseline_trials") for row in tried]
+        xs = [cell_number(row, "x") + shift for row in tried]
+        ys = [
+            cell_number(row, "baseline_matched") / cell_number(row, "baseline_trials")
+            for row in tried
+        ]
         axes.plot(xs, ys, "x:", color=colour, lw=0.8, ms=_CROSS, mew=1.2, zorder=4)
     return axes
 
@@ -87,7 +90,7 @@ def draw_curves(
     """
     colours = colours or dict(zip(curves, SERIES, strict=False))
     every = [row for rows in curves.values() for row in rows]
-    xs = [number(row, "x") for row in every] or [0.0]
+    xs = [cell_number(row, "x") for row in every] or [0.0]
     apart = shifts(len(curves), max(xs) - min(xs))
     handles: list[Artist] = []
     for (name, rows), shift in zip(curves.items(), apart, strict=True):

@@ -83,7 +83,7 @@ def _value(cell: str) -> int | float | str:
     return cell
 
 
-def number(row: Row, key: str) -> float:
+def cell_number(row: Row, key: str) -> float:
     """A cell that must be a number.
 
     Raises
@@ -110,7 +110,7 @@ def groups(rows: Rows, key: str) -> dict[str, list[Row]]:
     return out
 
 
-def report(title: str, lines: Iterable[str], rows: Rows) -> str:
+def markdown_report(title: str, lines: Iterable[str], rows: Rows) -> str:
     """A text in Markdown: a title, lines, and a table below them."""
     return "\n".join([f"# {title}", "", *lines, "", markdown_table(rows), ""])
 

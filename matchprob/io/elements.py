@@ -21,7 +21,7 @@ def _kind_of(element: Recordable) -> str:
     return element.kind
 
 
-def kinds_of(elements: Sequence[Recordable]) -> dict[str, list[Recordable]]:
+def elements_by_kind(elements: Sequence[Recordable]) -> dict[str, list[Recordable]]:
     """The elements of each kind, in their order."""
     found: dict[str, list[Recordable]] = {}
     for element in elements:
@@ -67,7 +67,7 @@ def _table(
         yield element, text, f"{where}: {element.name}"
 
 
-def read_prices(
+def read_element_costs(
     entries: Sequence[str], elements: Sequence[Recordable], names: Names
 ) -> dict[str, Fraction]:
     """Costs of elements, from entries ``NAME=NUMBER`` or ``KIND=FILE``.
@@ -84,7 +84,7 @@ def read_prices(
     ------
     InputError
     """
-    known, kinds = numbers_of(elements, names), kinds_of(elements)
+    known, kinds = numbers_of(elements, names), elements_by_kind(elements)
     costs: dict[str, Fraction] = {}
     for entry in entries:
         name, equals, given = entry.partition("=")
@@ -111,7 +111,7 @@ def read_marks(
     ------
     InputError
     """
-    known, kinds = numbers_of(elements, names), kinds_of(elements)
+    known, kinds = numbers_of(elements, names), elements_by_kind(elements)
     found: list[str] = []
     for entry in entries:
         if entry in known:

@@ -8,6 +8,7 @@ a pipe and special files such as ``/dev/stdout`` cannot be replaced: they are wr
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -23,6 +24,8 @@ from algebra.errors import InputError
 _HANDLES = ("/dev/", "/proc/")
 _NAME_ENDS = (".csv", ".npy")
 _LONGEST_PROBLEM = 1 << 24
+# Errors of a full disk, an exceeded quota or size limit, which are neither bugs nor bad input.
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 PICTURES = (".png", ".svg", ".pdf")
 
 

@@ -135,7 +135,7 @@ class ReadNetwork:
 ASSUMED = "ReLU between the layers, none after the last (matrices do not contain activations)"
 
 
-def read_network(network: Any, name: str = "network") -> ReadNetwork:
+def read_layered_network(network: Any, name: str = "network") -> ReadNetwork:
     """A network with its activations, checked; see `read_layers` for the forms it may have.
 
     Raises

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from matchprob.page import commands, immediate
-from matchprob.page.state import PageState, parse, read_network, read_state, resized
+from matchprob.page.state import PageState, parse, read_sizes, read_state, resized
 
 # Memory limit (MiB) for reading a message and computing its answer.
 MEMORY = 2048
@@ -23,7 +23,7 @@ Ask = Mapping[str, Any]
 Data = dict[str, Any]
 
 
-def shown(state: PageState) -> Data:
+def state_data(state: PageState) -> Data:
     """A state with the shapes of its matrices, as the front end does not know the kinds of network.
 
     It includes the names of rows and columns of each matrix, if there are any.
@@ -39,7 +39,7 @@ def read_data(state: PageState) -> Data:
     """A state as the server keeps it: enough to start jobs, and to recognize the problem."""
     problem = state.problem
     return {
-        **shown(state),
+        **state_data(state),
         "digest": problem.digest,
         "problem": problem.to_dict(),
         "size": problem.allocation.size,
@@ -56,28 +56,28 @@ def read(ask: Ask) -> Iterator[Data]:
             yield read_data(read_state(ask.get(key), _folder(ask)))
 
 
-def look(ask: Ask) -> Iterator[Data]:
+def look_at_state(ask: Ask) -> Iterator[Data]:
     """The state, and then all immediate results."""
     state = read_state(ask.get("state"), _folder(ask))
     yield read_data(state)
-    yield immediate.look(state, ask["seed"])
+    yield immediate.immediate_results(state, ask["seed"])
 
 
 def read_text(ask: Ask) -> Iterator[Data]:
     """The state from a problem file's text."""
-    yield shown(parse(ask["text"], _folder(ask), ask["name"]))
+    yield state_data(parse(ask["text"], _folder(ask), ask["name"]))
 
 
 def resize(ask: Ask) -> Iterator[Data]:
     """The state on a network of other sizes."""
-    network = read_network(ask.get("network"))
+    network = read_sizes(ask.get("network"))
     state = read_state(ask.get("state"), _folder(ask))
-    yield shown(resized(state, network) if network != state.problem.network else state)
+    yield state_data(resized(state, network) if network != state.problem.network else state)
 
 
-def texts(ask: Ask) -> Iterator[Data]:
+def texts_of_state(ask: Ask) -> Iterator[Data]:
     """The problem as TOML, Python and command."""
-    yield commands.texts(read_state(ask.get("state"), _folder(ask)))
+    yield commands.problem_texts(read_state(ask.get("state"), _folder(ask)))
 
 
 def lock_files(ask: Ask) -> Iterator[Data]:
@@ -98,9 +98,9 @@ def _folder(ask: Ask) -> Path:
 
 ANSWERS: dict[str, Callable[[Ask], Iterator[Data]]] = {
     "read": read,
-    "look": look,
+    "look": look_at_state,
     "parse": read_text,
     "resize": resize,
-    "texts": texts,
+    "texts": texts_of_state,
     "files": lock_files,
 }

@@ -133,7 +133,7 @@ def _plain(seconds: float | None) -> str | None:
     return None if seconds is None else f"{seconds:g}"
 
 
-def texts(state: PageState) -> dict[str, str]:
+def problem_texts(state: PageState) -> dict[str, str]:
     """The problem as a file, as Python and as a command."""
     problem = state.problem
     network = problem.network

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.linalg.rational import nearest_double
 from algebra.networks.base import Network, NotKnown
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -45,7 +46,7 @@ _PRIME = 2_147_483_629
 Data = dict[str, Any]
 
 
-def look(state: PageState, seed: int = 0) -> Data:
+def immediate_results(state: PageState, seed: int = 0) -> Data:
     """All immediate results.
 
     Parameters
@@ -185,13 +186,8 @@ def _ranks(problem: Problem, seed: int) -> Data:
         "equations": whole.rank,
         "minimal": is_minimal,
         "vanish": labels_vanish(problem.network, problem.support),
-        "error": float_of(error),
+        "error": nearest_double(error),
     }
-
-
-def float_of(error: Fraction) -> float:
-    """An error bound rounded for display."""
-    return error.numerator / error.denominator
 
 
 def _limits(network: Network) -> Data:
@@ -245,5 +241,5 @@ def _what_if(problem: Problem, seed: int) -> Data:
     return {
         "raises": {name: pack(mask) for name, mask in found.raises.items() if mask.any()},
         "lowers": {name: pack(mask) for name, mask in found.lowers.items() if mask.any()},
-        "error": float_of(found.error),
+        "error": nearest_double(found.error),
     }

@@ -16,6 +16,7 @@ from algebra import families
 from algebra.certificates.certificate import UNDECIDED, Certificate, certainty
 from algebra.documents import Paragraph
 from algebra.errors import InputError
+from algebra.linalg.rational import nearest_double
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
@@ -33,7 +34,7 @@ Report = Callable[..., None]
 
 
 @contextmanager
-def watched(report: Report) -> Iterator[Report]:
+def watched_phases(report: Report) -> Iterator[Report]:
     """Report the phases of the work inside as events; yields a `report` for the work itself."""
     lock, done, began = threading.Lock(), threading.Event(), time.monotonic()
 
@@ -73,12 +74,12 @@ def verdict_data(found: Certificate) -> dict[str, Any]:
         "certainty": certainty(found),
         "roots": found.generic_root_count,
         "roots_at_least": found.root_count_at_least,
-        "error": immediate.float_of(found.error_bound),
+        "error": nearest_double(found.error_bound),
         "paragraphs": [*document.why.sentences(), *texts],
     }
 
 
-def verdict(ask: Ask, report: Report) -> None:
+def verdict_job(ask: Ask, report: Report) -> None:
     """Certify: requested by the page after every change, and by the button Certify."""
     problem = problem_from_dict(ask["problem"])
     limits = {"timeout": ask["timeout"], "search": ask["search"]}
@@ -86,7 +87,7 @@ def verdict(ask: Ask, report: Report) -> None:
     report({"event": "verdict", **verdict_data(found), "limits": limits}, found)
 
 
-def structure(ask: Ask, report: Report) -> None:
+def structure_job(ask: Ask, report: Report) -> None:
     """Inspect: the core that elimination leaves, and the blocks if they take long."""
     problem = problem_from_dict(ask["problem"])
     allocation = problem.allocation
@@ -115,12 +116,12 @@ def _masks(allocation: Allocation) -> dict[str, str]:
     return {name: pack(allocation.masks[name]) for name in allocation.matrices}
 
 
-def design(ask: Ask, report: Report) -> None:
+def design_job(ask: Ask, report: Report) -> None:
     """The verb design."""
-    from matchprob.api.designs import design as designs
+    from matchprob.api.designs.design import design
 
     problem = problem_from_dict(ask["problem"])
-    found = designs.design(
+    found = design(
         problem,
         among=ask["among"],
         goal=ask["goal"],
@@ -137,11 +138,11 @@ def design(ask: Ask, report: Report) -> None:
     report({"event": "result", "learnable": learnable, "text": found.document().title}, found)
 
 
-def repair(ask: Ask, report: Report) -> None:
+def repair_job(ask: Ask, report: Report) -> None:
     """The verb repair."""
-    from matchprob.api.designs import repair as repairs
+    from matchprob.api.designs.repair import repair
 
-    found = repairs.repair(
+    found = repair(
         problem_from_dict(ask["problem"]),
         goal=ask["goal"],
         must=_cells(ask["must"]),
@@ -153,13 +154,11 @@ def repair(ask: Ask, report: Report) -> None:
     report({"event": "result", "learnable": _masks(found.problem.allocation), "text": text}, found)
 
 
-def identify(ask: Ask, report: Report) -> None:
+def identify_job(ask: Ask, report: Report) -> None:
     """The verb identify."""
-    from matchprob.api import identify as identities
+    from matchprob.api.identify import identify
 
-    found = identities.identify(
-        problem_from_dict(ask["problem"]), seed=ask["seed"], timeout=ask["timeout"]
-    )
+    found = identify(problem_from_dict(ask["problem"]), seed=ask["seed"], timeout=ask["timeout"])
     values = found.alternatives and [
         [*cell, count] for cell, count in found.alternatives.values.items()
     ]
@@ -167,7 +166,7 @@ def identify(ask: Ask, report: Report) -> None:
     report({"event": "result", "marks": marks, "text": found.document().title}, found)
 
 
-def answer(ask: Ask, report: Report) -> None:
+def answer_job(ask: Ask, report: Report) -> None:
     """The answer to a message; for bad input the event holds its place."""
     from matchprob.api.proofs.checker import limit_memory
     from matchprob.page.answers import ANSWERS, MEMORY
@@ -182,27 +181,28 @@ def answer(ask: Ask, report: Report) -> None:
         report({"event": "refused", "text": str(error), "place": None, "line": None})
 
 
-def estimate(ask: Ask, report: Report) -> None:
+def estimate_job(ask: Ask, report: Report) -> None:
     """The verb estimate, with its interval as it narrows."""
-    from matchprob.page.trials import estimate as run
+    from matchprob.page.trials import stream_estimate
 
-    run(problem_from_dict(ask["problem"]), ask, report)
+    stream_estimate(problem_from_dict(ask["problem"]), ask, report)
 
 
-def compare(ask: Ask, report: Report) -> None:
+def compare_job(ask: Ask, report: Report) -> None:
     """The verb compare."""
-    from matchprob.page.trials import compare as run
+    from matchprob.page.trials import stream_comparison
 
-    run(problem_from_dict(ask["problem"]), problem_from_dict(ask["other"]), ask, report)
+    problem, other = problem_from_dict(ask["problem"]), problem_from_dict(ask["other"])
+    stream_comparison(problem, other, ask, report)
 
 
 JOBS: dict[str, Callable[[Ask, Report], None]] = {
-    "answer": answer,
-    "verdict": verdict,
-    "structure": structure,
-    "design": design,
-    "repair": repair,
-    "identify": identify,
-    "estimate": estimate,
-    "compare": compare,
+    "answer": answer_job,
+    "verdict": verdict_job,
+    "structure": structure_job,
+    "design": design_job,
+    "repair": repair_job,
+    "identify": identify_job,
+    "estimate": estimate_job,
+    "compare": compare_job,
 }

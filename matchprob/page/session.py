@@ -25,7 +25,6 @@ and the session keeps plain data.
 
 from __future__ import annotations
 
-import errno
 import json
 import queue
 import threading
@@ -54,7 +53,6 @@ QUICK = {"timeout": 20.0, "search": 1.0}
 ANSWER_SECONDS = 20.0
 # Number of verdicts that are kept.
 _KEPT = 64
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 Emit = Callable[[Event], None]
 
@@ -522,7 +520,7 @@ def html_of(found: Any) -> str:
 
 def _error_text(error: OSError) -> str:
     name = Path(str(error.filename)).name if error.filename else "the file"
-    if error.errno in _NO_SPACE:
+    if error.errno in files.NO_SPACE:
         return f"{name}: {error.strerror}; not written. What is on the page is kept in its address"
     return f"{name}: {error.strerror}"
 

@@ -156,7 +156,7 @@ def read_state(data: Any, folder: Path | None = None) -> PageState:
         raise InputError(f"the state of the page ({shown(data)}) is none")
     for key in ("network", *_MORE):
         _keep_inside(data.get(key), folder or Path())
-    network = read_network(data.get("network"))
+    network = read_sizes(data.get("network"))
     masks: dict[str, dict[str, np.ndarray]] = {}
     for table in ("learnable", "support", "must", "never"):
         given = data.get(table, {})
@@ -185,7 +185,7 @@ def _problem(
         raise Misplaced(error, "learnable") from None
 
 
-def read_network(data: Any) -> Network:
+def read_sizes(data: Any) -> Network:
     """The network of the given sizes, if it can be shown.
 
     Raises
@@ -264,7 +264,7 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
     _keep_inside(data, folder)
     if isinstance(data.get("network"), Mapping):
         try:
-            read_network(data["network"])
+            read_sizes(data["network"])
         except Misplaced as error:
             key = error.place.partition(".")[2]
             raise Misplaced(error, error.place, _line_of(text, "network", key)) from None
@@ -286,7 +286,7 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
 
 def state_of(problem: Problem, name: str = "") -> PageState:
     """The state that shows a problem; for a random allocation, the draw of a trial."""
-    read_network(problem.network.to_dict())
+    read_sizes(problem.network.to_dict())
     problem.need_generic("the page")
     if problem.is_random or problem.updates:
         # An error if matrices learn by updates, since the page shows cells.

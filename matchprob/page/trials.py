@@ -42,7 +42,7 @@ _BOUNDS = 24
 Report = Callable[..., None]
 
 
-def estimate(problem: Problem, ask: Mapping[str, Any], report: Report) -> None:
+def stream_estimate(problem: Problem, ask: Mapping[str, Any], report: Report) -> None:
     """Run a study of one problem, with events for its intermediate results.
 
     Parameters
@@ -106,14 +106,16 @@ def estimate(problem: Problem, ask: Mapping[str, Any], report: Report) -> None:
     report(picture(found), found)
 
 
-def compare(first: Problem, second: Problem, ask: Mapping[str, Any], report: Report) -> None:
+def stream_comparison(
+    first: Problem, second: Problem, ask: Mapping[str, Any], report: Report
+) -> None:
     """Run two studies on common instances, with events for their intermediate results.
 
     Parameters
     ----------
     first, second : Problem
     ask : mapping
-        As for `estimate`.
+        As for `stream_estimate`.
     report : callable
     """
     done, sent = 0, 0.0

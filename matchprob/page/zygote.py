@@ -65,7 +65,7 @@ def _are_compiled() -> bool:
     return track_paths.is_kept() and prove_all.is_kept()
 
 
-def serve(control: socket.socket) -> None:
+def fork_workers(control: socket.socket) -> None:
     """Fork a worker for every socket that arrives, until the control socket is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     steps: list[Callable[[], None]] = [_load_exact]
@@ -188,7 +188,7 @@ def _do(ask: dict[str, Any], stream: Any) -> None:
         send(stream, {**event, "found": found})
 
     try:
-        with stoppable(request), jobs.watched(report) as reporter:
+        with stoppable(request), jobs.watched_phases(report) as reporter:
             jobs.JOBS[ask["job"]](ask, reporter)
     except (InputError, Unfinished) as error:
         report({"event": "failed", "text": str(error)})
@@ -227,4 +227,4 @@ def _kill(pid: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    fork_workers(socket.socket(fileno=int(sys.argv[1])))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from algebra.linear.minimal_polynomials import text_of
+from algebra.linear.minimal_polynomials import polynomial_text
 from algebra.networks.limits import plural
 from matchprob.report.tables import table
 from numeric.count_result import CountResult
@@ -34,7 +34,7 @@ def enclosure_data(
 
     It includes the minimal polynomials of the weights, if they are known.
     """
-    over_q = None if polynomials is None else [text_of(own) for own in polynomials]
+    over_q = None if polynomials is None else [polynomial_text(own) for own in polynomials]
     if found is None:
         return {"intervals": None, "enclosed": None, "minimal_polynomials": over_q}
     return {
@@ -119,7 +119,7 @@ def _short(text: str) -> str:
 
 def _short_polynomial(polynomial: fmpz_poly) -> str:
     """A minimal polynomial, or the size of a long one; --json contains all of it."""
-    text = text_of(polynomial)
+    text = polynomial_text(polynomial)
     if len(text) <= _WIDEST_POLYNOMIAL:
         return text
     digits = max(len(str(abs(int(c)))) for c in polynomial.coeffs())

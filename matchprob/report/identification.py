@@ -40,7 +40,7 @@ def states(found: Identification, name: str) -> np.ndarray:
     return out
 
 
-def groups_of(found: Identification) -> tuple[Group, ...]:
+def cell_groups(found: Identification) -> tuple[Group, ...]:
     """The cells grouped by their state, for `matchprob.report.drawing.masks.draw_masks`."""
     cells: dict[int, list[Cell]] = {k: [] for k in range(len(STATES))}
     for name in found.problem.learning.moving.matrices:

@@ -55,7 +55,7 @@ def described_parameters(doc: str) -> dict[tuple[str, ...], str]:
     return {names: "\n".join(own).rstrip() for names, own in found.items()}
 
 
-def text_of(entry: str) -> str:
+def description_of(entry: str) -> str:
     """The description in an entry of the section Parameters."""
     return textwrap.dedent(entry.partition("\n")[2])
 

@@ -26,7 +26,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, TypeVar, overload
 
-from matchprob.verbs.docstrings import completed, described_parameters, first_sentence, text_of
+from matchprob.verbs.docstrings import (
+    completed,
+    described_parameters,
+    description_of,
+    first_sentence,
+)
 
 Arguments = Mapping[str, Any]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -276,7 +281,7 @@ def described(function: Callable[..., Any], begin: int = 0) -> tuple[VerbParamet
         parameters.append(one)
     doc = function.__doc__ = completed(function.__doc__, shared, [one.name for one in parameters])
     entries = described_parameters(doc).items()
-    texts = {name: text_of(entry) for several, entry in entries for name in several}
+    texts = {name: description_of(entry) for several, entry in entries for name in several}
     return tuple(_parameter(one, texts.get(one.name, "")) for one in parameters)
 
 

@@ -33,17 +33,17 @@ from numeric.certification.krawczyk_kernel import (
     FAILED,
     NONREAL,
     REAL,
+    make_disc_system,
     make_krawczyk_buffers,
-    make_system,
     overlaps,
     prove_all,
 )
-from numeric.chains.discs import Discs, make_discs, run
+from numeric.chains.discs import Discs, make_discs, run_discs
 from numeric.chains.system import ParameterSystem
 from numeric.instances import Instance
 
 __all__ = [
-    "FAILED", "NONREAL", "REAL", "Certified", "RootPool", "Target", "certify", "make_target",
+    "FAILED", "NONREAL", "REAL", "Certified", "RootPool", "Target", "certify_roots", "make_target",
     "prove",
 ]  # fmt: skip
 
@@ -106,7 +106,7 @@ def make_target(
     x.mid[: of.size] = teacher
     radius = of.constant_radii.copy()
     x.rad[: of.size] = radius
-    if not run(x, table):
+    if not run_discs(x, table):
         raise ArithmeticError("the labels have no enclosure")
     Y = slice(at, at + nothing.size)
     middle = middle.astype(complex)
@@ -115,7 +115,7 @@ def make_target(
     return Target(middle, radius)
 
 
-def certify(of: ParameterSystem, target: Target, roots: np.ndarray) -> Certified:
+def certify_roots(of: ParameterSystem, target: Target, roots: np.ndarray) -> Certified:
     """Krawczyk's test for each approximate root, in double-precision discs.
 
     First with the equations in the weights; for roots that fail, which may have large weights,
@@ -153,7 +153,7 @@ def prove(of: ParameterSystem, target: Target, certified: Certified, *, lifted: 
         Whether to use the lifted equations (if there are any) or those in the weights.
     """
     tapes = of.once(("equations", lifted), lambda: of.equations_as_tapes(lifted))
-    system = make_system(tapes, Discs(target.middle, target.radius))
+    system = make_disc_system(tapes, Discs(target.middle, target.radius))
     buffers = make_krawczyk_buffers(len(tapes.places))
     prove_all(system, buffers, certified.roots, certified.kind, certified.radii)
 

@@ -1,7 +1,7 @@
 """Krawczyk's test, compiled: one driver for any system of equations.
 
 `prove_all` uses only the values and the Jacobian of a system, at points and over polydiscs, by
-tapes that run in discs (`numeric.chains.discs.run`): those of the equations of a chain, whose
+tapes that run in discs (`numeric.chains.discs.run_discs`): those of the equations of a chain, whose
 unknowns are the weights w, or of its lifted equations, whose unknowns are the states and w.  With
 weights of size R the equations in the weights alone have a condition number near R^K; the lifted
 ones are bilinear and as well conditioned as the problem itself, and their Jacobian consists of
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from numeric.chains.discs import OPTIONS, TINY, UNIT, Discs, make_discs, run, size_up
+from numeric.chains.discs import OPTIONS, TINY, UNIT, Discs, make_discs, run_discs, size_up
 from numeric.kernels import njit
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class KrawczykBuffers(NamedTuple):
     columns: np.ndarray
 
 
-def make_system(tapes: EquationTapes, parameters: Discs) -> DiscSystem:
+def make_disc_system(tapes: EquationTapes, parameters: Discs) -> DiscSystem:
     """The equations for a parameter vector of discs."""
     x, n = make_discs(tapes.slots), len(tapes.places)
     x.mid[: len(parameters.mid)] = parameters.mid
@@ -116,9 +116,9 @@ def _evaluate(system, x, rho, derivative):
     for v in range(len(x)):
         system.x.mid[places[v]] = x[v]
         system.x.rad[places[v]] = rho[v]
-    good = run(system.x, system.tapes.values)
+    good = run_discs(system.x, system.tapes.values)
     if derivative:
-        good = good and run(system.x, system.tapes.derivatives)
+        good = good and run_discs(system.x, system.tapes.derivatives)
     return good
 
 
@@ -131,7 +131,7 @@ def _begin(system, x, root):
             return False
         system.x.mid[places[states + v]] = root[v]
         system.x.rad[places[states + v]] = 0.0
-    if not run(system.x, system.tapes.begin):
+    if not run_discs(system.x, system.tapes.begin):
         return False
     for v in range(len(x)):
         x[v] = system.x.mid[places[v]]

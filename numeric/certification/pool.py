@@ -15,7 +15,14 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from numeric.activations.pool import EnclosedPool, enclosed_pool
-from numeric.certification.krawczyk import FAILED, REAL, Certified, RootPool, certify, make_target
+from numeric.certification.krawczyk import (
+    FAILED,
+    REAL,
+    Certified,
+    RootPool,
+    certify_roots,
+    make_target,
+)
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.chains.chain import Chain, make_chain
 from numeric.instances import Instance
@@ -45,7 +52,9 @@ class RealPool:
         """Certify endpoints (·, r) and add the real solutions that are new."""
         if not len(ends):
             return
-        certified = certify(self._chain, self._target, distinct_endpoints(ends).astype(complex))
+        certified = certify_roots(
+            self._chain, self._target, distinct_endpoints(ends).astype(complex)
+        )
         left = certified.kind == FAILED
         if left.any():
             roots = certified.roots[left]
@@ -79,7 +88,7 @@ def certified_pool(
     InputError
         If the instance is special: its samples are dependent.
     """
-    certified = certify(chain, make_target(chain, instance), solutions.astype(complex))
+    certified = certify_roots(chain, make_target(chain, instance), solutions.astype(complex))
     left = certified.kind == FAILED
     pool = RootPool(chain)
     pool.add(_real_only(certified))

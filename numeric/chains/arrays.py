@@ -1,10 +1,10 @@
 """Labels and Jacobians at many points, in NumPy, real or complex, of any precision.
 
-`run` computes tapes.  The labels of chains are computed without one, by fewer and larger products:
-the states ``S_k = M_k … M_1 S_0`` and the adjoints ``A_q = D M_K … M_{K-q+1}`` are products of
-stacks of matrices; by the product rule the derivative of ``Y = D Z`` by the entry (i, j) of a
-matrix is a sum of (column i of the factors before it) times (row j of the factors after it),
-one term for each occurrence of the matrix in the chain.
+`run_arrays` computes tapes. The labels of chains are computed without one, by fewer and larger
+products: the states ``S_k = M_k … M_1 S_0`` and the adjoints ``A_q = D M_K … M_{K-q+1}`` are
+products of stacks of matrices; by the product rule the derivative of ``Y = D Z`` by the entry (i,
+j) of a matrix is a sum of (column i of the factors before it) times (row j of the factors after
+it), one term for each occurrence of the matrix in the chain.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def residuals(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.n
     return values - parameters[chain.y_at :].reshape(-1, chain.samples)[rows, columns], jacobian
 
 
-def run(x: np.ndarray, table: np.ndarray) -> None:
+def run_arrays(x: np.ndarray, table: np.ndarray) -> None:
     """Run a tape of values and derivatives (`numeric.chains.lanes.tape`) on arrays.
 
     Parameters

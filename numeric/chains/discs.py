@@ -53,7 +53,7 @@ def size_up(z):
 
 
 @njit(**OPTIONS)
-def dot_add(x, c, a, a_stride, b, b_stride, count):
+def dot_add_discs(x, c, a, a_stride, b, b_stride, count):
     """Disc ``x_c += Σ_q x_{a + q a_stride} x_{b + q b_stride}``, q < count."""
     mid = x.mid[c]
     rad = x.rad[c]
@@ -72,7 +72,7 @@ def dot_add(x, c, a, a_stride, b, b_stride, count):
 
 
 @njit(**OPTIONS)
-def run(x, table):
+def run_discs(x, table):
     """Run a tape (`numeric.chains.lanes.tape`) on discs.
 
     Parameters
@@ -92,7 +92,7 @@ def run(x, table):
         a_step = table[i, 10]
         if op == DOTS:
             for k in range(table[i, 9]):
-                dot_add(
+                dot_add_discs(
                     x, c + k * c_step, a + k * a_step, a_stride, b + k * b_step, b_stride, count
                 )
         elif op == COPY:

@@ -26,7 +26,7 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
-from numeric.chains.arrays import run
+from numeric.chains.arrays import run_arrays
 from numeric.chains.chain import make_chain
 from numeric.chains.equations import (
     EquationTapes,
@@ -137,8 +137,8 @@ class ProgramSystem(ParameterSystem):
         """Residuals and Jacobians: see `ParameterSystem.residuals`."""
         tapes, r = self.once("equations", lambda: self.equations_as_tapes(False)), self.unknowns
         x = self._slots(tapes.slots, parameters, w)
-        run(x, tapes.values)
-        run(x, tapes.derivatives)
+        run_arrays(x, tapes.values)
+        run_arrays(x, tapes.derivatives)
         jacobian = x[tapes.jacobian : tapes.jacobian + r * r].T.reshape(-1, r, r)
         return -x[tapes.f : tapes.f + r].T, jacobian
 
@@ -146,7 +146,7 @@ class ProgramSystem(ParameterSystem):
         """Labels of the absolute values."""
         table, at, slots = self.once("labels", self.labels_as_tape)
         x = self._slots(slots, np.abs(parameters), np.abs(w)[None])
-        run(x, table)
+        run_arrays(x, table)
         return x[at : at + self.unknowns, 0]
 
     def _slots(self, slots: int, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Number of random starts for an instance in the first paper (Appendix E.1).
+PAPER_STARTS = 400
+
 
 @dataclass(frozen=True)
 class EngineInfo:

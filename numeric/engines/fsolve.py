@@ -28,11 +28,9 @@ from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import SequentialEngine
+from numeric.engines.base import PAPER_STARTS, SequentialEngine
 from numeric.instances import Instance
 
-# The paper's number of starts (Appendix E.1).
-STARTS = 400
 # Largest error of a label, relative to the largest label, at a point that counts as converged.
 TOLERANCE = 1e-6
 # Number of endpoints certified together.
@@ -71,7 +69,7 @@ class FsolveEngine(SequentialEngine):
         self,
         problem: Problem,
         *,
-        starts: int = STARTS,
+        starts: int = PAPER_STARTS,
         enough: int | None = None,
         timeout: float = float("inf"),
     ) -> None:

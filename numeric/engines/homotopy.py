@@ -29,7 +29,7 @@ from numeric.certification.krawczyk import (
     Certified,
     RootPool,
     Target,
-    certify,
+    certify_roots,
     make_target,
 )
 from numeric.certification.krawczyk_balls import certify_exact
@@ -456,7 +456,7 @@ def _certify(system: ParameterSystem, target: Target, roots: np.ndarray) -> Cert
     """Certify endpoints, one of each conjugate pair: the other is its mirror image."""
     partner = _conjugates(roots)
     alone = partner < 0
-    tested = certify(system, target, roots[alone])
+    tested = certify_roots(system, target, roots[alone])
     kind = np.full(len(roots), FAILED)
     radii = np.full(roots.shape, np.inf)
     roots = roots.copy()

@@ -25,7 +25,7 @@ from numeric.certification.pool import RealPool
 from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import SequentialEngine
+from numeric.engines.base import PAPER_STARTS, SequentialEngine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, TrackerSettings, track
@@ -33,13 +33,11 @@ from numeric.tracking.tracker import DONE, TrackerSettings, track
 _BATCH = 64
 # Newton steps of a start.
 _MOST_STEPS = 150
-# Default number of starts of an instance: that of the first paper.
-STARTS = 400
 
 
 def multistart_newton(
     instance: Instance,
-    starts: int = STARTS,
+    starts: int = PAPER_STARTS,
     *,
     chain: Chain | None = None,
     enough: int | None = None,
@@ -207,7 +205,7 @@ class MultistartEngine(LowerBoundEngine):
     starts : int, optional
     """
 
-    def __init__(self, problem: Problem, *, starts: int = STARTS, **how: Any) -> None:
+    def __init__(self, problem: Problem, *, starts: int = PAPER_STARTS, **how: Any) -> None:
         super().__init__(problem, **how)
         self.starts = starts
 

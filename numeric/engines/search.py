@@ -15,7 +15,8 @@ from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.multistart import STARTS, LowerBoundEngine, multistart_newton
+from numeric.engines.base import PAPER_STARTS
+from numeric.engines.multistart import LowerBoundEngine, multistart_newton
 from numeric.instances import Instance
 from numeric.tracking.label_paths import LabelPaths
 
@@ -138,6 +139,6 @@ class SearchEngine(LowerBoundEngine):
         """The solutions found by paths and Newton runs."""
         search = RealSearch(instance, self.chain, enough=self.enough, seconds=self.timeout)
         search.follow(FIRST_PATHS)
-        search.run(STARTS)
+        search.run(PAPER_STARTS)
         search.follow(_ALL_PATHS if self.enough is None else MOST_PATHS)
         return search.result()

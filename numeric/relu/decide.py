@@ -16,7 +16,7 @@ import numpy as np
 
 from algebra.networks.relu import ShallowReLU
 from algebra.relu.equations import relu_system
-from algebra.relu.leaves import Leaf, covers, refutes
+from algebra.relu.leaves import Leaf, leaves_cover, refutes
 from numeric.instances import Instance
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import KEEP
@@ -115,7 +115,7 @@ def decide_cells(
         if settled.doubtful:
             note += f", of these over Q: {settled.doubtful}"
         return replace(blank, verdict=NONE, note=note)
-    if not covers([leaf.fixed for leaf in settled.leaves]):
+    if not leaves_cover([leaf.fixed for leaf in settled.leaves]):
         return replace(blank, note="the leaves do not cover every pattern")
     note = f"leaves refuted over Q: {len(settled.leaves)}"
     return replace(blank, verdict=NONE, leaves=tuple(settled.leaves), system=tree.system, note=note)

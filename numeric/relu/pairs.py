@@ -25,7 +25,7 @@ from algebra.problems.allocation import Cell
 from algebra.problems.constraints import Interval
 from algebra.relu.box_program import BoxProgram, empty_leaf
 from algebra.relu.equations import ReluSystem, relu_system
-from algebra.relu.leaves import Leaf, covers
+from algebra.relu.leaves import Leaf, leaves_cover
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
 from numeric.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
@@ -241,7 +241,7 @@ class _Tree:
             note = f"leaves refuted in floating point: {blank.leaf_count}"
             note += f", of these over Q: {blank.doubtful}" if blank.doubtful else ""
             return replace(blank, verdict=NONE, note=note)
-        if not covers([leaf.fixed for leaf in leaves]):
+        if not leaves_cover([leaf.fixed for leaf in leaves]):
             return replace(blank, note="the leaves do not cover every pattern")
         note = f"leaves refuted over Q: {len(leaves)}"
         return replace(blank, verdict=NONE, leaves=tuple(leaves), note=note)

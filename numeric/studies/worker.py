@@ -10,7 +10,7 @@ from numeric.studies.trials import compute_described
 from numeric.studies.workers import WorkerFailed, receive, send
 
 
-def serve() -> None:
+def compute_chunks() -> None:
     """Compute chunks until the input ends."""
     source = sys.stdin.buffer
     # Answers are written to a separate stream: output that a library prints goes to stderr.
@@ -36,4 +36,4 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    compute_chunks()

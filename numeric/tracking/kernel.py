@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from numeric.chains.lanes.linalg import LANES, OPTIONS, workspace
-from numeric.chains.lanes.tape import LaneSystem, run
+from numeric.chains.lanes.tape import LaneSystem, run_tape
 from numeric.kernels import njit
 from numeric.tracking.pade import WINDOW, fit, pade_slots, predict, set_factors, take_units
 from numeric.tracking.settings import TrackerSettings
@@ -102,22 +102,22 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
     while ended < paths:
         waiting = load(lanes, waiting, paths)
         if fill(ws, lanes, lines, o.base, o.slope, o.x) and o.load.shape[1] > 0:
-            run(ws, o.load, 0, lanes.t, pivots, pattern, o.scratch, o.low)
+            run_tape(ws, o.load, 0, lanes.t, pivots, pattern, o.scratch, o.low)
             keep(ws, lanes.fresh, o.x, o.new, o.size)
         lanes.fresh[:] = 0
-        run(ws, o.point, 0, lanes.t, pivots, pattern, o.scratch, o.low)
+        run_tape(ws, o.point, 0, lanes.t, pivots, pattern, o.scratch, o.low)
         _set_units(ws, o, work.sizes)
-        run(ws, o.series, 1, lanes.t, pivots, pattern, o.scratch, o.low)
+        run_tape(ws, o.series, 1, lanes.t, pivots, pattern, o.scratch, o.low)
         for order in range(2, o.order + 1):
-            run(ws, o.orders, order, lanes.t, pivots, pattern, o.scratch, o.low)
+            run_tape(ws, o.orders, order, lanes.t, pivots, pattern, o.scratch, o.low)
         take_units(ws, units, o.size, o.x, o.order, o.unit)
         fit(ws, units, gram, o.size, poles, lanes.size, lanes.rate, work.small)
         choose_steps(lanes, poles, o.order, options)
         set_factors(ws, phi, poles, lanes.h)
         predict(ws, phi, o.x, o.size, o.order, lanes.h, o.new)
-        run(ws, o.newton, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
+        run_tape(ws, o.newton, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.first)
-        run(ws, o.again, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
+        run_tape(ws, o.again, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.second)
         ended += accept_steps(lanes, o.order, options, outcome)
         keep(ws, lanes.accepted, o.x, o.new, o.size)

@@ -2,7 +2,7 @@
 
 from typer.testing import CliRunner
 
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 
 NETWORK = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 ROW = NETWORK + "[learnable]\nW = [[1, 1], [0, 0]]\n"
@@ -11,7 +11,7 @@ DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
 
 def call(*words):
     """Run the command line in this process; its exit status."""
-    return run(lambda: app([str(word) for word in words], standalone_mode=False))
+    return run_command(lambda: app([str(word) for word in words], standalone_mode=False))
 
 
 def completed(*words):

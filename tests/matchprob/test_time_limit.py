@@ -11,7 +11,7 @@ import pytest
 
 import matchprob as mp
 from algebra.time_limits import OutOfTime
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 from tests.matchprob.hard import spread
 
 LIMIT, SLACK = 0.6, 20.0
@@ -87,14 +87,14 @@ def test_exit_status_and_json(tmp_path, capsys):
     path = tmp_path / "p.toml"
     path.write_text(spread(12).to_toml())
     arguments = ["estimate", str(path), "--trials", "100000", "--timeout", "0.8", "--json"]
-    status = run(lambda: app(arguments, standalone_mode=False))
+    status = run_command(lambda: app(arguments, standalone_mode=False))
     out = capsys.readouterr()
     data = json.loads(out.out)
     assert status == 3
     assert data["undetermined"] >= 1
     assert data["estimate"] is None
     assert "100000" in out.err
-    status = run(
+    status = run_command(
         lambda: app(["certify", str(path), "--timeout", "0.8", "--json"], standalone_mode=False)
     )
     assert json.loads(capsys.readouterr().out)["verdict"] == "undecided"
@@ -128,7 +128,7 @@ def test_exit_status_of_verbs(tmp_path, capsys):
     path = tmp_path / "p.toml"
     path.write_text(spread(32).to_toml())
     line = ["audit", str(path), "--matrix", "W", "--count", "1000000", "--timeout", "0.8", "--json"]
-    assert run(lambda: app(line, standalone_mode=False)) == 3
+    assert run_command(lambda: app(line, standalone_mode=False)) == 3
     out = capsys.readouterr()
     assert json.loads(out.out)["checked"] < 10**6
     assert "of 1000000 allocations" in out.err
@@ -139,7 +139,7 @@ def test_exit_status_of_verbs(tmp_path, capsys):
 def test_durations_that_are_none_are_refused(verb, value, capsys):
     """Status 2, with the argument named and its value echoed."""
     arguments = [verb, "examples/row.toml", "--timeout", value]
-    assert run(lambda: app(arguments, standalone_mode=False)) == 2
+    assert run_command(lambda: app(arguments, standalone_mode=False)) == 2
     assert f"--timeout ({float(value)!r})" in capsys.readouterr().err
 
 
@@ -164,12 +164,12 @@ def test_certify_without_ranks_says_what_counting_knows(tmp_path, capsys):
         "[learnable]\nW = [[1, 1], [0, 0]]\n"
     )
     line = ["certify", str(path), "--timeout", "0.5"]
-    assert run(lambda: app(line, standalone_mode=False)) == 3
+    assert run_command(lambda: app(line, standalone_mode=False)) == 3
     out = capsys.readouterr()
     assert "2 weights of 8 learn, for 2 labels" in out.out
     assert "at most 2 equations" in out.out
     assert "before the ranks were known" in out.err
-    assert run(lambda: app([*line, "--json"], standalone_mode=False)) == 3
+    assert run_command(lambda: app([*line, "--json"], standalone_mode=False)) == 3
     data = json.loads(capsys.readouterr().out)
     assert (data["verdict"], data["equations"], data["rank"]) == ("undecided", None, None)
     assert data["tried"]
@@ -182,7 +182,7 @@ def test_a_lack_of_memory_is_told_in_words(capsys, monkeypatch):
     def greedy():
         raise MemoryError
 
-    assert run(greedy) == 3
+    assert run_command(greedy) == 3
     said = capsys.readouterr().err
     assert "memory" in said
     assert "bug" not in said
@@ -196,7 +196,7 @@ def test_a_certificate_of_a_design_has_what_is_left_of_the_time(tmp_path, capsys
 
     monkeypatch.setattr("matchprob.api.certify.certify", slow)
     line = ["design", "examples/diagonal.toml", "--matrix", "W", "--out", str(tmp_path / "c.json")]
-    assert run(lambda: app([*line, "--timeout", "60"], standalone_mode=False)) == 3
+    assert run_command(lambda: app([*line, "--timeout", "60"], standalone_mode=False)) == 3
     out = capsys.readouterr()
     assert "Not minimal" in out.out
     assert "c.json is not written" in out.err

@@ -12,7 +12,7 @@ from algebra.networks.ffn import FeedForward
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from matchprob.api.estimate import count, estimate
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 from numeric.counts import Solutions
 from numeric.instances import draw_instance
 from numeric.solutions import solution_costs
@@ -98,11 +98,11 @@ def test_solutions_on_the_command_line(tmp_path, capsys):
     path = tmp_path / "P.toml"
     path.write_text(DIAGONAL.to_toml())
     words = ["count", str(path), "--instances", "5", "--solutions"]
-    assert run(lambda: app([*words, "--json"], standalone_mode=False)) == 0
+    assert run_command(lambda: app([*words, "--json"], standalone_mode=False)) == 0
     instances = json.loads(capsys.readouterr().out)["instances"]
     assert all(len(c["solutions"]) == c["real"] for c in instances)
     assert any(c["solutions"] for c in instances)
-    assert run(lambda: app(words, standalone_mode=False)) == 0
+    assert run_command(lambda: app(words, standalone_mode=False)) == 0
     assert "float16" in capsys.readouterr().out
 
 

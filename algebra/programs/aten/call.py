@@ -168,6 +168,6 @@ MOST_CONSTANTS = 1 << 26
 AtenOperator = Callable[[AtenCall], Any]
 
 
-def whole(*values: int) -> np.ndarray:
+def int64_array(*values: int) -> np.ndarray:
     """Integers as the operators of ONNX take them."""
     return np.array(values, np.int64)

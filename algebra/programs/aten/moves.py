@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, whole
+from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, int64_array
 from algebra.programs.onnx.values import Item, Tokens
 
 _END = np.iinfo(np.int64).max
@@ -31,7 +31,7 @@ def _view(call: AtenCall) -> Any:
         if lead > 1 and first * lead == wanted[0] and first % call.moves.batch == 0:
             apart = [*shape[: value.batch], first, *wanted[1:]]
             return Merged(call.moves.reshaped(value, apart), value.batch + 1)
-    return call.run("Reshape", value, whole(*wanted), allowzero=1)
+    return call.run("Reshape", value, int64_array(*wanted), allowzero=1)
 
 
 def _permute(call: AtenCall) -> Any:
@@ -52,23 +52,30 @@ def _expand(call: AtenCall) -> Any:
     own, wanted = call.shape(call["self"]), list(call.option("size"))
     more = len(wanted) - len(own)
     known = [own[k - more] if size == -1 else size for k, size in enumerate(wanted)]
-    return call.run("Expand", call["self"], whole(*known))
+    return call.run("Expand", call["self"], int64_array(*known))
 
 
 def _squeeze(call: AtenCall) -> Any:
     shape = call.shape(call["self"])
     axes = [k for k in call.axes() if shape[k] == 1]
-    return call.run("Squeeze", call["self"], whole(*axes)) if axes else call["self"]
+    return call.run("Squeeze", call["self"], int64_array(*axes)) if axes else call["self"]
 
 
 def _unsqueeze(call: AtenCall) -> Any:
-    return call.run("Unsqueeze", call["self"], whole(call.option("dim")))
+    return call.run("Unsqueeze", call["self"], int64_array(call.option("dim")))
 
 
 def _slice(call: AtenCall) -> Any:
     start, end = call.option("start", 0), call.option("end", _END)
     step, axis = call.option("step", 1), call.axes()[0] if call.has("dim") else 0
-    return call.run("Slice", call["self"], whole(start), whole(end), whole(axis), whole(step))
+    return call.run(
+        "Slice",
+        call["self"],
+        int64_array(start),
+        int64_array(end),
+        int64_array(axis),
+        int64_array(step),
+    )
 
 
 def _select(call: AtenCall) -> Any:
@@ -106,8 +113,15 @@ def _index(call: AtenCall) -> Any:
 def _flip(call: AtenCall) -> Any:
     axes = call.axes("dims")
     n = len(axes)
-    ends = whole(*[-_END] * n)
-    return call.run("Slice", call["self"], whole(*[-1] * n), ends, whole(*axes), whole(*[-1] * n))
+    ends = int64_array(*[-_END] * n)
+    return call.run(
+        "Slice",
+        call["self"],
+        int64_array(*[-1] * n),
+        ends,
+        int64_array(*axes),
+        int64_array(*[-1] * n),
+    )
 
 
 def _joined(call: AtenCall) -> Any:
@@ -120,7 +134,7 @@ def _split(call: AtenCall) -> Any:
     if sizes is None:
         each, total = call.option("split_size"), call.shape(call["self"])[axis]
         sizes = [min(each, total - start) for start in range(0, total, each)]
-    return call.run("Split", call["self"], whole(*sizes), axis=axis, outputs=len(sizes))
+    return call.run("Split", call["self"], int64_array(*sizes), axis=axis, outputs=len(sizes))
 
 
 def _unbind(call: AtenCall) -> Any:
@@ -135,7 +149,7 @@ def _tiled(call: AtenCall) -> Any:
     times = call.option("repeats")
     item = call.item(call["self"])
     lifted = call.moves.lifted(item, len(times))
-    return call.run("Tile", lifted, whole(*times))
+    return call.run("Tile", lifted, int64_array(*times))
 
 
 def _padded(call: AtenCall) -> Any:
@@ -145,7 +159,7 @@ def _padded(call: AtenCall) -> Any:
     for k in range(len(pairs) // 2):
         before[ndim - 1 - k], after[ndim - 1 - k] = pairs[2 * k : 2 * k + 2]
     value = np.array(call.number("value", 0))
-    return call.run("Pad", call["self"], whole(*before, *after), value)
+    return call.run("Pad", call["self"], int64_array(*before, *after), value)
 
 
 def _like(value: float | None) -> AtenOperator:
@@ -167,7 +181,7 @@ def _scattered(select: bool) -> AtenOperator:
             raise InputError("it puts samples of a batch together")
         if select:
             place = call.option("index")
-            source = call.run("Unsqueeze", source, whole(axis))
+            source = call.run("Unsqueeze", source, int64_array(axis))
             at[axis] = slice(place, place + 1 or None)
         else:
             at[axis] = slice(call.option("start"), call.option("end"), call.option("step", 1))
@@ -184,7 +198,7 @@ def _scattered(select: bool) -> AtenOperator:
 
 
 def _copied(call: AtenCall) -> Any:
-    return call.run("Expand", call["src"], whole(*call.shape(call["self"])))
+    return call.run("Expand", call["src"], int64_array(*call.shape(call["self"])))
 
 
 MOVES: dict[str, AtenOperator] = {

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, Operand, whole
+from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, Operand, int64_array
 from algebra.programs.aten.moves import MOVES
 from algebra.programs.onnx.values import Tokens, letters_of
 
@@ -131,7 +131,7 @@ def _length(call: AtenCall) -> Any:
 
 def _reduced(op: str) -> AtenOperator:
     def run(call: AtenCall) -> Any:
-        axes = whole(*call.axes())
+        axes = int64_array(*call.axes())
         return call.run(op, call["self"], axes, keepdims=int(call.option("keepdim", False)))
 
     return run
@@ -153,9 +153,9 @@ def _variance(call: AtenCall) -> Any:
     x, axes = call["self"], call.axes()
     shape = call.shape(x)
     count = math.prod(shape[k] for k in axes) - call.number("correction", 1)
-    centred = call.run("Sub", x, call.run("ReduceMean", x, whole(*axes), keepdims=1))
+    centred = call.run("Sub", x, call.run("ReduceMean", x, int64_array(*axes), keepdims=1))
     keep = int(call.option("keepdim", False))
-    total = call.run("ReduceSumSquare", centred, whole(*axes), keepdims=keep)
+    total = call.run("ReduceSumSquare", centred, int64_array(*axes), keepdims=keep)
     return call.run("Div", total, np.array(count))
 
 
@@ -303,14 +303,14 @@ def _attention(call: AtenCall) -> Any:
     lacking = 4 - q.ndim
     if lacking:
         # The axis of heads is missing: there is one head.
-        q, k, v = (call.run("Unsqueeze", x, whole(1)) for x in (q, k, v))
+        q, k, v = (call.run("Unsqueeze", x, int64_array(1)) for x in (q, k, v))
     if call.option("enable_gqa", False):
         each = np.repeat(np.arange(k.shape[1]), q.shape[1] // k.shape[1])
         k, v = (call.run("Gather", x, each, axis=1) for x in (k, v))
     scale = call.option("scale", 1 / math.sqrt(q.shape[-1]))
     causal = int(call.option("is_causal", False))
     found = call.run("Attention", q, k, v, call["attn_mask"], scale=scale, is_causal=causal)
-    return call.run("Squeeze", found, whole(1)) if lacking else found
+    return call.run("Squeeze", found, int64_array(1)) if lacking else found
 
 
 ATEN: dict[str, AtenOperator] = {

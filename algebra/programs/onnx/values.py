@@ -75,7 +75,7 @@ class Tokens:
     block: Shape
 
 
-def rationals(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
+def over_denominator(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
     """Integers and their common denominator, exactly.
 
     Raises
@@ -146,7 +146,7 @@ class Moves:
         if array.dtype.kind == "f" and array.size:
             absent = array <= MASKED
             array = np.where(absent, 0, array).astype(array.dtype)
-        table, denominator = rationals(array, what)
+        table, denominator = over_denominator(array, what)
         made = self.build.constant(table, denominator)
         return Item(made, None, absent if absent is not None and absent.any() else None)
 

@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from algebra.errors import InputError, one_line
-from algebra.programs.onnx.values import Item, Moves, Tokens, rationals
+from algebra.programs.onnx.values import Item, Moves, Tokens, over_denominator
 from algebra.programs.program import Program, Shape
 
 
@@ -103,14 +103,14 @@ class Weights:
             if parameter.name in self.values and parameter.name not in self.buffers:
                 raise InputError(f"`{one_line(parameter.name)}` is a statistic and a weight")
             if epsilon:
-                table, below = rationals(array, f"`{one_line(parameter.name)}`")
+                table, below = over_denominator(array, f"`{one_line(parameter.name)}`")
                 small = Fraction(epsilon)
                 sums = table.astype(object) * small.denominator + small.numerator * below
                 self.squares[parameter.name] = sums, below * small.denominator
                 array = 1 / np.sqrt(array.astype(np.float64) + epsilon)
             self.buffers.add(parameter.name)
         if parameter.name not in self.values:
-            self.values[parameter.name] = rationals(array, f"`{one_line(parameter.name)}`")
+            self.values[parameter.name] = over_denominator(array, f"`{one_line(parameter.name)}`")
             self.roles[parameter.name] = role
         return Item(self.moves.build.weight(parameter.name, array.shape))
 

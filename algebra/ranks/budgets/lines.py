@@ -157,7 +157,7 @@ def budgets(allocation: Allocation) -> tuple[Budget, ...]:
     return tuple(found)
 
 
-def sentences(found: Sequence[Budget]) -> tuple[str, ...]:
+def budget_sentences(found: Sequence[Budget]) -> tuple[str, ...]:
     """Budgets in words; many rows (or columns) of a matrix with one limit are one sentence.
 
     Parameters
@@ -170,7 +170,7 @@ def sentences(found: Sequence[Budget]) -> tuple[str, ...]:
     >>> from algebra.networks.linear import LinearEstimator
     >>> everything = Allocation.rows(LinearEstimator(q=3, d=20, m=2), "W", range(20))
     >>> rows = [budget for budget in budgets(everything) if budget.kind == "row"]
-    >>> sentences(rows)[0][:59]
+    >>> budget_sentences(rows)[0][:59]
     'rows 0, 1, 2, 3, 4, 5, 6, 7 and 12 more of W have 3 learnab'
     """
     alike: dict[tuple[Any, ...], list[Budget]] = {}

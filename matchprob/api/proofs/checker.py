@@ -40,7 +40,7 @@ _START = 120.0
 _ROOT = str(Path(__file__).resolve().parents[3])
 _CODE = (
     f"import sys; sys.path.insert(0, {_ROOT!r}); "
-    "from matchprob.api.proofs.checker import serve; serve({memory})"
+    "from matchprob.api.proofs.checker import check_proofs; check_proofs({memory})"
 )
 
 
@@ -143,7 +143,7 @@ atexit.register(CHECKER.close)
 # -- in the child -----------------------------------------------------------------------
 
 
-def serve(memory: int) -> None:
+def check_proofs(memory: int) -> None:
     """Check proofs, a line of JSON each, until the parent ends."""
     from matchprob.api.proofs.check import check_proof
 

@@ -59,7 +59,7 @@ from matchprob.report.drawing.style import (
     remove_titles,
     tidy,
 )
-from matchprob.report.identification import groups_of
+from matchprob.report.identification import cell_groups
 from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
 from numeric.count_result import CountResult
@@ -143,7 +143,7 @@ def figure_of(found: Result, width: float | None = None, *, has_title: bool = Tr
     return figure
 
 
-def write(
+def write_picture(
     found: Result,
     path: Path,
     width: str | None = None,
@@ -210,7 +210,7 @@ def _identification(found: Identification) -> _Masks:
     values = found.alternatives.values if found.alternatives else {}
     numbers = {cell: count for cell, count in values.items() if count > 1}
     problem, title = found.problem, found.document().title
-    return _Masks(problem.learning.moving, groups_of(found), title, problem.names, numbers)
+    return _Masks(problem.learning.moving, cell_groups(found), title, problem.names, numbers)
 
 
 def _robustness(found: Robustness) -> _Masks:

@@ -30,11 +30,11 @@ from matchprob.report.drawing.style import (
     LEAST,
     SMALL,
     available_width,
+    axes_width,
     heading,
     label_bars,
     name_ticks,
     save,
-    share,
     text_width,
     tidy,
 )
@@ -86,8 +86,8 @@ def draw_incidence(axes: Axes, found: Inspection) -> None:
     labels = [form.system.labels[e] for e in triangular.row_order]
     # Names are drawn if the cells next to them are large enough for their type.
     beside = max(text_width(label, SMALL, "monospace") for label in labels)
-    left = share(axes) - beside - 40
-    size = min(SMALL, 0.8 * left / columns) if left > 0.4 * share(axes) else 0.0
+    left = axes_width(axes) - beside - 40
+    size = min(SMALL, 0.8 * left / columns) if left > 0.4 * axes_width(axes) else 0.0
     handles: list[Any] = []
     for cells, colour, label in (
         (linear, SKY, "linear"),

@@ -189,7 +189,7 @@ def text_width(text: str, size: float, family: str | None = None) -> float:
     return float(path.get_extents().width) * 1.08
 
 
-def share(axes: Axes) -> float:
+def axes_width(axes: Axes) -> float:
     """Points of the figure's width that belong to the axes with its labels."""
     figure: Any = axes.get_figure()
     width = axes.get_position(original=True).width / _AXES
@@ -202,7 +202,7 @@ def available_width(axes: Axes) -> float:
     beside = max((text_width(t.get_text(), t.get_fontsize()) for t in names), default=0.0)
     if axes.get_ylabel():
         beside += _GAP + 1.25 * TEXT * (1 + axes.get_ylabel().count("\n"))
-    return max(40.0, share(axes) - beside - 2 * 72 * _MARGIN - 3 * _GAP)
+    return max(40.0, axes_width(axes) - beside - 2 * 72 * _MARGIN - 3 * _GAP)
 
 
 def wrapped(text: str, width: float, size: float) -> list[str]:

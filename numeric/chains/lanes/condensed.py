@@ -262,7 +262,7 @@ def jacobian_sizes(t: ChainTable) -> tuple[int, int]:
     return (t.steps + 1) * t.labels * t.widest, max(t.steps, 1) * t.widest * t.samples
 
 
-def groups_of(chain: Chain, t: ChainTable) -> tuple[np.ndarray, np.ndarray]:
+def error_groups(chain: Chain, t: ChainTable) -> tuple[np.ndarray, np.ndarray]:
     """Groups of weights and states for error norms, and the squares of their smallest sizes.
 
     The weights of each row form a group, and so does each state except S_0, which is not an
@@ -355,7 +355,7 @@ def make_condensed(chain: Chain, order: int) -> LaneSystem:
         tape.add(new, step, r)
         return tape.table()
 
-    groups, floors = groups_of(chain, t)
+    groups, floors = error_groups(chain, t)
     return LaneSystem(
         parameters=chain.size, size=size, unknowns=r, order=order, base=base, slope=slope, x=x,
         new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0, slots=take.slots,

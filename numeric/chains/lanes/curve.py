@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from numeric.chains.lanes.condensed import FLOOR, ChainWriter, groups_of, jacobian_sizes
+from numeric.chains.lanes.condensed import FLOOR, ChainWriter, error_groups, jacobian_sizes
 from numeric.chains.lanes.tape import LaneSystem, Layout, Tape
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def make_curve(chain: Chain, order: int) -> LaneSystem:
         tape.add(new + last, step + last)
         return tape.table()
 
-    groups, floors = groups_of(chain, t)
+    groups, floors = error_groups(chain, t)
     return LaneSystem(
         parameters=many, size=size, unknowns=r + 1, order=order, base=base, slope=slope, x=x,
         new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0, slots=take.slots,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from numeric.chains.lanes.condensed import ChainWriter, groups_of
+from numeric.chains.lanes.condensed import ChainWriter, error_groups
 from numeric.chains.lanes.tape import LaneSystem, Layout, Tape
 from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable
 
@@ -277,7 +277,7 @@ def make_lifted(chain: Chain, order: int) -> LaneSystem:
         tape.add(new, step, size)
         return tape.table()
 
-    groups, floors = groups_of(chain, t)
+    groups, floors = error_groups(chain, t)
     return LaneSystem(
         parameters=chain.size, size=size, unknowns=full, order=order, base=base, slope=slope, x=x,
         new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0, slots=take.slots,

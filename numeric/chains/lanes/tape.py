@@ -6,10 +6,10 @@ equations of a network are *data* for the kernel: a new network, or another form
 compiles nothing.  Each instruction is a block (a row of dot products, a factorization), large
 enough that reading its integers costs little.
 
-The same tape runs in several arithmetics.  `run` computes in vector lanes, in doubles and in pairs
-of doubles; `numeric.chains.discs.run` encloses the results of `CLEAR`, `SET_ONE`, `COPY`, `ADD` and
-`DOTS`, the instructions of values and Jacobians, in discs; `numeric.chains.balls.BallTape` runs
-all instructions in balls of any precision.
+The same tape runs in several arithmetics.  `run_tape` computes in vector lanes, in doubles and in
+pairs of doubles; `numeric.chains.discs.run_discs` encloses the results of `CLEAR`, `SET_ONE`,
+`COPY`, `ADD` and `DOTS`, the instructions of values and Jacobians, in discs;
+`numeric.chains.balls.BallTape` runs all instructions in balls of any precision.
 
 Taylor coefficients of a path take one tape for each order j, and their slots are affine in j.
 `Tape.affine` stores that as two tables, base and slope: instruction i at order j is the row
@@ -280,7 +280,7 @@ def runs(values: Sequence[int], more: Sequence[int]) -> list[tuple[int, int, int
 
 
 @njit(**OPTIONS)
-def run(ws, table, order, t, pivots, pattern, scratch, low):
+def run_tape(ws, table, order, t, pivots, pattern, scratch, low):
     """Run a tape.
 
     Parameters

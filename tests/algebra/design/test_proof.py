@@ -9,7 +9,7 @@ import pytest
 from algebra.certificates.checks import CheckFailed
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import checked_demand
-from algebra.design.proof import proof_of, read_proof
+from algebra.design.proof import proof_of, read_design_proof
 from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
 
@@ -30,7 +30,7 @@ def written():
 
 def test_the_demand_is_read_back():
     """Cells, prices, caps, required weights: a reader gets the same demand."""
-    proof = read_proof(written())
+    proof = read_design_proof(written())
     again = proof.demand(seed=9)
     assert (again.network, again.size, again.must) == (ASKED.network, ASKED.size, ASKED.must)
     assert sorted(again.cells) == sorted(ASKED.cells)
@@ -65,4 +65,4 @@ def test_only_what_is_proved_is_written():
 def test_damaged_files_are_refused(key, value):
     """Each field is read with its type; errors name the field."""
     with pytest.raises((CheckFailed, InputError)):
-        read_proof({**written(), key: value})
+        read_design_proof({**written(), key: value})

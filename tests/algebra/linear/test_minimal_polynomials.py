@@ -7,7 +7,7 @@ import sympy
 from flint import fmpq, fmpq_mpoly_ctx, fmpz_poly
 
 import matchprob as mp
-from algebra.linear.minimal_polynomials import minimal_polynomials, text_of
+from algebra.linear.minimal_polynomials import minimal_polynomials, polynomial_text
 from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.problems.problem import Problem
@@ -43,7 +43,7 @@ def test_polynomials_are_irreducible_and_vanish_in_the_boxes(name, index):
     assert len(polynomials) == len(boxes)
     for row, box in zip(polynomials, boxes, strict=True):
         for polynomial, (low, high) in zip(row, box, strict=True):
-            content, factors = sympy.factor_list(sympy.sympify(text_of(polynomial)))
+            content, factors = sympy.factor_list(sympy.sympify(polynomial_text(polynomial)))
             assert (content, [power for _, power in factors]) == (1, [1])
             assert polynomial.leading_coefficient() > 0
             values = [polynomial(fmpq(x.numerator, x.denominator)) for x in (low, high)]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.linalg.modular import modular_rank
-from algebra.matroids.branch_and_bound import Tree, capped_basis, counting_reason, covers
+from algebra.matroids.branch_and_bound import Tree, capped_basis, conditions_cover, counting_reason
 from algebra.matroids.capped import CappedProblem, DualError
 from algebra.matroids.lagrangian import LagrangianLeaf
 from numeric.cap_relaxation import linear_relaxation
@@ -107,12 +107,12 @@ def test_what_covers_all_sets():
     """Leaves of a tree cover all sets, in any order; with one missing they do not."""
     leaves = [({0, 1}, set()), ({0}, {1}), ({2}, {0}), (set(), {0, 2})]
     parts = [(frozenset(i), frozenset(o)) for i, o in leaves]
-    assert covers(parts)
-    assert covers(parts[::-1])
-    assert covers([(frozenset(), frozenset())])
+    assert conditions_cover(parts)
+    assert conditions_cover(parts[::-1])
+    assert conditions_cover([(frozenset(), frozenset())])
     for k in range(4):
-        assert not covers(parts[:k] + parts[k + 1 :])
-    assert not covers([])
+        assert not conditions_cover(parts[:k] + parts[k + 1 :])
+    assert not conditions_cover([])
 
 
 def test_a_counting_reason_holds():

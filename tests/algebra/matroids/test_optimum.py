@@ -60,7 +60,7 @@ class Unlucky:
     def points(self):
         return iter([(P, 0), (P, 1), (P, 2)])
 
-    def problem(self, p, number):
+    def problem_at(self, p, number):
         columns = np.array([[1, 0, 1], [0, 1, 1]])
         if number == 0:
             columns[:, 0] = 0

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.normalization.dense import DenseNet, HiddenUnits, norm_bound, rationals
+from algebra.normalization.dense import DenseNet, HiddenUnits, norm_bound, rational_array
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.reconstruct import TooNarrow, proves, reconstruct
@@ -198,7 +198,7 @@ def test_a_silent_unit_is_noticed():
 @given(st.lists(st.fractions(max_denominator=50), min_size=1, max_size=4))
 def test_norm_bound(values):
     """The bound lies above the norm, by less than 2^-19."""
-    vector = rationals(values, "values", 1)
+    vector = rational_array(values, "values", 1)
     bound, square = norm_bound(vector), sum((x * x for x in vector), fmpq(0))
     assert bound >= 0
     assert bound * bound >= square

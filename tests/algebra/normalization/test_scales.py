@@ -7,7 +7,7 @@ import pytest
 from flint import fmpq
 
 from algebra.linalg.rational import rational_echelon
-from algebra.normalization.dense import rationals
+from algebra.normalization.dense import rational_array
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
 
@@ -26,7 +26,7 @@ def test_a_row_of_zeros():
     goal = [[1, 2], [0, 0]]
     gamma, output = solve_both_scales(W2, W1, goal)
     made = output[:, None] * (W2 @ (gamma[:, None] * W1))
-    assert (made == rationals(goal, "goal")).all()
+    assert (made == rational_array(goal, "goal")).all()
 
 
 def test_corollary_1():

@@ -9,7 +9,7 @@ from flint import fmpq, nmod_mat
 from algebra.errors import InputError
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.linalg.rational import rational_matrix
-from algebra.normalization.dense import norm_bound, rationals
+from algebra.normalization.dense import norm_bound, rational_array
 from algebra.normalization.khatri_rao import khatri_rao
 from algebra.normalization.scales import solve_scales
 from algebra.normalization.skip_blocks import SkipBlock, realize_by_depth
@@ -17,7 +17,7 @@ from algebra.normalization.skip_blocks import SkipBlock, realize_by_depth
 
 def draw(rng, rows, columns):
     """A matrix of small random rationals."""
-    return rationals(
+    return rational_array(
         [[fmpq(2 * rng.randint(-99, 99) + 1, 64) for _ in range(columns)] for _ in range(rows)],
         "drawn",
     )
@@ -48,7 +48,7 @@ def test_outside_the_ball_a_unit_falls_silent():
     rng = random.Random(5)
     goal, shift = draw(rng, 2, 2), draw(rng, 2, 1)[:, 0]
     tuned = realize_by_depth(goal, shift, draw_block(rng, 2, 1))
-    X = rationals([[1000, -1000], [500, 300]], "X")
+    X = rational_array([[1000, -1000], [500, 300]], "X")
     assert any(e != 0 for e in (tuned(X) - (goal @ X + shift[:, None])).ravel())
 
 
@@ -76,7 +76,7 @@ def test_generic_for_all_sizes(d, k):
 def test_a_zero_target_block_is_refused():
     """Theorem 2 as stated fails for W* = [[.5, 0], [.25, 0]], k = 1: f has to be constant."""
     rng = random.Random(6)
-    goal = rationals([[0.5, 0], [0.25, 0]], "goal")
+    goal = rational_array([[0.5, 0], [0.25, 0]], "goal")
     block = draw_block(rng, 2, 1)
     with pytest.raises(InputError, match="block of the target is 0"):
         realize_by_depth(goal, [0, 0], block)
@@ -93,18 +93,18 @@ def test_one_scale_that_is_0_does_not_end_the_construction():
     """With k = 2 a target that needs a scale 0 in its last block is realized too."""
     rng = random.Random(9)
     block = draw_block(rng, 2, 2, 4)
-    gamma = rationals([0, 1, 2, 3], "gamma", 1)
+    gamma = rational_array([0, 1, 2, 3], "gamma", 1)
     last = block.output @ (gamma[:, None] * (block.mixing[1] @ block.feeding[1]))
-    goal = np.concatenate([rationals([[1, 2], [3, 5]], "first"), last], axis=1)
+    goal = np.concatenate([rational_array([[1, 2], [3, 5]], "first"), last], axis=1)
     made = realize_by_depth(goal, [0, 0], block)
     assert made.zero_scales == 1
-    X = rationals([[0.5, -0.25], [0.25, 0.5], [-0.5, 0.125], [0.125, 0.25]], "X")
+    X = rational_array([[0.5, -0.25], [0.25, 0.5], [-0.5, 0.125], [0.125, 0.25]], "X")
     assert (made(X) == goal @ X).all()
 
 
 def test_special_matrices_are_refused():
     """Frozen matrices that are 0 lead to a singular system, which is reported."""
-    zero = rationals([[0, 0], [0, 0]], "zero")
+    zero = rational_array([[0, 0], [0, 0]], "zero")
     block = SkipBlock.of([zero, zero], [[[1], [1]]] * 2, [[1, 2], [3, 4]])
     with pytest.raises(InputError, match="special"):
         realize_by_depth([[1, 2], [3, 4]], [0, 0], block)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.normalization.dense import rationals
+from algebra.normalization.dense import rational_array
 from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
 from algebra.normalization.unreachable import prove_unreachable, residues, shows_unreachable
 
 
 def draw(rng, rows, columns):
     """A matrix of random dyadic rationals."""
-    return rationals([[fmpq(2 * rng.randint(-50, 50) + 1, 32) for _ in range(columns)]
+    return rational_array([[fmpq(2 * rng.randint(-50, 50) + 1, 32) for _ in range(columns)]
                       for _ in range(rows)], "drawn")  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.networks.sequence import SequenceRNN
-from algebra.record.elements import elements_of, kinds_of
+from algebra.record.elements import available_kinds, elements_of
 
 
 def names(network, *what):
@@ -43,7 +43,7 @@ def test_owners():
 
 def test_kinds():
     """Steps only in networks with steps, units only in networks with hidden units."""
-    assert kinds_of(LinearEstimator(q=2, d=1, m=1)) == ("outputs", "entries", "samples")
+    assert available_kinds(LinearEstimator(q=2, d=1, m=1)) == ("outputs", "entries", "samples")
     layers = LinearFeedForward(q=1, widths=(2,), d=1, m=1)
-    assert kinds_of(layers) == ("outputs", "entries", "samples", "units")
-    assert "times" in kinds_of(LinearRNN(n=2, T=2, b=1, d=2, m=2))
+    assert available_kinds(layers) == ("outputs", "entries", "samples", "units")
+    assert "times" in available_kinds(LinearRNN(n=2, T=2, b=1, d=2, m=2))

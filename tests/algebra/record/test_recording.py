@@ -21,7 +21,7 @@ from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.record import blocks
-from algebra.record.elements import kinds_of
+from algebra.record.elements import available_kinds
 from algebra.record.question import recording_question
 from algebra.record.recording import NoRecording, record
 from algebra.record.verify import verify_recording
@@ -120,7 +120,7 @@ def sample(n, count):
 def test_brute_force_on_a_sample(n):
     """All kinds of networks and of elements; costs with ties, requirements, caps."""
     for problem, rng in sample(n, many(5)):
-        for what in kinds_of(problem.network):
+        for what in available_kinds(problem.network):
             names = [element.name for element in recording_question(problem, what).elements]
             if len(names) > 8:
                 continue
@@ -129,7 +129,7 @@ def test_brute_force_on_a_sample(n):
             check(
                 problem, what, costs=costs, must=names[-1:], caps={"matrix": max(1, len(names) - 1)}
             )
-        kinds = [kind for kind in ("outputs", "units") if kind in kinds_of(problem.network)]
+        kinds = [kind for kind in ("outputs", "units") if kind in available_kinds(problem.network)]
         check(problem, kinds, caps={"matrix": 1})
 
 
@@ -161,7 +161,7 @@ def test_brute_force_on_all_nets(n):
             if not any(bits) or mask.tolist() != first_of_orbit(network, name, mask):
                 continue
             problem = Problem(network, {name: mask})
-            for what in kinds_of(network):
+            for what in available_kinds(network):
                 if len(recording_question(problem, what).elements) <= 8:
                     check(problem, what)
 

@@ -10,7 +10,7 @@ from algebra.certificates.checks import CheckFailed
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
-from algebra.record.proof import read_proof
+from algebra.record.proof import read_recording_proof
 from algebra.record.recording import record
 from algebra.record.result import GroupEvidence, bound_text
 
@@ -58,7 +58,7 @@ def test_a_proof_is_read_as_it_was_written():
     """Every field, and the evidence."""
     found = record(PROBLEM, ["outputs", "units"], must=["unit 1"], caps={"matrix": 2})
     data = json.loads(json.dumps(found.proof_file()))
-    proof = read_proof(data)
+    proof = read_recording_proof(data)
     assert (proof.cost, proof.bound, proof.rank) == (found.cost, found.bound, found.rank.rank)
     assert isinstance(proof.evidence, GroupEvidence)
     assert proof.evidence == found.evidence
@@ -68,4 +68,4 @@ def test_a_proof_is_read_as_it_was_written():
     # Names of units, and laws, are not part of a proof.
     assert "names" not in data["problem"]
     with pytest.raises(CheckFailed, match="order"):
-        read_proof({**data, "what": ["entries"], "caps": {"column": 1, "row": 1}})
+        read_recording_proof({**data, "what": ["entries"], "caps": {"column": 1, "row": 1}})

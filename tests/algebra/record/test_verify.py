@@ -11,7 +11,7 @@ from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
-from algebra.record.elements import kinds_of
+from algebra.record.elements import available_kinds
 from algebra.record.recording import record
 from algebra.record.verify import verify_recording
 
@@ -49,7 +49,7 @@ def failure(data):
 )  # fmt: skip
 def test_true_proofs_hold(problem):
     """Recordings of every kind of element."""
-    for what in kinds_of(problem.network):
+    for what in available_kinds(problem.network):
         checked = verify_recording(proof(problem, what))
         assert checked.holds, str(checked)
         assert [c.place for c in checked.checks] == ["derivatives", "rank", "evidence"]

@@ -11,7 +11,7 @@ from algebra.certificates.reading import TooLarge
 from algebra.errors import InputError
 from algebra.problems.constraints import Constraints
 from algebra.relu.decision import verify_decision
-from algebra.relu.leaves import covers
+from algebra.relu.leaves import leaves_cover
 from numeric.instances import draw_instance
 from numeric.relu.decide import decide
 from numeric.relu.decision import MATCH, NONE
@@ -245,4 +245,4 @@ def test_arrangements_too_large_to_check_are_told():
 )
 def test_cover_is_counted(leaves, whole):
     """Leaves contain every pattern exactly once, or they are refused."""
-    assert covers([np.array(leaf) for leaf in leaves]) is whole
+    assert leaves_cover([np.array(leaf) for leaf in leaves]) is whole

@@ -15,7 +15,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Tied
 from algebra.programs.arrays import placed
 from algebra.programs.jacobian import Sweep, factors
-from algebra.updates.equivalent import as_plain, cells_instead, parts, within_reach
+from algebra.updates.equivalent import as_plain, cells_instead, problems_of_cells, within_reach
 from tests.samples import many
 
 
@@ -102,7 +102,7 @@ def test_parts_are_within_reach():
         net,
         {"W": {"lora": 2}, "B": {"lora": 1}, "D": {"tied": [[1, 1, 2], [0, 3, 3]]}},
     )
-    found = list(parts(problem))
+    found = list(problems_of_cells(problem))
     assert len(found) == 4
     for part in found:
         assert not part.updates

@@ -137,10 +137,10 @@ def test_depth_instead_of_width():
     (made,) = mp.construct_by_depth([(W1, b1)], 1, seed=2)
     assert made.error < 1e-10
     (block,) = mp.construct_by_depth_exactly([(W1, b1)], 1, seed=2)
-    from algebra.normalization.dense import rationals
+    from algebra.normalization.dense import rational_array
 
-    X = rationals(np.array([[0.5, -0.25], [0.25, 0.75]]), "X")
-    wanted = rationals(W1, "W1") @ X + rationals(b1, "b1", 1)[:, None]
+    X = rational_array(np.array([[0.5, -0.25], [0.25, 0.75]]), "X")
+    wanted = rational_array(W1, "W1") @ X + rational_array(b1, "b1", 1)[:, None]
     assert (block(X) == wanted).all()
     assert block.zero_scales == 0
 

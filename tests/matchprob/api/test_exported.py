@@ -11,7 +11,7 @@ import matchprob as mp
 from algebra.errors import InputError
 from algebra.linalg.modular import modular_rank
 from algebra.programs.capacity import cells_of
-from algebra.programs.generic import Columns, Model, draw
+from algebra.programs.generic import Columns, Model, random_program_point
 from numeric.programs.patterns import pattern_at
 from tests.torch_modules import MODULES, Computes, nn, torch
 
@@ -57,7 +57,7 @@ def test_ranks_are_autograds(name):
         model = Model(read.program, patterns=lambda m, signs=signs: signs)
         chosen = rng.sample(list(read.parameters), min(3, len(read.parameters)))
         cells = [cell for n in chosen for cell in cells_of(model, n)]
-        point = draw(model, m, f"{name}/{seed}")
+        point = random_program_point(model, m, f"{name}/{seed}")
         found = modular_rank(Columns(model, point, m, chosen).of(cells), point.p)
         assert found == autograd_rank(net, own, drawn, chosen), chosen
 

@@ -428,12 +428,12 @@ def read_table() -> list[tuple[int, str]]:
 
 def run_line(words: str) -> tuple[int, str, str]:
     """Status, stdout and stderr of a command line, run in this process and folder."""
-    from matchprob.cli import app, run
+    from matchprob.cli import app, run_command
 
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            status = run(lambda: app(shlex.split(words), standalone_mode=False))
+            status = run_command(lambda: app(shlex.split(words), standalone_mode=False))
         except SystemExit as leaving:
             status = leaving.code if isinstance(leaving.code, int) else 1
     return status, out.getvalue(), err.getvalue()

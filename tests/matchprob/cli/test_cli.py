@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from matchprob.cli import run
+from matchprob.cli import run_command
 from numeric.tracking import root_count
 from tests.matchprob.calls import DIAGONAL, NETWORK, ROW, call
 from tests.matchprob.processes import start, wait_for_trials
@@ -394,7 +394,7 @@ def test_a_bug_is_told_in_one_line(capsys):
     def broken():
         raise ZeroDivisionError("by nought")
 
-    assert run(broken) == 1
+    assert run_command(broken) == 1
     err = capsys.readouterr().err
     assert "this is a bug: ZeroDivisionError: by nought" in err
     assert "Traceback" not in err

@@ -11,7 +11,7 @@ import sys
 import threading
 import urllib.request
 
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 from matchprob.cli.serve import _open
 from tests.matchprob.processes import start
 
@@ -81,11 +81,13 @@ def _ignored(address, message):
 
 def test_wrong_input_is_one_line(capsys, tmp_path):
     """A file that is none, a port that is taken."""
-    assert run(lambda: app(["serve", str(tmp_path / "no.toml")], standalone_mode=False)) == 2
+    assert (
+        run_command(lambda: app(["serve", str(tmp_path / "no.toml")], standalone_mode=False)) == 2
+    )
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         arguments = ["serve", "--no-open", "--port", port]
-        assert run(lambda: app(arguments, standalone_mode=False)) == 2
+        assert run_command(lambda: app(arguments, standalone_mode=False)) == 2
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 2
     assert "0 takes a free one" in lines[1]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 from numeric.studies.store import Store
 from numeric.training.experiment import Experiment
 from tests.matchprob.calls import NETWORK, call
@@ -138,5 +138,5 @@ def test_nothing_to_train(tmp_path, capsys):
         '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
         "[learnable]\nW = [[0, 0], [0, 0]]\n"
     )
-    assert run(lambda: app(["train", str(path)], standalone_mode=False)) == 2
+    assert run_command(lambda: app(["train", str(path)], standalone_mode=False)) == 2
     assert "no weight learns" in capsys.readouterr().err

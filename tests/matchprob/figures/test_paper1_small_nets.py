@@ -6,7 +6,7 @@ import numpy as np
 from matchprob.figures.papers.paper1_small_nets import judgement
 
 from benchmarks.closed_form_b11 import CELLS, matches
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 from matchprob.figures.papers import paper1_small_nets as figure
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.statistics.estimate import Estimate
@@ -42,7 +42,7 @@ def test_the_true_values_are_the_closed_form_s():
 def test_figure(tmp_path, capsys):
     """Certified allocations have no interval; the others are judged."""
     words = ["reproduce", "b11", "--trials", "40", "--out", str(tmp_path), "--json"]
-    assert run(lambda: app(words, standalone_mode=False)) == 0
+    assert run_command(lambda: app(words, standalone_mode=False)) == 0
     points = {p["curve"]: p for p in json.loads(capsys.readouterr().out)["points"]}
     assert (points["row 0"]["low"], points["row 0"]["high"]) == (1, 1)
     text = (tmp_path / "b11.md").read_text()

@@ -5,7 +5,7 @@ import json
 from matchprob.figures.papers.paper2_match_probability import allocations, ordinary_weights
 
 from algebra.networks.normalization import NormNet
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 from matchprob.figures.papers import paper2_match_probability
 
 
@@ -31,7 +31,7 @@ def test_figure(monkeypatch, tmp_path, capsys):
     """Below its width an allocation of scales is certified minimal, from it on maximal."""
     monkeypatch.setattr(paper2_match_probability, "_WIDTHS", {"linear": (2, 3), "relu": (2,)})
     words = ["reproduce", "norm-mp", "--trials", "6", "--out", str(tmp_path), "--json"]
-    assert run(lambda: app(words, standalone_mode=False)) == 0
+    assert run_command(lambda: app(words, standalone_mode=False)) == 0
     points = json.loads(capsys.readouterr().out)["points"]
     both = {
         (p["m"], p["x"]): p["matched"]

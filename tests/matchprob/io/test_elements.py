@@ -7,7 +7,7 @@ import pytest
 import matchprob as mp
 from algebra.errors import InputError
 from algebra.record.elements import elements_of
-from matchprob.io.elements import kinds_of, read_marks, read_prices
+from matchprob.io.elements import elements_by_kind, read_element_costs, read_marks
 
 NET = mp.RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh")
 NAMES = mp.Problem(NET, {"W": [[1, 0, 0]] * 3}, names={"neurons": ["PV", "SST", "E"]}).names
@@ -33,27 +33,27 @@ def written(tmp_path, text):
 )
 def test_costs_of_all_units(tmp_path, text):
     """A line, a column, or lines of a name and a number in any order."""
-    found = read_prices([f"units={written(tmp_path, text)}"], UNITS, NAMES)
+    found = read_element_costs([f"units={written(tmp_path, text)}"], UNITS, NAMES)
     assert found == {"unit 0": 1, "unit 1": Fraction(5, 2), "unit 2": 3}
 
 
 def test_costs_by_name():
     """By index, or by the unit's name; the last one counts."""
-    found = read_prices(["unit 0=2", "unit E=1/3", "unit PV=4"], UNITS, NAMES)
+    found = read_element_costs(["unit 0=2", "unit E=1/3", "unit PV=4"], UNITS, NAMES)
     assert found == {"unit 0": 4, "unit 2": Fraction(1, 3)}
 
 
 def test_some_of_them(tmp_path):
     """A file may name some units only."""
     path = written(tmp_path, "unit,cost\nSST,7\n")
-    found = read_prices([f"units={path}"], UNITS, NAMES)
+    found = read_element_costs([f"units={path}"], UNITS, NAMES)
     assert found == {"unit 1": 7}
 
 
 def test_entries_are_a_matrix(tmp_path):
     """One number for each output and sample, in the shape of the labels."""
     path = written(tmp_path, "1,2\n3,4\n")
-    found = read_prices([f"entries={path}"], ENTRIES, NAMES)
+    found = read_element_costs([f"entries={path}"], ENTRIES, NAMES)
     assert found == {"entry 0,0": 1, "entry 0,1": 2, "entry 1,0": 3, "entry 1,1": 4}
 
 
@@ -69,7 +69,7 @@ def test_layers_have_names_of_their_own():
     elements, _ = elements_of(
         mp.LinearFeedForward(q=1, widths=(2, 3), d=1, m=1), ["units", "outputs"]
     )
-    found = {kind: len(some) for kind, some in kinds_of(elements).items()}
+    found = {kind: len(some) for kind, some in elements_by_kind(elements).items()}
     assert found == {"layer1": 2, "layer2": 3, "outputs": 1}
 
 
@@ -90,7 +90,7 @@ def test_layers_have_names_of_their_own():
 def test_refusals(tmp_path, entry, text, said):
     """The option, the file and the place."""
     with pytest.raises(InputError, match=said):
-        read_prices([entry.format(written(tmp_path, text))], UNITS, NAMES)
+        read_element_costs([entry.format(written(tmp_path, text))], UNITS, NAMES)
 
 
 def test_marks_are_0_or_1(tmp_path):

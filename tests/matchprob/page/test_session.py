@@ -15,7 +15,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from matchprob.io import files
 from matchprob.io.costs import read_cells
-from matchprob.page.immediate import look
+from matchprob.page.immediate import immediate_results
 from matchprob.page.session import Session
 from matchprob.page.state import state_of
 from matchprob.page.studies import Studies
@@ -298,7 +298,7 @@ def test_a_bug_is_words(front, monkeypatch, capsys):
 def test_a_relu_net_is_looked_at():
     """A network without one Jacobian: budgets are reported, ranks and what-if are not."""
     net = ShallowReLU(q=2, n=2, d=1, m=2)
-    data = look(state_of(Problem(net, {"W1": [[1, 1], [0, 0]]})))
+    data = immediate_results(state_of(Problem(net, {"W1": [[1, 1], [0, 0]]})))
     assert data["rank"] is data["what_if"] is data["blocks"] is None
     assert data["limits"]["W1"]["row"][0] == 2
 
@@ -307,7 +307,7 @@ def test_what_is_immediate_of_a_crossed_net():
     """The cross that Theorem 3.4 misses is reported at once, with the weights without effect."""
     net = LinearRNN(n=4, T=2, b=2, d=2, m=4)
     W = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]
-    data = look(state_of(Problem(net, {"W": W})))
+    data = immediate_results(state_of(Problem(net, {"W": W})))
     assert data["rank"]["minimal"]
     assert (data["rank"]["rank"], data["rank"]["equations"]) == (7, 8)
     assert data["violations"][0]["rows"] == [["W", 3]]

@@ -16,7 +16,7 @@ from matchprob.page.state import (
     kinds,
     pack,
     parse,
-    read_network,
+    read_sizes,
     read_state,
     resized,
     state_of,
@@ -169,7 +169,7 @@ def test_every_kind_can_be_chosen():
         }
         if "hidden" in sizes:
             sizes["hidden"] = [2]
-        assert read_network({"kind": kind["kind"], **sizes}).kind == kind["kind"]
+        assert read_sizes({"kind": kind["kind"], **sizes}).kind == kind["kind"]
 
 
 def test_each_size_says_how_it_is_asked_for():
@@ -193,7 +193,7 @@ def test_every_word_of_a_choice_is_taken(word):
     """What the page offers as an activation, the network takes."""
     activation = {word: [0, "1/2", 1]} if word == "polynomial" else word
     data = {"kind": "rnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2, "activation": activation}
-    assert read_network(data).sizes["activation"] == activation
+    assert read_sizes(data).sizes["activation"] == activation
     [offered] = [
         size["words"]
         for kind in kinds()

@@ -3,7 +3,7 @@
 import pytest
 
 from algebra.problems.problem import Problem
-from matchprob.page.trials import Sizes, estimate
+from matchprob.page.trials import Sizes, stream_estimate
 from numeric.studies.study import Study
 from tests.samples import DIAGONAL, NET
 
@@ -17,7 +17,7 @@ def told(stop_at, trials, problem=DIAGONAL, complete=True):
         if found is None and event["trials"] >= stop_at:
             raise KeyboardInterrupt
 
-    estimate(problem, {"trials": trials, "seed": 0, "complete": complete}, tell)
+    stream_estimate(problem, {"trials": trials, "seed": 0, "complete": complete}, tell)
     return events
 
 

@@ -12,7 +12,7 @@ from numeric.certification.krawczyk import (
     REAL,
     Certified,
     RootPool,
-    certify,
+    certify_roots,
     make_target,
     prove,
 )
@@ -84,7 +84,7 @@ def test_wrong_points_are_not_certified_where_they_stand(case):
     target = make_target(chain, instance)
     rng = np.random.default_rng(0)
     points = rng.standard_normal((30, chain.unknowns)) * 3 + 0j
-    certified = certify(chain, target, points)
+    certified = certify_roots(chain, target, points)
     for k in np.flatnonzero(certified.kind != FAILED):
         assert np.abs(chain.residual_at(target.middle, certified.roots[k])).max() < 1e-6
 
@@ -93,14 +93,14 @@ def test_nan_is_refused():
     """A failed path is not a root."""
     chain, instance, ends = endpoints(0)
     ends[0] = np.nan
-    assert certify(chain, make_target(chain, instance), ends).kind[0] == FAILED
+    assert certify_roots(chain, make_target(chain, instance), ends).kind[0] == FAILED
 
 
 def test_pool_counts_a_root_once_and_adds_its_conjugate():
     """The same root twice is one root; the mirror image of a non-real one is added."""
     for index in range(20):
         chain, instance, ends = endpoints(7, index)
-        certified = certify(chain, make_target(chain, instance), ends)
+        certified = certify_roots(chain, make_target(chain, instance), ends)
         nonreal = np.flatnonzero(certified.kind == NONREAL)
         if len(nonreal) and (certified.kind == REAL).any():
             break

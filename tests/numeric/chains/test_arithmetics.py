@@ -10,12 +10,10 @@ from flint import acb, arb, ctx, fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numeric.chains.arrays import residuals
-from numeric.chains.arrays import run as run_arrays
+from numeric.chains.arrays import residuals, run_arrays
 from numeric.chains.balls import ONE, BallTape
 from numeric.chains.chain import make_chain
-from numeric.chains.discs import Discs
-from numeric.chains.discs import run as run_discs
+from numeric.chains.discs import Discs, run_discs
 from numeric.chains.equations import write_equations
 from numeric.chains.inputs import inputs_form
 from numeric.chains.lanes.condensed import make_condensed
@@ -23,7 +21,7 @@ from numeric.chains.lanes.curve import make_curve
 from numeric.chains.lanes.inputs import make_inputs
 from numeric.chains.lanes.lifted import make_lifted
 from numeric.chains.lanes.linalg import LANES, workspace
-from numeric.chains.lanes.tape import ADD, CLEAR, COPY, DOTS, Tape, run
+from numeric.chains.lanes.tape import ADD, CLEAR, COPY, DOTS, Tape, run_tape
 from numeric.chains.programs import make_program_system
 from numeric.tracking.steps import make_work
 from tests.numeric.chains.cases import chains
@@ -92,7 +90,7 @@ def test_random_tapes(instructions, seed):
     ws = workspace(SLOTS)
     ws[:, 0], ws[:, 1] = mid.real[:, None], mid.imag[:, None]
     work = make_work(1, 1)
-    run(ws, table, 0, np.zeros(LANES), work.pivots, work.pattern, 0, 0)
+    run_tape(ws, table, 0, np.zeros(LANES), work.pivots, work.pattern, 0, 0)
     found = ws[:, 0] + 1j * ws[:, 1]
     near = np.array([complex(p, r) for p, r in wanted])
     assert np.abs(found - near[:, None]).max() <= 1e-12 * size**2
@@ -185,7 +183,7 @@ def test_series_and_newton_steps(form):
     place = np.full(LANES, 0.125)
 
     def both(table, t, order=0):
-        run(ws, table, order, t, work.pivots, work.pattern, o.scratch, o.low)
+        run_tape(ws, table, order, t, work.pivots, work.pattern, o.scratch, o.low)
         with ctx.workprec(200):
             tape = BallTape(table[0] + order * table[1])
             tape.run(balls, t=arb(float(t[0])), solvers=solvers, points=True)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from flint import acb, acb_mat, arb, ctx
 
-from numeric.certification.krawczyk_kernel import make_system
+from numeric.certification.krawczyk_kernel import make_disc_system
 from numeric.chains.arrays import residuals
-from numeric.chains.discs import Discs, make_discs, run
+from numeric.chains.discs import Discs, make_discs, run_discs
 from numeric.chains.equations import write_equations
 from numeric.chains.lanes.tape import Tape
 from tests.numeric.chains.cases import chains
@@ -47,7 +47,7 @@ def test_every_instruction_encloses():
         mid[1], mid[4:6] = -mid[0], mid[4]
         rad = np.where(np.arange(26) < 4, 1e-12, 1e-3) * rng.uniform(size=26)
         x = Discs(mid.copy(), rad.copy())
-        assert run(x, tape.table()[0])
+        assert run_discs(x, tape.table()[0])
         for _ in range(20):
             v = exact(members(rng, mid, rad)[None])
             dots = [
@@ -66,7 +66,7 @@ def test_an_instruction_without_an_enclosure_is_refused():
     """A factorization has none."""
     tape = Tape()
     tape.factor(0, 1)
-    assert not run(make_discs(2), tape.table()[0])
+    assert not run_discs(make_discs(2), tape.table()[0])
 
 
 @pytest.mark.parametrize("chain", chains(), ids=lambda c: str(c.allocation))
@@ -78,13 +78,13 @@ def test_equations_and_jacobians_of_chains(chain):
     rho = 1e-6 * rng.uniform(size=len(w))
     for lifted in (False, True):
         tapes = write_equations(chain, lifted)
-        system = make_system(tapes, Discs(p, np.zeros(len(p))))
+        system = make_disc_system(tapes, Discs(p, np.zeros(len(p))))
         at = rng.standard_normal(len(tapes.places)) + 1j * rng.standard_normal(len(tapes.places))
         at[tapes.states :] = w
         radii = np.concatenate([1e-6 * rng.uniform(size=tapes.states), rho])
         system.x.mid[tapes.places], system.x.rad[tapes.places] = at, radii
-        assert run(system.x, tapes.values)
-        assert run(system.x, tapes.derivatives)
+        assert run_discs(system.x, tapes.values)
+        assert run_discs(system.x, tapes.derivatives)
         for _ in range(3):
             point = members(rng, at, radii)
             f, J = in_balls(chain, p, point, tapes.states)

@@ -19,7 +19,7 @@ from algebra.ranks.jacobian import all_cells
 from numeric.chains.balls import BallTape
 from numeric.chains.chain import Chain, make_chain
 from numeric.chains.lanes.linalg import LANES, workspace
-from numeric.chains.lanes.tape import run
+from numeric.chains.lanes.tape import run_tape
 from numeric.chains.programs import make_program_system, make_system
 from numeric.tracking.steps import make_work
 
@@ -99,7 +99,7 @@ def coefficients(o, first, second, start):
         ws[at : at + len(values), 1] = values.imag[:, None]
     tapes = [(o.point, 0), (o.series, 1), *((o.orders, j) for j in range(2, o.order + 1))]
     for table, order in tapes:
-        run(ws, table, order, np.zeros(LANES), work.pivots, work.pattern, o.scratch, o.low)
+        run_tape(ws, table, order, np.zeros(LANES), work.pivots, work.pattern, o.scratch, o.low)
     found = ws[o.x : o.x + (o.order + 1) * o.size, :, 0]
     return (found[:, 0] + 1j * found[:, 1]).reshape(o.order + 1, o.size)
 

@@ -7,13 +7,13 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.programs import Builder
-from algebra.programs.onnx.values import BATCH, Item, Moves, rationals
+from algebra.programs.onnx.values import BATCH, Item, Moves, over_denominator
 
 
 @pytest.mark.parametrize("number", [0.0, 1.0, -0.1, 1e-300, 1e300, 2.0**-1074, 3.0])
 def test_doubles_are_exact(number):
     """A double is read as its exact rational number, beside one of another size."""
-    table, denominator = rationals(np.array([number, 0.75]), "x")
+    table, denominator = over_denominator(np.array([number, 0.75]), "x")
     assert [Fraction(int(v), denominator) for v in table] == [Fraction(number), Fraction(3, 4)]
 
 
@@ -21,7 +21,7 @@ def test_numbers_that_are_none_are_refused():
     """Infinity and NaN are not rational numbers."""
     for number in (np.inf, np.nan):
         with pytest.raises(InputError, match="x holds entries that are infinite"):
-            rationals(np.array([number]), "x")
+            over_denominator(np.array([number]), "x")
 
 
 def test_the_batch_axis_is_followed_through_reshapes():

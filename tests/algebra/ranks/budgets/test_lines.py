@@ -10,9 +10,9 @@ from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_cover
 from algebra.ranks.budgets.lines import (
     Budget,
+    budget_sentences,
     budgets,
     line_cover,
-    sentences,
     shortest_first,
 )
 from tests.algebra.ranks.budgets.cases import least_line_cover
@@ -80,15 +80,15 @@ def test_many_rows_are_one_sentence():
     mask[:3, :4] = mask[3:, 2:] = 1
     mask[11] = 1
     rows = [b for b in budgets(Allocation.from_masks(network, W=mask)) if b.kind == "row"]
-    assert sentences(rows) == (
+    assert budget_sentences(rows) == (
         "rows 0, 1, 2, 3, 4, 5, 6, 7 and 4 more of W have 4 to 6 learnable weights each but take "
         "part in only m = 3 equations each",
     )
-    assert sentences(rows[:3]) == tuple(map(str, rows[:3]))
+    assert budget_sentences(rows[:3]) == tuple(map(str, rows[:3]))
     columns = [b for b in budgets(Allocation.from_masks(network, W=mask)) if b.kind == "column"]
-    assert len(sentences([*rows, *columns])) == 2
+    assert len(budget_sentences([*rows, *columns])) == 2
     within = [b for b in budgets(Allocation.rows(network, "W", range(5))) if b.kind == "column"]
-    assert sentences(within) == (
+    assert budget_sentences(within) == (
         "columns 0, 1, 2, 3, 4, 5 of W have 5 learnable weights each and take part in d = 12 "
         "equations each",
     )

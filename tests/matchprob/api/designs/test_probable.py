@@ -15,7 +15,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from matchprob import design, estimate
 from matchprob.api.designs.probable import gather
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [c for c in all_cells(NET) if c[0] == "W"]
@@ -96,7 +96,7 @@ def test_command(tmp_path, capsys):
     words += ["--trials", "64"]
 
     def call(*more):
-        return run(lambda: app([*words, *more], standalone_mode=False))
+        return run_command(lambda: app([*words, *more], standalone_mode=False))
 
     assert call("--json") == 0
     found = json.loads(capsys.readouterr().out)

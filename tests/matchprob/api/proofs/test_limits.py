@@ -6,7 +6,7 @@ import pytest
 
 from algebra.errors import InputError
 from matchprob.api.proofs.check import check_proof
-from matchprob.cli import app, run
+from matchprob.cli import app, run_command
 
 NETWORK = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 
@@ -87,7 +87,7 @@ def test_prices_are_read_as_what_they_must_be(price, tmp_path):
     source, proof = tmp_path / "N.toml", tmp_path / "proof.json"
     source.write_text('[network]\nkind = "linear"\nq = 2\nd = 2\nm = 1\n')
     words = ["design", str(source), "--proof", str(proof)]
-    assert run(lambda: app(words, standalone_mode=False)) == 0
+    assert run_command(lambda: app(words, standalone_mode=False)) == 0
     data = json.loads(proof.read_text())
     data["prices"][0] = price
     try:
@@ -102,7 +102,7 @@ def test_status_is_three(name, tmp_path, capsys):
     """The command line ends with status 3 and says that nothing is known."""
     path = tmp_path / "proof.json"
     path.write_text(ENDLESS[name])
-    assert run(lambda: app(["verify", str(path), "--json"], standalone_mode=False)) == 3
+    assert run_command(lambda: app(["verify", str(path), "--json"], standalone_mode=False)) == 3
     out, err = capsys.readouterr()
     assert json.loads(out)["holds"] is False
     assert "so it is undecided" in err

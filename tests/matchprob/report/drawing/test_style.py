@@ -15,7 +15,7 @@ from algebra.errors import InputError
 from algebra.surveys.audit import AuditResult
 from matchprob.io.sizes import check_dpi, inches
 from matchprob.report.drawing import style
-from matchprob.report.drawing.paint import PICTURES, figure_of, write
+from matchprob.report.drawing.paint import PICTURES, figure_of, write_picture
 from tests.matchprob.legible import faults
 from tests.onnx_models import save
 from tests.samples import DIAGONAL, NET
@@ -124,17 +124,17 @@ def test_faults_are_seen():
 
 def test_svg_text_stays_text(tmp_path):
     """An editor finds the words, and the width on paper is the given one."""
-    write(result("certify"), tmp_path / "a.svg", "85mm")
+    write_picture(result("certify"), tmp_path / "a.svg", "85mm")
     text = (tmp_path / "a.svg").read_text()
     assert ">learns: intermediate</text>" in text
     assert float(re.search(r'width="([0-9.]+)pt"', text)[1]) == pytest.approx(85 / 25.4 * 72, 1e-4)
-    write(result("certify"), tmp_path / "b.svg", "85mm")
+    write_picture(result("certify"), tmp_path / "b.svg", "85mm")
     assert (tmp_path / "b.svg").read_bytes() == (tmp_path / "a.svg").read_bytes()
 
 
 def test_pdf_embeds_its_fonts(tmp_path):
     """TrueType (Type 42), as journals ask; never Type 3."""
-    write(result("estimate"), tmp_path / "a.pdf", "85mm")
+    write_picture(result("estimate"), tmp_path / "a.pdf", "85mm")
     data = (tmp_path / "a.pdf").read_bytes()
     assert b"/FontFile2" in data
     assert b"/CIDFontType2" in data
@@ -145,7 +145,7 @@ def test_pdf_embeds_its_fonts(tmp_path):
 
 def test_dots(tmp_path):
     """--dpi is that of the picture on paper."""
-    write(result("count"), tmp_path / "a.png", "85mm", 300)
+    write_picture(result("count"), tmp_path / "a.png", "85mm", 300)
     header = (tmp_path / "a.png").read_bytes()[16:20]
     assert int.from_bytes(header) == pytest.approx(85 / 25.4 * 300, abs=1)
 

@@ -7,7 +7,7 @@ from numeric.chains.arrays import labels, residuals
 from numeric.chains.lanes.condensed import ChainWriter, jacobian_sizes, make_condensed
 from numeric.chains.lanes.lifted import make_lifted, positions
 from numeric.chains.lanes.linalg import LANES, workspace
-from numeric.chains.lanes.tape import Layout, Tape, run, runs
+from numeric.chains.lanes.tape import Layout, Tape, run_tape, runs
 from numeric.chains.table import chain_table
 from numeric.tracking.steps import make_work
 from tests.numeric.chains.cases import chains
@@ -29,7 +29,7 @@ def play(ws, table, o=None, order=0):
     """Run a tape at t = 0."""
     work = make_work(o.unknowns if o else 1, 1)
     scratch, low = (o.scratch, o.low) if o else (0, 0)
-    run(ws, table, order, np.zeros(LANES), work.pivots, work.pattern, scratch, low)
+    run_tape(ws, table, order, np.zeros(LANES), work.pivots, work.pattern, scratch, low)
 
 
 def newton(chain, parameters, w):
@@ -92,7 +92,7 @@ def test_taylor(chain, make):
     ws[o.scale : o.scale + o.size] = 1
 
     def step(table, order=0):
-        run(ws, table, order, np.zeros(LANES), work.pivots, work.pattern, o.scratch, o.low)
+        run_tape(ws, table, order, np.zeros(LANES), work.pivots, work.pattern, o.scratch, o.low)
 
     step(o.load)
     if o.load.shape[1]:

@@ -7,7 +7,7 @@ from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
 from numeric.chains.lanes.inputs import make_inputs
 from numeric.chains.lanes.linalg import LANES, workspace
-from numeric.chains.lanes.tape import run
+from numeric.chains.lanes.tape import run_tape
 from numeric.tracking.inputs.tracker import turn
 from numeric.tracking.lines import detour
 from numeric.tracking.settings import TrackerSettings
@@ -33,7 +33,7 @@ class Sheet:
 
     def run(self, table, order=0):
         zero = np.zeros(LANES)
-        run(
+        run_tape(
             self.ws, table, order, zero, self.work.pivots, self.work.pattern, self.o.scratch,
             self.o.low,
         )  # fmt: skip
