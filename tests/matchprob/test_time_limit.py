@@ -14,7 +14,7 @@ from algebra.time_limits import OutOfTime
 from matchprob.cli import app, run_command
 from tests.matchprob.hard import spread
 
-LIMIT, SLACK = 0.6, 20.0
+LIMIT, SLACK = 0.8, 20.0
 
 
 @pytest.mark.parametrize("n", [12, 20, 32])
@@ -115,7 +115,7 @@ def test_surveys_tell_what_they_have():
 def test_partial_answers():
     """Bounds and local answers are given where time was up before the rest."""
     few = spread(32)
-    found = mp.robust(few, timeout=2.0)
+    found = mp.robust(few, timeout=4.0)
     assert found.survives == 0
     assert set(found.coloops) == set(few.allocation.cells)
     local = mp.identify(spread(20), timeout=LIMIT)
