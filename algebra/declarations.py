@@ -1,13 +1,13 @@
 """Tables of files, declared as dataclasses: read with a place in every message, made into a schema.
 
-A field is a key of the table; one without a default is required.  The type of a field says what a
-value looks like: bool, int, float, str, `Literal`, lists, mappings of texts, unions (None: the key
-may be missing), and other declarations.  `Annotated` adds a description (a text), a keyword of JSON
-Schema (`Keyword`), or the form in files of a value that has another type in Python (`InFile`).  A
-table with keys of any name has the class variable `others`, the type of their values, and may have
+A field is a key of the table; one without a default is required.  The type of a field is that of
+its values: bool, int, float, str, `Literal`, lists, mappings of texts, unions (None: the key may be
+missing), and other declarations.  `Annotated` adds a description (a text), a keyword of JSON Schema
+(`Keyword`), or the form in files of a value that has another type in Python (`InFile`).  A table
+with keys of any name has the class variable `others`, the type of their values, and may have
 `pattern`, which the names match.
 
-`read_declared` checks the keys; the classes that are made of the values check these.
+`read_declared` checks the keys; the classes that are made from the values check the values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Keyword:
     ----------
     name : str
     value : object
-        Lists are tuples; what is only known later is a function.
+        A list is given as a tuple; a value that is not known at import, as a function without
+        arguments.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""The checks that claims have in common whose ranks are computed with formal values.
+"""Checks of claims whose ranks are computed with formal values.
 
-They are claims about networks with activations, programs, and updates of both.  A rank with formal
-values is an upper bound; that it is attained is proved by a theorem, or by a regular minor of the
-Jacobian, which is computed again in balls of other precisions.
+These claims are about networks with activations, about programs, and about updates of both.  A rank
+with formal values is an upper bound; that it is attained is proved by a theorem, or by a regular
+minor of the Jacobian, which is computed again in balls of other precisions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read_everything(fields: Fields) -> bool | None:
 
 
 def read_stuck(fields: Fields) -> int | None:
-    """The output that the evidence says is stuck."""
+    """The number of the output that the evidence names as stuck, or None."""
     return fields.whole(STUCK, 0) if fields.has(STUCK) else None
 
 

@@ -34,14 +34,14 @@ def certified(
     *,
     can_vanish: bool = False,
 ) -> Certificate:
-    """The frame of a family's certification: the problem, the theorems, the law's note, the time.
+    """Complete a family's certificate by problem, theorems, the note on the law, and the time.
 
     Parameters
     ----------
     problem : Problem
     effort : Effort
     theorems : mapping of str to str
-        What each theorem, as stated, says of it.
+        What each theorem, as stated, says of the problem.
     decide : callable
         Returns a certificate of the problem, or of one with the same verdict.
     can_vanish : bool, optional
@@ -59,7 +59,7 @@ def certified(
 
 
 class OnRanks:
-    """A verdict in progress that is based on generic ranks: the ranks, the evidence so far."""
+    """Makes a certificate that is based on generic ranks: collects the evidence, then concludes."""
 
     def __init__(
         self, problem: Problem, effort: Effort, whole: GenericRank, own: GenericRank
@@ -111,7 +111,7 @@ class OnRanks:
         return minor is not None
 
     def if_everything_learns(self) -> Certificate | None:
-        """Maximal, if every weight that exists learns."""
+        """The certificate "maximal" if every weight that exists learns, else None."""
         if not everything_learns(self.problem.allocation, self.problem.support):
             return None
         self.evidence["everything_learns"] = True

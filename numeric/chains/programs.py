@@ -73,7 +73,7 @@ class ProgramSystem(ParameterSystem):
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray,
         keep_cells: bool = False,
     ) -> np.ndarray:  # fmt: skip
-        """The parameter vector, any dtype; only the constants are rounded, and not over Q."""
+        """The parameter vector in the arguments' common type; over Q constants are not rounded."""
         parts = [np.asarray(weights[name]).ravel() for name in self.network.shapes]
         kind = np.result_type(*parts, X, Y)
         constants: list[Any]
@@ -92,7 +92,7 @@ class ProgramSystem(ParameterSystem):
 
     @cached_property
     def constant_radii(self) -> np.ndarray:  # type: ignore[override]
-        """Half a unit in the last place of the constants, rounded up, where they are rounded."""
+        """One unit in the last place of each rounded constant, which exceeds its rounding error."""
         radii = np.zeros(self.size)
         for k, c in enumerate(self.constants):
             nearest = c.numerator / c.denominator
@@ -101,11 +101,11 @@ class ProgramSystem(ParameterSystem):
         return radii
 
     def independent_samples(self, X: np.ndarray) -> np.ndarray:
-        """All."""
+        """The indices of all samples."""
         return np.arange(X.shape[1])
 
     def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """All labels."""
+        """The labels of all samples."""
         return Y
 
     @property
@@ -143,7 +143,7 @@ class ProgramSystem(ParameterSystem):
         return -x[tapes.f : tapes.f + r].T, jacobian
 
     def term_sizes(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Labels of the absolute values."""
+        """The labels at the absolute values of parameters and weights."""
         table, at, slots = self.once("labels", self.labels_as_tape)
         x = self._slots(slots, np.abs(parameters), np.abs(w)[None])
         run_arrays(x, table)
@@ -199,7 +199,7 @@ class ProgramSystem(ParameterSystem):
     def curve_parameters(
         self, parameters: np.ndarray, direction: np.ndarray, section: np.ndarray
     ) -> np.ndarray:
-        """The direction has the other sign: products are added."""
+        """The direction has the opposite sign: `curve_system` adds its product with τ."""
         return super().curve_parameters(parameters, -direction, section)
 
 

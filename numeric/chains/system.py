@@ -1,4 +1,4 @@
-"""What the tracker, monodromy, the trace test and certification ask of a system of equations.
+"""The interface of a system of equations for tracking, monodromy, trace test and certification.
 
 The equations are those of an allocation: labels(w; parameters) = Y, as many as there are learnable
 weights w.  The set of all (w, parameters) is a graph over w and all parameters but Y, hence
@@ -53,14 +53,14 @@ class ParameterSystem(ABC):
     y_at: int
 
     @cached_property
-    def _kept(self) -> dict[Hashable, Any]:
+    def _stored(self) -> dict[Hashable, Any]:
         return {}
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` returns, computed once for the system and a key, and kept with it."""
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]  # type: ignore[no-any-return]
+        """The result of `make`, computed once for each key and stored in the system."""
+        if key not in self._stored:
+            self._stored[key] = make()
+        return self._stored[key]  # type: ignore[no-any-return]
 
     @property
     def network(self) -> Network:
@@ -79,13 +79,14 @@ class ParameterSystem(ABC):
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray,
         keep_cells: bool = False,
     ) -> np.ndarray:  # fmt: skip
-        """The parameter vector in original coordinates, any dtype, nothing rounded.
+        """The parameter vector in the original coordinates and the arguments' common type.
 
-        Learnable cells are 0 unless `keep_cells`.
+        Only constants of a program may be rounded (`constant_radii`).  Learnable cells are 0 unless
+        `keep_cells`.
         """
 
     def pack(self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """The parameter vector in the coordinates that paths are followed in."""
+        """The parameter vector in the coordinates in which paths are tracked."""
         return self.raw(weights, X, Y)
 
     @property
@@ -148,7 +149,7 @@ class ParameterSystem(ABC):
 
     @abstractmethod
     def turned(self, parameters: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """A random equivalent parameter vector: the same roots, another line to it."""
+        """A random parameter vector with the same roots; the line of parameters to it differs."""
 
     # -- values --------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""An exact match in the cell of activation patterns in which a search in doubles ended."""
+"""An exact match with the activation pattern of the endpoint of a search in doubles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numeric.instances import Instance
 
 
 def witness_at(instance: Instance, ends: Iterable[np.ndarray]) -> tuple[Any, ...] | None:
-    """Rational weights that reproduce the labels, with the activation pattern of an end.
+    """Rational weights that reproduce the labels, with the activation pattern of an endpoint.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class _Dots(NamedTuple):
     dots: int
 
     def joined(self, other: _Dots) -> _Dots | None:
-        """Both in one, if their slots continue one another."""
+        """One instruction for both if the slots of `other` continue these, else None."""
         if self.a_stride != other.a_stride or self.b_stride != other.b_stride:
             return None
         gaps = [there - here for here, there in zip(self, other, strict=True)]
@@ -67,7 +67,7 @@ class SlotSum(NamedTuple):
     products: Sequence[Sequence[tuple[int, int, int, int]]]
 
     def rows(self) -> list[list[_Dots]]:
-        """For each list as few instructions as there are runs of slots."""
+        """The instructions of each list, one for each run of slots."""
         return [self._rows(some) for some in self.products]
 
     def _rows(self, some: Sequence[tuple[int, int, int, int]]) -> list[_Dots]:
@@ -92,7 +92,7 @@ def write_sums(tape: Tape, sums: Sequence[SlotSum]) -> None:
 
 
 def write_rows(tape: Tape, lists: Sequence[Sequence[_Dots]]) -> None:
-    """Write the instructions of sums, one list each: first all first ones, then all second ones."""
+    """Write the instructions of sums: the first of every list, then the second of every list."""
     for k in range(max(map(len, lists), default=0)):
         last: _Dots | None = None
         for rows in lists:
@@ -113,7 +113,7 @@ def _add(tape: Tape, pairs: list[tuple[int, int]]) -> None:
 
 def _write(tape: Tape, d: _Dots) -> None:
     if d.a_step and not d.b_step:
-        # A common factor stands at the left.
+        # The common factor of all dot products is the left one.
         d = d._replace(
             a=d.b, a_step=0, a_stride=d.b_stride, b=d.a, b_step=d.a_step, b_stride=d.a_stride
         )
