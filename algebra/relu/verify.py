@@ -162,7 +162,6 @@ def persists(problem: Problem, decision: Decision) -> bool:
     a whole row learns, for then they always do.  Weights of units that reach no output are omitted
     from the equations, which is correct nearby only if structural zeros, not the drawn weights,
     separate them from the outputs.
-    the drawn weights, keep them from the outputs.
 
     The neighbourhood lies within the support.  It may lie outside the cube of a uniform law; but
     W1, W2 (student's and teacher's) and X may each be multiplied by a positive number without

@@ -10,12 +10,12 @@ DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
 
 
 def call(*words):
-    """Run the command line in this process; its exit status."""
+    """Run the command line in this process and return its exit status."""
     return run_command(lambda: app([str(word) for word in words], standalone_mode=False))
 
 
 def completed(*words):
-    """What a shell offers for the last word of a command line."""
+    """The completions that a shell offers for the last word of a command line."""
     line = {"COMP_WORDS": " ".join(("matchprob", *words)), "COMP_CWORD": str(len(words))}
     env = {"_MATCHPROB_COMPLETE": "complete_bash", **line}
     return CliRunner().invoke(app, env=env, prog_name="matchprob").output.split()

@@ -17,6 +17,6 @@ class Explained:
 
 
 def explained(found, file="P.toml", own=None) -> Explained:
-    """The explanation of a result, or an explanation itself."""
+    """The parts of an explanation, which is that of a result or is given itself."""
     why = found if isinstance(found, Explanation) else found.explain()
     return Explained(why.known, why.open, why.decided_by, commands(why, file, own))

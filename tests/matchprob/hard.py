@@ -1,4 +1,4 @@
-"""Problems on which every verb works for minutes."""
+"""Problems for which every verb takes minutes."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import matchprob as mp
 
 
 def spread(n: int) -> mp.Problem:
-    """A linear RNN whose root count is out of reach: n²/8 weights in half of the rows."""
+    """A linear RNN whose root count takes too long: n²/8 weights in half of the rows."""
     net = mp.LinearRNN(n=n, T=n // 2, b=1, d=n // 4, m=n // 2)
     rng = np.random.default_rng(0)
     W = np.zeros((n, n), int)

@@ -1,4 +1,4 @@
-"""Whether a picture can be read: measured, not looked at."""
+"""Measurements that decide whether a picture is legible."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ from matchprob.io.sizes import DPI
 from matchprob.report.drawing.style import lay_out
 from tests.samples import LONG
 
-# Points: what rounding may move a box by; and the smallest type that is read.
+# In points: the largest shift of a box by rounding, and the smallest legible font size.
 _SLACK, _LEAST = 0.6, 5.0
 
 
@@ -41,10 +41,10 @@ def _name(text: Text) -> str:
 
 
 def faults(figure: Figure) -> list[str]:
-    """What cannot be read: texts that meet or leave the canvas, legends on data, tiny type.
+    """Illegible parts: texts that overlap or leave the canvas, legends on data, tiny fonts.
 
-    Looked at with the dots of a file, in a long run with those of a screen too: type is as wide as
-    its dots allow.
+    They are measured at the resolution of a file, in a long run also at that of a screen: the
+    width of a text depends on the resolution.
     """
     dots = (100, DPI) if LONG else (DPI,)
     return list(dict.fromkeys(fault for dpi in dots for fault in _faults(figure, dpi)))
@@ -52,7 +52,7 @@ def faults(figure: Figure) -> list[str]:
 
 def _faults(figure: Figure, dpi: int) -> list[str]:
     figure.set_dpi(dpi)
-    # Saving does so twice too: one pass does not always settle the layout.
+    # Saving lays out twice as well: one pass does not always determine the layout.
     lay_out(figure)
     figure.draw_without_rendering()
     slack = _SLACK * figure.dpi / 72
@@ -66,7 +66,7 @@ def _faults(figure: Figure, dpi: int) -> list[str]:
             out.append(f"{_name(text)} leaves the canvas")
         if text.get_fontsize() < _LEAST:
             out.append(f"{_name(text)} is set in {text.get_fontsize():.1f} points")
-    # Numbers, not boxes: a picture has thousands of pairs.
+    # Numbers are faster to compare than boxes: a picture has thousands of pairs.
     extents = [(text, (box.xmin, box.ymin, box.xmax, box.ymax)) for text, box in boxes]
     for (a, (left, low, right, high)), (b, other) in combinations(extents, 2):
         if left <= other[2] and other[0] <= right and low <= other[3] and other[1] <= high:

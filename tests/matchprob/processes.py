@@ -1,4 +1,4 @@
-"""The command in a process of its own, to be interrupted."""
+"""Start the command in a separate process, so that a test can interrupt it."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def start(*words, **options):
-    """The command line in a process of its own, interrupts not ignored."""
+    """Start the command line in a separate process that does not ignore interrupts."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", "matchprob", *words],
@@ -26,18 +26,18 @@ def start(*words, **options):
 
 
 def wait_until_it_listens(pid):
-    """Wait until a process handles SIGTERM itself: our first act."""
+    """Wait until a process handles SIGTERM itself, which the entry point arranges first."""
     for _ in range(12000):
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
         if caught >> (signal.SIGTERM - 1) & 1:
             return
         time.sleep(0.005)
-    raise AssertionError("the process never came to its entry point")
+    raise AssertionError("the process did not reach its entry point")
 
 
 def wait_for_trials(store, process):
-    """Wait until a study keeps trials in its store."""
+    """Wait until the store of a study contains trials."""
     while process.poll() is None:
         with (
             contextlib.suppress(sqlite3.Error),
@@ -46,4 +46,4 @@ def wait_for_trials(store, process):
             if opened.execute("SELECT count(*) FROM trials").fetchone()[0]:
                 return
         time.sleep(0.05)
-    raise AssertionError(f"the process ended before: {process.communicate()[1]}")
+    raise AssertionError(f"the process ended before it stored a trial: {process.communicate()[1]}")

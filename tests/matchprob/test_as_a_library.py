@@ -1,4 +1,4 @@
-"""The verbs in somebody else's program: its handlers, its threads, its ``except Exception``."""
+"""The verbs in a user's program, with its signal handlers, threads and ``except Exception``."""
 
 import contextlib
 import gc
@@ -18,7 +18,7 @@ from tests.samples import DIAGONAL
 LIMIT, SLACK = 0.3, 20.0
 
 
-# Verbs that work for minutes, and end before; the last ones have no partial answer.
+# Verbs on problems that take minutes; those of the second table have no partial answer.
 VERBS = {
     "certify": lambda: mp.certify(spread(20), timeout=LIMIT),
     "verify": lambda: mp.verify(mp.certify(DIAGONAL), timeout=LIMIT),
@@ -42,7 +42,7 @@ UNFINISHED = {
 
 @pytest.mark.parametrize("verb", [*VERBS, *UNFINISHED])
 def test_a_thread_may_call_any_verb_with_a_limit(verb):
-    """It ends in time, with what is known or an ordinary error, where no signal reaches it."""
+    """Without signals it ends in time, with a partial result or an ordinary error."""
     outcome: list[object] = []
 
     def call() -> None:
@@ -63,8 +63,8 @@ def test_a_thread_may_call_any_verb_with_a_limit(verb):
         assert "time" in str(outcome[0])
 
 
-def test_an_alarm_a_trace_and_the_collector_stay_the_callers():
-    """A user's own SIGALRM handler survives a verb that runs into its limit, and still rings."""
+def test_alarms_traces_and_collector_hooks_of_the_caller_are_kept():
+    """A user's SIGALRM handler is called and kept by a verb that reaches its time limit."""
     rung: list[int] = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
     mine = signal.getsignal(signal.SIGALRM)
@@ -83,8 +83,8 @@ def test_an_alarm_a_trace_and_the_collector_stay_the_callers():
         signal.signal(signal.SIGALRM, before)
 
 
-def test_a_limit_passes_those_who_swallow_errors(monkeypatch):
-    """``except Exception: pass`` inside the call, without end: it ends within its limit."""
+def test_a_time_limit_passes_code_that_suppresses_errors(monkeypatch):
+    """An endless loop with ``except Exception: pass`` inside the call ends at the time limit."""
 
     def stubborn(*arguments: object, **options: object) -> object:
         while True:
@@ -99,19 +99,19 @@ def test_a_limit_passes_those_who_swallow_errors(monkeypatch):
     assert 0.9 * LIMIT < time.monotonic() - began < LIMIT + SLACK
 
 
-def test_a_caller_may_swallow_errors():
-    """Around a call without another limit the end is an error like others; then all is over."""
+def test_a_caller_may_suppress_the_end_of_a_limit():
+    """Without an outer limit the end is an ordinary error, and no limit remains in force."""
     began = time.monotonic()
     with contextlib.suppress(Exception):
         UNFINISHED["inspect"]()
-        raise AssertionError("it had time")
+        raise AssertionError("the call ended before its time limit")
     assert time.monotonic() - began < LIMIT + SLACK
     check_time()
     assert mp.certify(DIAGONAL).verdict == "intermediate"
 
 
-def test_a_caller_with_a_limit_of_its_own_cannot_lose_it():
-    """In a loop that swallows errors each call ends, and the outer limit ends the loop."""
+def test_a_caller_cannot_suppress_its_own_limit():
+    """In a loop that suppresses errors each call ends, and the outer limit ends the loop."""
     calls = 0
 
     def loop() -> None:

@@ -1,7 +1,7 @@
-"""What was found of random problems before networks became programs is found again.
+"""Results for random problems, recorded before networks were programs, are reproduced.
 
-`tests/data/make_gate.py` made the records; a sample of them is asked again here, and all of them in
-a long run.  A verdict that a limit of time cuts off says nothing and is passed over.
+`tests/data/make_gate.py` made the records.  A sample of them is computed again here, all of them
+in a long run.  A verdict that a time limit prevents is skipped.
 """
 
 import gzip
@@ -23,10 +23,10 @@ RECORDS = json.loads(gzip.decompress((DATA / "gate.json.gz").read_bytes()))
 
 
 def compared(part, record):
-    """What must be the same now.
+    """The part of a record that must be equal now.
 
-    A verdict may follow by another rule than it did.  The rank of a ReLU net was given without the
-    bound by the number of equations.
+    A verdict may follow from another rule than before.  The recorded rank of a ReLU net was not
+    bounded by the number of equations.
     """
     kept = {k: v for k, v in record.items() if k not in ("proof", "rule")}
     if part == "verdicts" and "rank" in kept:
@@ -35,13 +35,13 @@ def compared(part, record):
 
 
 def sample(part, number):
-    """Some of the records, others in each run; all in a long one."""
+    """A random sample of the records, in a long run all of them."""
     records = RECORDS[part]
     return records if LONG else random.sample(records, number)
 
 
-def test_the_records_are_there():
-    """As many records of each kind as are needed to notice a change."""
+def test_there_are_enough_records():
+    """Each kind has enough records to detect a change."""
     assert len(RECORDS["verdicts"]) >= 2_000
     assert len(RECORDS["counts"]) >= 500
     assert len(RECORDS["designs"]) >= 300
@@ -49,8 +49,8 @@ def test_the_records_are_there():
 
 
 @pytest.mark.parametrize("part", ["verdicts", "counts", "designs"])
-def test_the_same_is_found_again(part):
-    """The same verdict and rank, the same complete counts, the same best value and cost."""
+def test_recorded_results_are_reproduced(part):
+    """Verdict and rank, complete counts, best value and cost equal those of the record."""
     for record in sample(part, {"verdicts": 5, "counts": 2, "designs": 5}[part]):
         number = record["number"]
         again = next(gate.records(part, number, number + 1), None)
@@ -58,14 +58,14 @@ def test_the_same_is_found_again(part):
             continue
         old, new = compared(part, record), compared(part, again)
         if part == "counts" and "counts" in old:
-            # Of two instances one may be cut off by the time limit, then or now.
+            # A time limit may have prevented the count of an instance, then or now.
             both = {index for index, *_ in old["counts"]} & {i for i, *_ in new["counts"]}
             old, new = ([c for c in r["counts"] if c[0] in both] for r in (old, new))
         assert new == old, (part, number)
 
 
 def test_old_proofs_hold():
-    """Proof files written then hold today, but those with more rank than equations."""
+    """Recorded proof files still hold, except those with a rank above the number of equations."""
     proofs = [
         r["proof"]
         for part in ("verdicts", "designs")

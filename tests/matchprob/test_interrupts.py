@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, at any time, of every verb: words, status 3, no traceback."""
+"""Ctrl-C and SIGTERM at any time end every verb with a message, status 3 and no traceback."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.matchprob.hard import shallow, spread
 from tests.matchprob.processes import ROOT, start, wait_for_trials, wait_until_it_listens
 from tests.onnx_models import save
 
-# A line of each verb that works for seconds, and what it may end with besides 3.
+# A command line of each verb that takes seconds.
 LINES = {
     "inspect": "inspect large.toml",
     "certify": "certify half.toml --timeout 60",
@@ -42,14 +42,14 @@ LINES = {
     "dimension": "dimension small.toml",
     "capacity": "capacity convnet.onnx",
 }
-# Whose interrupt is how they are meant to end, or who are done at once.
+# Exit status of verbs that an interrupt ends normally, or that end at once.
 _ENDS_WELL = {"serve": 0, "study": 2}
 NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Problems that keep every verb at work."""
+    """Problems for which every verb takes long."""
     at = tmp_path_factory.mktemp("interrupts")
     small = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     rng = np.random.default_rng(0)
@@ -70,14 +70,14 @@ def folder(tmp_path_factory):
     return at
 
 
-def test_every_verb_has_a_line():
-    """A new verb is interrupted, too."""
+def test_every_verb_has_a_command_line():
+    """A new verb without a line in `LINES` is noticed."""
     verbs = {command.name or command.callback.__name__ for command in app.registered_commands}
     assert verbs | {group.name for group in app.registered_groups} == set(LINES)
 
 
 def faults(verb, number, wait, folder):
-    """What is wrong of an interrupt after some seconds; "" where nothing is."""
+    """The fault in the reaction to an interrupt after `wait` seconds; "" if there is none."""
     process = start(
         *LINES[verb].split(), cwd=folder, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
     )
@@ -97,13 +97,13 @@ def faults(verb, number, wait, folder):
     if process.returncode == 3 and not any(
         "interrupt" in line or "stopped after" in line for line in told
     ):
-        return f"{at}: no word of the interrupt: {said[-300:]}"
+        return f"{at}: no message about the interrupt: {said[-300:]}"
     return ""
 
 
 @pytest.mark.parametrize("verb", LINES)
-def test_one_interrupt(verb, folder):
-    """Each verb once, with one of the signals, while it loads or works."""
+def test_every_verb_ends_after_an_interrupt(verb, folder):
+    """Each verb is interrupted once, by one of the signals, while it loads or computes."""
     place = sorted(LINES).index(verb)
     wait = (0.05, 0.2, 0.5, 1.0)[place // 2 % 4]
     assert faults(verb, NUMBERS[place % 2], wait, folder) == ""
@@ -133,8 +133,8 @@ with stoppable(request):
 """
 
 
-def test_a_signal_stops_the_work_where_it_asks():
-    """Nothing is broken off in the middle; a second signal ends it wherever it is."""
+def test_a_signal_stops_the_work_at_check_time():
+    """A first signal takes effect at `check_time`; a second signal takes effect at once."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", _LISTENING], env=environment, timeout=120, capture_output=True,
@@ -147,14 +147,14 @@ def test_a_signal_stops_the_work_where_it_asks():
 @pytest.mark.long
 @pytest.mark.parametrize("wait", [0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0])
 def test_interrupts_at_any_time(wait, folder):
-    """All verbs, both signals."""
+    """All verbs end properly after both signals."""
     wrong = [faults(verb, number, wait, folder) for verb in LINES for number in NUMBERS]
     assert [text for text in wrong if text] == []
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_what_was_kept_is_told(number, tmp_path, folder):
-    """How many trials a store holds is counted there; without one there is a way to go on."""
+def test_the_message_says_what_the_store_holds(number, tmp_path, folder):
+    """The number of trials is counted in the store, and the message says how to continue."""
     store = tmp_path / "kept.sqlite"
     words = ["estimate", str(folder / "diagonal.toml"), "--trials", "1000000", "--json"]
     process = start(*words, "--store", str(store), stdout=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""The process: interrupts at any time, SIGTERM, output that cannot be written."""
+"""The process of the command: interrupts while loading, SIGTERM, output that cannot be written."""
 
 import signal
 import subprocess
@@ -15,7 +15,7 @@ DIAGONAL = str(ROOT / "examples" / "diagonal.toml")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("wait", [0.0, 0.15, 0.6])
 def test_interrupt_while_loading(number, wait):
-    """One line and status 3, whenever it comes after the entry point is there."""
+    """After the entry point has started, an interrupt gives one line and status 3."""
     process = start("certify", DIAGONAL, stdout=subprocess.PIPE)
     wait_until_it_listens(process.pid)
     time.sleep(wait)
@@ -27,7 +27,7 @@ def test_interrupt_while_loading(number, wait):
 
 
 def test_terminated_estimate_keeps_its_trials(tmp_path):
-    """SIGTERM ends an estimate as Ctrl-C does: what is done is shown, status 3."""
+    """SIGTERM ends an estimate as Ctrl-C does: finished trials are shown, status 3."""
     store = tmp_path / "s.sqlite"
     process = start(
         "estimate", DIAGONAL, "--trials", "1000000", "--store", str(store), "--json",
@@ -42,10 +42,10 @@ def test_terminated_estimate_keeps_its_trials(tmp_path):
     assert "interrupted after" in said
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("words", [(), ("--json",)])
-def test_stdout_full(words):
-    """Status 3, and the estimate is on stderr instead."""
+def test_the_result_goes_to_stderr_if_stdout_is_full(words):
+    """Status 3, and the estimate is written to stderr instead."""
     with open("/dev/full", "w") as full:
         process = start("estimate", DIAGONAL, "--trials", "8", *words, stdout=full)
         _, said = process.communicate(timeout=120)
@@ -56,8 +56,8 @@ def test_stdout_full(words):
     assert ('"estimate"' if words else "MP ") in said
 
 
-def test_reader_goes_away(tmp_path):
-    """A reader that stops early is no error, and files are written all the same."""
+def test_a_closed_pipe_is_no_error(tmp_path):
+    """If the reader of stdout stops early, the status is 0 and files are written."""
     out = tmp_path / "c.json"
     process = start("certify", DIAGONAL, "--out", str(out), stdout=subprocess.PIPE)
     process.stdout.close()

@@ -1,4 +1,4 @@
-"""Starting quickly: what loads when; and other people's modules by the names of ours."""
+"""Which libraries are loaded when, and a user's modules with the names of this project's."""
 
 import ast
 import subprocess
@@ -14,7 +14,7 @@ HEAVY = ("matplotlib", "numba", "scipy.optimize", "rich", "sqlite3", "sympy", "n
 
 
 def run(*arguments: str, cwd: Path = TOP, path: str = "") -> subprocess.CompletedProcess[str]:
-    """Another Python that finds this project (after `path`)."""
+    """Run another Python that finds this project (after `path`)."""
     places = ":".join(p for p in (path, str(TOP)) if p)
     return subprocess.run(
         [sys.executable, *arguments],
@@ -36,7 +36,7 @@ def run(*arguments: str, cwd: Path = TOP, path: str = "") -> subprocess.Complete
     ],
 )
 def test_heavy_libraries_are_not_loaded(code):
-    """Importing, and asking for what a verdict needs, loads no drawing, kernels or database."""
+    """Importing the package and the names that a verdict needs loads none of `HEAVY`."""
     text = f"import sys; {code}; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = run("-c", text)
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
@@ -56,8 +56,8 @@ def test_a_verdict_by_algebra_loads_no_kernels(problem):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-def test_every_public_name_is_there_and_listed_once():
-    """`dir` is complete; names for type checkers and names at run time are the same."""
+def test_every_public_name_exists_and_is_listed_once():
+    """`dir` is complete; names for type checkers and names at run time are equal."""
     assert set(matchprob.__all__) <= set(dir(matchprob))
     for name in matchprob.__all__:
         assert getattr(matchprob, name) is not None
@@ -75,8 +75,8 @@ def test_every_public_name_is_there_and_listed_once():
 
 @pytest.mark.parametrize("name", ["numeric", "algebra"])
 @pytest.mark.parametrize("package", [False, True])
-def test_a_module_in_the_way_is_named(tmp_path, name, package):
-    """A user's numeric.py, or another distribution's package, is told in one line."""
+def test_a_module_that_hides_a_package_is_named(tmp_path, name, package):
+    """A message of one line names a user's numeric.py or another distribution's package."""
     if package:
         (tmp_path / name).mkdir()
         other = tmp_path / name / "__init__.py"
@@ -98,7 +98,7 @@ def test_a_module_in_the_way_is_named(tmp_path, name, package):
 
 
 def test_version_and_help_of_engines():
-    """The version is one line; the help of --engine is made from the registry."""
+    """The version is one line; the help of --engine lists the registered engines."""
     assert run("-m", "matchprob", "--version").stdout == f"matchprob {matchprob.__version__}\n"
     done = run("-m", "matchprob", "count", "--help")
     text = " ".join(done.stdout.split())

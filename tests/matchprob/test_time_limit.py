@@ -1,6 +1,6 @@
-"""`--timeout S` bounds the whole call, whatever it is doing; what is known by then is told.
+"""`--timeout S` bounds the time of the whole call, which returns what is known by then.
 
-The bounds are generous: they tell seconds from minutes, on a busy machine too.
+The bounds distinguish seconds from minutes, also on a busy machine.
 """
 
 import json
@@ -19,7 +19,7 @@ LIMIT, SLACK = 0.8, 20.0
 
 @pytest.mark.parametrize("n", [12, 20, 32])
 def test_certify_ends_and_says_what_was_tried(n):
-    """Undecided, with the ranks that are known and what was tried."""
+    """The verdict is "undecided", with the known ranks and the attempts."""
     began = time.monotonic()
     found = mp.certify(spread(n), timeout=LIMIT)
     assert time.monotonic() - began < LIMIT + SLACK
@@ -29,16 +29,16 @@ def test_certify_ends_and_says_what_was_tried(n):
     assert "not finished" in found.tried[0] or "time limit" in found.tried[0]
 
 
-def test_a_minimal_allocation_needs_no_time():
-    """The ranks decide; reasons may be missing, the verdict is not."""
+def test_a_minimal_allocation_is_decided_within_the_limit():
+    """The ranks decide; the explanation may be missing."""
     problem = spread(20)
     few = problem.allocation.cells[:-1]
     found = mp.certify(mp.Problem.of(mp.Allocation.from_cells(problem.network, few)), timeout=LIMIT)
     assert found.verdict == "minimal"
 
 
-def test_more_weights_than_equations():
-    """Sub-allocations are tried as long as there is time."""
+def test_a_search_of_sub_allocations_ends_at_the_limit():
+    """With more weights than equations sub-allocations are tried until the time limit."""
     net = mp.LinearRNN(n=16, T=8, b=1, d=4, m=8)
     began = time.monotonic()
     found = mp.certify(mp.Problem(net, {"W": np.ones((16, 16), int).tolist()}), timeout=LIMIT)
@@ -47,8 +47,8 @@ def test_more_weights_than_equations():
 
 
 @pytest.mark.parametrize("engine", ["homotopy", "exact", "multistart"])
-def test_estimates_end_and_keep_what_is_done(engine):
-    """The trial at which time was up counts as undetermined."""
+def test_estimates_end_and_keep_finished_trials(engine):
+    """The trial that the time limit ends counts as undetermined."""
     began = time.monotonic()
     found = mp.estimate(spread(12), 100_000, engine=engine, timeout=LIMIT)
     assert time.monotonic() - began < LIMIT + SLACK
@@ -57,8 +57,8 @@ def test_estimates_end_and_keep_what_is_done(engine):
     assert found.counts[-1].outcome == "undetermined"
 
 
-def test_counts_end_while_the_root_count_is_looked_for():
-    """Nothing is known, and nothing else is said."""
+def test_counts_end_while_the_root_count_is_computed():
+    """No root count and no number of solutions is reported."""
     began = time.monotonic()
     found = mp.count(spread(20), 5, timeout=LIMIT)
     assert time.monotonic() - began < LIMIT + SLACK
@@ -66,8 +66,8 @@ def test_counts_end_while_the_root_count_is_looked_for():
     assert len(found) < found.requested
 
 
-def test_workers_end_too():
-    """Other processes are ended with the call."""
+def test_workers_end_with_the_call():
+    """The processes of the workers are ended with the call."""
     began = time.monotonic()
     found = mp.estimate(spread(12), 1000, workers=2, timeout=LIMIT)
     assert time.monotonic() - began < LIMIT + SLACK
@@ -75,15 +75,15 @@ def test_workers_end_too():
 
 
 def test_the_limit_is_no_part_of_a_study():
-    """Trials computed under a limit are those computed without one, and are found again."""
+    """Trials computed with a time limit equal those computed without one."""
     diagonal = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     free = mp.estimate(diagonal, 20, engine="exact")
     bound = mp.estimate(diagonal, 20, engine="exact", timeout=600.0)
     assert [c.real for c in free.counts] == [c.real for c in bound.counts]
 
 
-def test_exit_status_and_json(tmp_path, capsys):
-    """Unfinished work is status 3; stdout holds one JSON object all the same."""
+def test_unfinished_work_has_status_3_and_one_json_object(tmp_path, capsys):
+    """An unfinished estimate has status 3, and stdout contains one JSON object."""
     path = tmp_path / "p.toml"
     path.write_text(spread(12).to_toml())
     arguments = ["estimate", str(path), "--trials", "100000", "--timeout", "0.8", "--json"]
@@ -100,8 +100,8 @@ def test_exit_status_and_json(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["verdict"] == "undecided"
 
 
-def test_surveys_tell_what_they_have():
-    """Allocations audited and orbits certified by then are reported; the rest is missing."""
+def test_surveys_return_their_finished_part():
+    """Allocations audited and orbits certified before the limit are reported."""
     began = time.monotonic()
     audit = mp.audit(spread(32), matrices=["W"], count=10**6, timeout=0.5)
     assert 0 <= audit.checked < audit.requested == 10**6
@@ -112,8 +112,8 @@ def test_surveys_tell_what_they_have():
     assert time.monotonic() - began < 2 * SLACK
 
 
-def test_partial_answers():
-    """Bounds and local answers are given where time was up before the rest."""
+def test_bounds_and_local_answers_are_returned_at_the_limit():
+    """`robust` gives a bound, and `identify` the local dimension, if time ends before the rest."""
     few = spread(32)
     found = mp.robust(few, timeout=4.0)
     assert found.survives == 0
@@ -123,8 +123,8 @@ def test_partial_answers():
     assert local.unknown
 
 
-def test_exit_status_of_verbs(tmp_path, capsys):
-    """A survey cut short is status 3, with one JSON object of what was done."""
+def test_an_unfinished_survey_has_status_3(tmp_path, capsys):
+    """A survey that the limit ends has status 3 and one JSON object of its finished part."""
     path = tmp_path / "p.toml"
     path.write_text(spread(32).to_toml())
     line = ["audit", str(path), "--matrix", "W", "--count", "1000000", "--timeout", "0.8", "--json"]
@@ -136,28 +136,28 @@ def test_exit_status_of_verbs(tmp_path, capsys):
 
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "-inf"])
 @pytest.mark.parametrize("verb", ["certify", "count", "inspect", "design", "robust", "audit"])
-def test_durations_that_are_none_are_refused(verb, value, capsys):
-    """Status 2, with the argument named and its value echoed."""
+def test_invalid_durations_are_refused(verb, value, capsys):
+    """Status 2; the message names the argument and echoes its value."""
     arguments = [verb, "examples/row.toml", "--timeout", value]
     assert run_command(lambda: app(arguments, standalone_mode=False)) == 2
     assert f"--timeout ({float(value)!r})" in capsys.readouterr().err
 
 
-def test_no_limit():
-    """inf is a limit like any other: none."""
+def test_inf_is_no_limit():
+    """`timeout=inf` is accepted and sets no limit."""
     row = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     assert mp.certify(row, timeout=float("inf")).verdict == "maximal"
 
 
-def test_limits_beyond_all_clocks():
-    """10^30 seconds are no limit; what was in force before is in force again."""
+def test_very_large_limits():
+    """10^30 seconds set no limit, and a later call has its own limit."""
     row = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     assert mp.certify(row, timeout=1e30).verdict == "maximal"
     assert mp.certify(row, timeout=5.0).verdict == "maximal"
 
 
 def test_certify_without_ranks_says_what_counting_knows(tmp_path, capsys):
-    """Status 3; the text and the JSON object tell weights, labels, and what was tried."""
+    """Status 3; the text and the JSON object give weights, labels and attempts."""
     path = tmp_path / "p.toml"
     path.write_text(
         '[network]\nkind = "lrnn"\nn = 2\nT = 1000000\nb = 1\nd = 1\nm = 2\n'
@@ -176,8 +176,8 @@ def test_certify_without_ranks_says_what_counting_knows(tmp_path, capsys):
     assert any("--timeout" in text for text in data["explanation"])
 
 
-def test_a_lack_of_memory_is_told_in_words(capsys, monkeypatch):
-    """Status 3, and no bug."""
+def test_a_lack_of_memory_is_an_ordinary_message(capsys, monkeypatch):
+    """Status 3; the message does not call it a bug."""
 
     def greedy():
         raise MemoryError
@@ -189,7 +189,7 @@ def test_a_lack_of_memory_is_told_in_words(capsys, monkeypatch):
 
 
 def test_a_certificate_of_a_design_has_what_is_left_of_the_time(tmp_path, capsys, monkeypatch):
-    """The design is shown, and its certificate is what is missing."""
+    """If the certificate takes too long, the design is printed without it."""
 
     def slow(*_, **__):
         raise OutOfTime("the time limit is over")
