@@ -1,4 +1,4 @@
-"""A served page and a real browser: Debian's chromium, by its path."""
+"""Fixtures: a served page, and a browser (Debian's chromium, found by its path)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """The browser, started once."""
+    """The browser, which is started once."""
     path = chromium()
     from playwright.sync_api import sync_playwright
 
@@ -50,7 +50,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageServer]:
 
 @pytest.fixture
 def open_page(browser: Any, served: PageServer) -> Iterator[Callable[..., Any]]:
-    """A function that opens a tab; its requests and errors are looked at in the end."""
+    """A function that opens a tab; its requests and errors are checked at the end."""
     contexts, asked, errors = [], [], []
 
     ports = {served.port}
@@ -68,7 +68,7 @@ def open_page(browser: Any, served: PageServer) -> Iterator[Callable[..., Any]]:
         return page
 
     yield open_one
-    # What a test leaves running would slow down the next.
+    # A study that still runs would slow down the next test.
     for study in served.studies.snapshots():
         served.studies.cancel(study["study"])
     for context in contexts:

@@ -14,10 +14,10 @@ from playwright.sync_api import TimeoutError, expect
 from matchprob.page.server import PageServer, running
 from matchprob.page.state import first_problem
 
-# Machines may be busy with other things.
+# The machine may be busy with other programs.
 expect.set_options(timeout=180_000)
 TOML = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
-# Screenshots are kept here, to be looked at.
+# Screenshots are written here, to be inspected.
 ARTEFACTS = Path(os.environ.get("MATCHPROB_ARTEFACTS", "out/page"))
 
 
@@ -27,7 +27,7 @@ def cell(page, matrix, k):
 
 
 def shows(page, verdict, side=".mp-verdict"):
-    """Wait until the verdict is there; what the page shows instead is in the error."""
+    """Wait for a verdict; the error contains what the page shows instead."""
     try:
         page.wait_for_selector(f"{side}[data-verdict={verdict}]")
     except TimeoutError as late:
@@ -42,7 +42,7 @@ def state_in_address(page):
 
 
 def learning(page, matrix="W"):
-    """Which weights the page shows as learning."""
+    """The weights that the page shows as learning."""
     cells = page.locator(f"[data-matrix={matrix}] [data-k][aria-selected=true]")
     return [int(k) for k in cells.evaluate_all("all => all.map(e => e.dataset.k)")]
 
@@ -79,7 +79,7 @@ def more_trials(page, than=0):
 
 
 def settled(page):
-    """Wait until all that is shown is known: what comes later moves what is below it."""
+    """Wait until all results are shown: a later one would move the elements below it."""
     page.wait_for_selector(".mp[data-settled=true]")
 
 
@@ -89,7 +89,7 @@ def drawn(page):
 
 
 def start_estimate(page, count):
-    """Ask for an estimate."""
+    """Start an estimate of `count` trials."""
     page.click("[data-action=estimate]")
     page.fill("[data-option=trials]", str(count))
     page.click(".mp-go")
@@ -105,7 +105,7 @@ def load(page, text):
 
 
 def test_painting_shows_the_verdict(open_page):
-    """The diagonal is intermediate, pinned as A; then the off-diagonal; a row is maximal."""
+    """The diagonal is intermediate and is pinned as A; a column is maximal; Swap exchanges them."""
     page = open_page()
     cell(page, "W", 0).click()
     shows(page, "minimal")
@@ -123,8 +123,8 @@ def test_painting_shows_the_verdict(open_page):
     learns(page, [0, 3])
 
 
-def test_budgets_and_theorems(open_page):
-    """A row beyond its budget is red; a theorem that is wrong here is marked."""
+def test_exceeded_budgets_and_wrong_theorems_are_marked(open_page):
+    """The rank is shown, and a theorem that is wrong for this allocation is marked."""
     page = open_page()
     text = '[network]\nkind = "lrnn"\nn = 6\nT = 2\nb = 3\nd = 3\nm = 5\n'
     load(page, text + f"[learnable]\nB = {[[1, 1, 1]] * 5 + [[0, 0, 0]]}\n")
@@ -135,8 +135,8 @@ def test_budgets_and_theorems(open_page):
     expect(wrong).to_contain_text("3.2")
 
 
-def test_blocks_and_cells_light_each_other(open_page):
-    """Pointing at a block shows its weights, and vice versa."""
+def test_blocks_and_cells_highlight_each_other(open_page):
+    """Pointing at a weight highlights its block, and pointing at a block its weights."""
     page = open_page()
     cell(page, "W", 0).click()
     cell(page, "W", 1).click()
@@ -148,7 +148,7 @@ def test_blocks_and_cells_light_each_other(open_page):
 
 
 def test_keys_paint(open_page):
-    """Arrows move, space paints, l locks, r fills a row, Ctrl+Z undoes."""
+    """Arrows move, space paints, l locks, r fills a row, c a column, Ctrl+Z undoes."""
     page = open_page()
     cell(page, "W", 0).focus()
     page.keyboard.press("Space")
@@ -168,21 +168,21 @@ def test_keys_paint(open_page):
     learns(page, [0, 1, 2, 3])
 
 
-def test_a_drag_paints_and_locks_hold(open_page):
-    """A stroke paints every weight on its way; a design keeps to the locks."""
+def test_a_drag_paints_and_a_design_obeys_locks(open_page):
+    """A stroke paints every weight on its way; a design obeys the locks."""
     page = open_page()
     load(page, TOML.replace("n = 2", "n = 4"))
     page.wait_for_selector("[data-matrix=W] [data-k='15']")
     settled(page)
     cell(page, "W", 0).hover()
     page.mouse.down()
-    # The answer to the first weight may move the cells.
+    # The results for the first weight may move the cells.
     learns(page, [0])
     settled(page)
     box = cell(page, "W", 3).bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.up()
-    # The pointer has jumped over two of them.
+    # The pointer jumped over two of them.
     learns(page, [0, 1, 2, 3])
     page.click("[data-do=clear]")
     cell(page, "W", 6).click(button="right")
@@ -202,7 +202,7 @@ def test_a_drag_paints_and_locks_hold(open_page):
 
 
 def test_an_estimate_streams_and_is_cancelled(open_page):
-    """The interval fills while trials come in; cancelled at once, it keeps the bound's slider."""
+    """Results are shown while trials finish; after an early cancel the slider is still shown."""
     page = open_page()
     cell(page, "W", 0).click()
     cell(page, "W", 3).click()
@@ -213,7 +213,7 @@ def test_an_estimate_streams_and_is_cancelled(open_page):
     page.wait_for_selector(".mp-told-stopped")
     expect(page.locator("[data-trials]")).to_contain_text("(stopped)")
     expect(page.locator(".mp-card .mp-result")).to_contain_text("real solutions")
-    # A machine so slow that the job had to be killed before it knew a size says so.
+    # On a slow machine the job may be killed before a size is known: then the reason is shown.
     expect(page.locator(".mp-bound input, .mp-unbounded")).to_have_count(1)
 
 
@@ -237,8 +237,8 @@ def test_the_focus_stays_while_a_study_streams(open_page):
     assert page.evaluate("document.activeElement.className") == "mp-go"
 
 
-def test_a_reload_restores(open_page, served):
-    """The address holds what is painted; a study that runs is found again."""
+def test_a_reload_restores_allocation_and_study(open_page, served):
+    """The address contains the allocation; a running study is found again."""
     page = open_page()
     cell(page, "W", 1).click()
     cell(page, "W", 2).click()
@@ -258,8 +258,8 @@ def test_a_reload_restores(open_page, served):
     assert (served.folder / "page.sqlite").exists()
 
 
-def test_two_tabs(open_page):
-    """Each tab has its own allocation; a study is shown in both."""
+def test_two_tabs_share_studies_but_not_allocations(open_page):
+    """Each tab has its own allocation; a study of the same allocation is shown in both."""
     one, two = open_page(), open_page()
     cell(one, "W", 0).click()
     cell(two, "W", 0).click()
@@ -275,8 +275,8 @@ def test_two_tabs(open_page):
     two.wait_for_selector("text=50 of 50 trials")
 
 
-def test_wrong_input_is_told_where_it_belongs(open_page):
-    """A file that is wrong: below it, with its line; a size: below the sizes; the rest is kept."""
+def test_errors_are_shown_next_to_the_wrong_input(open_page):
+    """A file's error is below the editor, with its line; a size's below the sizes."""
     page = open_page()
     cell(page, "W", 0).click()
     load(page, TOML + "[learnable]\nW = [[1, 0],\n     [0, 2]]\n")
@@ -328,8 +328,8 @@ def test_saving_stays_in_the_folder(open_page, served):
     assert found["verdict"] == "maximal"
 
 
-def test_copies(open_page):
-    """The problem is copied as TOML, as Python, as a command."""
+def test_the_problem_is_copied_in_three_forms(open_page):
+    """The problem is copied as TOML, as Python or as a command."""
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     cell(page, "W", 0).click()
     for form, words in (
@@ -343,14 +343,14 @@ def test_copies(open_page):
         page.click(".mp-close")
 
 
-def test_sixty_four_by_sixty_four(open_page, record_property):
-    """A stroke over a 64 × 64 matrix: every weight is painted, frame times are reported."""
+def test_a_stroke_over_a_large_matrix(open_page, record_property):
+    """A stroke over a 64 × 64 matrix paints every weight; frame times are reported."""
     page = open_page(height=1100)
     load(page, TOML.replace("n = 2", "n = 64").replace("d = 1", "d = 4").replace("m = 2", "m = 8"))
     page.wait_for_selector("[data-matrix=W] [data-k='4095']")
     settled(page)
     session = page.context.new_cdp_session(page)
-    # In processor time: other programs do not count.
+    # Processor time does not depend on other programs.
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def spent():
@@ -389,7 +389,7 @@ def test_sixty_four_by_sixty_four(open_page, record_property):
 
 
 def test_a_canvas_is_painted(open_page):
-    """Above 64 × 64 a matrix is a canvas: strokes and keys paint it too."""
+    """A matrix above 64 × 64 is a canvas; strokes and keys paint it."""
     page = open_page()
     load(page, TOML.replace("n = 2", "n = 70"))
     canvas = page.locator("[data-matrix=W] canvas")
@@ -409,8 +409,8 @@ def test_a_canvas_is_painted(open_page):
     expect(page.locator("[data-matrix=W] .mp-count")).to_have_text(f"{before + 1} learn")
 
 
-def test_a_canvas_covers_what_is_seen_of_it(open_page):
-    """Zoomed in and scrolled, a click paints the weight under it, and the canvas stays small."""
+def test_a_canvas_covers_its_visible_part(open_page):
+    """After zoom and scroll a click paints the weight under it, and the canvas stays small."""
     page = open_page()
     load(page, TOML.replace("n = 2", "n = 70"))
     canvas = page.locator("[data-matrix=W] canvas")
@@ -434,8 +434,8 @@ def test_a_canvas_covers_what_is_seen_of_it(open_page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nobody_is_shut_out(open_page, scheme):
-    """axe finds no serious violation."""
+def test_the_page_is_accessible(open_page, scheme):
+    """axe finds no serious violation of accessibility."""
     from axe_playwright_python.sync_playwright import Axe
 
     page = open_page(color_scheme=scheme)
@@ -463,8 +463,8 @@ def test_nobody_is_shut_out(open_page, scheme):
         pytest.param(800, "light", marks=pytest.mark.long),
     ],
 )
-def test_screenshots(open_page, width, scheme):
-    """Pictures of the page are kept; nothing reaches beyond its sides."""
+def test_nothing_extends_beyond_the_window(open_page, width, scheme):
+    """The page is as wide as its window; screenshots are kept."""
     page = open_page(width=width, color_scheme=scheme)
     for k in (0, 3):
         cell(page, "W", k).click()
@@ -475,8 +475,8 @@ def test_screenshots(open_page, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_end_of_the_server_is_told(open_page, tmp_path):
-    """Where the server ends, the page says so; what was painted is in its address."""
+def test_the_end_of_the_server_is_reported(open_page, tmp_path):
+    """If the server ends, the page reports it; the address contains the allocation."""
     server = PageServer(first_problem(), folder=tmp_path)
     with running(server):
         page = open_page(server.address)
@@ -512,7 +512,7 @@ def test_an_address_is_edited_while_the_page_writes_its_own(open_page):
     assert state_in_address(page) == wanted
 
 
-def test_nothing_is_operated_before_there_is_a_problem(open_page):
+def test_clicks_before_the_first_answer_do_nothing(open_page):
     """A click before the server's first answer does nothing, and the same click works after it."""
     page = open_page()
     settled(page)
@@ -530,14 +530,14 @@ def test_nothing_is_operated_before_there_is_a_problem(open_page):
 
 
 def test_a_wrong_token_is_refused(open_page, served):
-    """Another token: words, and no page."""
+    """With another token the server sends a message and no page."""
     page = open_page(f"http://127.0.0.1:{served.port}/{'x' * 24}/")
     assert "its address is not known here" in page.content()
     assert page.locator("#allocator").count() == 0
 
 
-def test_sizes_are_asked_for_in_their_form(open_page):
-    """Biases are a box, an activation is chosen, a polynomial's coefficients are numbers."""
+def test_each_size_has_an_input_of_its_form(open_page):
+    """Biases have a checkbox, an activation a menu, a polynomial's coefficients a text field."""
     page = open_page()
     text = TOML.replace("lrnn", "rnn") + 'activation = "tanh"\n[learnable]\nW = [[1, 0], [0, 1]]\n'
     load(page, text)
@@ -571,7 +571,7 @@ def test_sizes_are_asked_for_in_their_form(open_page):
 
 
 def test_a_design_by_lines(open_page):
-    """A goal with lines needs their kind; caps and lines are in the command."""
+    """A goal by rows or columns has a menu for them; the command contains caps and lines."""
     page = open_page()
     page.click("[data-action=design]")
     assert page.locator("[data-option=line]").count() == 0
@@ -588,7 +588,7 @@ def test_a_design_by_lines(open_page):
 
 
 def test_neurons_have_names(open_page):
-    """Pointing at a weight shows the names of its neurons, and the meaning of letters."""
+    """Pointing at a weight shows the names of its neurons; sizes are explained."""
     page = open_page()
     load(page, TOML + '[names]\nneurons = ["AVAL", "AVAR"]\n[learnable]\nW = [[1, 0], [0, 1]]\n')
     settled(page)
@@ -598,8 +598,8 @@ def test_neurons_have_names(open_page):
     assert page.locator(".mp-size:has([data-size=m])").get_attribute("title") == "samples"
 
 
-def test_a_large_net_keeps_its_actions_in_view(open_page):
-    """At n = 60 the button is in the window, and cells grow and shrink on request."""
+def test_a_large_net_keeps_its_actions_in_the_window(open_page):
+    """At n = 60 the button is in the window; two buttons change the size of the cells."""
     page = open_page(height=800)
     load(page, TOML.replace("n = 2", "n = 60").replace("d = 1", "d = 6").replace("m = 2", "m = 8"))
     page.wait_for_selector("[data-matrix=W] [data-k='3599']")

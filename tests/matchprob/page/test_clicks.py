@@ -1,4 +1,4 @@
-"""From a click to the words on the screen: what it takes, in the browser's own clock."""
+"""The time from a click to the verdict on the screen, by the browser's clock."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ from matchprob.api.certify import certify
 from matchprob.page.state import first_problem
 
 ROOT = Path(__file__).resolve().parents[3]
-# Clicked one after the other; every allocation of two weights is met once: a tab remembers.
+# Clicked in this order each allocation of two weights occurs once: a tab keeps its verdicts.
 CLICKS = (0, 3, 0, 2, 3, 0, 2, 1, 0, 2, 2, 3)
 # When the last click began, and when the verdict that followed it was drawn.
 WATCH = """() => {
@@ -44,7 +44,7 @@ WATCH = """() => {
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
-    """A page in a process of its own: its address, and the process."""
+    """The address of a page that is served by a separate process, and the process."""
     server = subprocess.Popen(
         [sys.executable, "-m", "matchprob", "serve", "--no-open", "--json"],
         stdout=subprocess.PIPE,
@@ -66,7 +66,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
 
 
 def processor_time(pid: int) -> float:
-    """Milliseconds that a process has computed."""
+    """Processor time of a process in milliseconds."""
     return 1000 * time.clock_gettime((~pid << 3) | 2)
 
 
@@ -87,7 +87,7 @@ def workers(server: int) -> list[int]:
 def test_from_click_to_verdict(
     address: tuple[str, int], open_page: Callable[..., Any], tabs: int, record_property: Any
 ) -> None:
-    """The verdict that a click leads to is that of `certify`; what it takes is reported."""
+    """The verdict after a click is that of `certify`; its time is reported."""
     url, server = address
     net = first_problem().network
     waits: dict[str, list[float]] = {"intermediate": [], "maximal": []}
@@ -95,7 +95,7 @@ def test_from_click_to_verdict(
     for _ in range(tabs):
         page = open_page(url)
         page.wait_for_selector(".mp-verdict[data-verdict=minimal]")
-        # What comes later moves the cells.
+        # Later results move the cells.
         page.wait_for_selector(".mp[data-settled=true]")
         page.evaluate(WATCH)
         session = page.context.new_cdp_session(page)
@@ -106,7 +106,7 @@ def test_from_click_to_verdict(
             tasks = next(m["value"] for m in metrics if m["name"] == "TaskDuration")
             jobs = {}
             for pid in workers(server):
-                # It may end at any moment.
+                # The process may end at any moment.
                 with suppress(OSError):
                     jobs[pid] = processor_time(pid)
             return {"server": processor_time(server), "browser": 1000 * tasks, **jobs}
@@ -122,7 +122,7 @@ def test_from_click_to_verdict(
             page.mouse.down()
             page.mouse.up()
             page.wait_for_selector(f".mp-verdict[data-verdict={expected}]")
-            # Structure follows, and is part of what is paid.
+            # The structure is computed after the verdict, and its time counts.
             page.wait_for_selector(".mp[data-settled=true]")
             after = spent()
             if expected not in waits:

@@ -1,4 +1,4 @@
-"""What the page does and the command that it shows are the same call, for every action."""
+"""Each action of the page and the command shown for it make the same call."""
 
 import inspect
 import shlex
@@ -30,7 +30,7 @@ NET = LinearRNN(n=3, T=2, b=1, d=1, m=3)
 PAINTED = Problem(NET, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})
 PINNED = Problem(NET, {"W": [[1, 1, 1], [0, 0, 0], [0, 0, 0]]})
 LOCKED = {"W": [[0, 1, 0], [0, 0, 0], [0, 0, 0]]}
-# Every field of every form, at least once at each of its values.
+# Every field of every form, with each of its values at least once.
 OPTIONS = [
     ("certify", {}),
     ("identify", {}),
@@ -52,12 +52,12 @@ OPTIONS = [
 
 
 class Called(BaseException):
-    """The call that was to be made."""
+    """The call that would be made."""
 
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Every verb, replaced by one that raises what it was called with."""
+    """Every verb, replaced by a function that raises its arguments."""
     verbs = {
         "certify": [(certificates, "certify")],
         "design": [(designs, "design")],
@@ -86,7 +86,7 @@ def calls(monkeypatch):
 
 
 def plain(value):
-    """An argument without what both ways of calling may say differently."""
+    """An argument without the parts in which the two calls may differ."""
     if isinstance(value, Path):
         value = str(value)
     if isinstance(value, str) and value.endswith(".toml"):
@@ -104,7 +104,7 @@ def plain(value):
 
 
 def made(work):
-    """The call that some work makes."""
+    """The call that `work` makes."""
     with pytest.raises(Called) as caught:
         work()
     return caught.value.args
@@ -112,7 +112,7 @@ def made(work):
 
 @pytest.mark.parametrize(("what", "options"), OPTIONS)
 def test_the_page_does_what_its_command_does(what, options, calls, tmp_path, monkeypatch):
-    """The job of an action and the command shown for it call the same verb with the same words."""
+    """An action's job and the command shown for it call the same verb with the same arguments."""
     monkeypatch.chdir(tmp_path)
     locks = {name: Problem(NET, {name: mask}).learnable[name] for name, mask in LOCKED.items()}
     must, never = ({}, locks) if what == "design" else (locks, {})
@@ -140,7 +140,7 @@ def test_the_page_does_what_its_command_does(what, options, calls, tmp_path, mon
 
 
 def test_every_action_is_compared():
-    """The list above holds every action and every goal that the page offers."""
+    """The list above contains every action and every goal of the page."""
     assert {what for what, _ in OPTIONS} == set(ACTIONS)
     offered = {name for name, goal in GOALS.items() if not goal.needs_cost_budget}
     assert {more.get("goal", "cheapest") for what, more in OPTIONS if what == "design"} == offered
@@ -151,13 +151,13 @@ def test_every_action_is_compared():
     [("fly", {}), ("design", {"goal": "nonsense"}), ("design", {"budget": -1}),
      ("estimate", {"trials": "many"})],
 )  # fmt: skip
-def test_what_is_no_request(what, options):
-    """An option that is none is bad input."""
+def test_an_unknown_option_is_refused(what, options):
+    """An unknown option is bad input."""
     with pytest.raises(InputError):
         request(what, options, name="P.toml", seed=0)
 
 
 def test_a_name_is_quoted():
-    """A file's name is one word of the shell."""
+    """A file's name is quoted as one word of the shell."""
     ask = request("certify", {}, name="my net; rm.toml", seed=0)
     assert shlex.split(command(ask, {}))[2] == "my net; rm.toml"

@@ -23,7 +23,7 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.long
 
-# A kernel compiles and loads before its first answer.
+# Before its first answer a kernel loads and compiles.
 expect.set_options(timeout=180_000)
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +41,7 @@ CELLS = (
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A JupyterLab with one notebook: its address."""
+    """The address of a JupyterLab with one notebook."""
     python = os.environ.get("MATCHPROB_JUPYTER", sys.executable)
     has = subprocess.run([python, "-c", "import jupyterlab, anywidget"], capture_output=True)
     if has.returncode:
@@ -86,11 +86,11 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def run(page: Any, k: int) -> Any:
-    """Run one cell, and wait until it is done; the cell."""
+    """Run one cell, wait until it has finished, and return it."""
     cell = page.locator(".jp-Notebook .jp-CodeCell").nth(k)
     prompt = cell.locator(".jp-InputPrompt").first
     for _ in range(10):
-        # Keys that come before the kernel does are lost.
+        # Keys that are pressed before the kernel has started are lost.
         cell.locator(".cm-content").click()
         page.keyboard.press("Control+Enter")
         page.wait_for_timeout(1000)
@@ -101,7 +101,7 @@ def run(page: Any, k: int) -> Any:
 
 
 def test_a_notebook_hosts_the_page(browser: Any, lab: str, tmp_path: Path) -> None:
-    """The widget shows; a click is seen by Python, and Python's problem by the widget."""
+    """The widget is displayed; Python receives a click, and the widget Python's problem."""
     page = browser.new_page(viewport={"width": 1400, "height": 1000})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -122,7 +122,7 @@ def test_a_notebook_hosts_the_page(browser: Any, lab: str, tmp_path: Path) -> No
     expect(verdict).to_have_attribute("data-verdict", "intermediate")
     chosen = widget.locator("[data-matrix=W] [data-k][aria-selected=true]")
     assert chosen.evaluate_all("all => all.map(e => e.dataset.k)") == ["0", "3"]
-    # The page's keys are the page's: none reaches the notebook's own commands.
+    # Keys pressed in the page do not reach the notebook's commands.
     widget.locator("[data-matrix=W] [data-k='0']").focus()
     page.keyboard.press("c")
     expect(widget.locator("[data-matrix=W] .mp-count")).to_have_text("3 learn")

@@ -12,7 +12,7 @@ from matchprob.page.state import first_problem
 
 
 def ask(server, method="GET", path="", body=None, **headers):
-    """A request with exactly these headers; status, headers and text of the answer."""
+    """Send a request with exactly these headers; return status, headers and text of the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
     connection.putrequest(method, path or f"/{server.token}/", skip_host=True)
     given = {
@@ -67,15 +67,15 @@ def test_the_page_and_its_headers(served):
         ("", {"Origin": "null"}, 403),
     ],
 )
-def test_who_is_refused(served, path, headers, status):
-    """A wrong token, host or origin: a status and words, never the page."""
+def test_wrong_tokens_hosts_and_origins_are_refused(served, path, headers, status):
+    """A wrong token, host or origin gives a status and a message, never the page."""
     found, _, text = ask(served, path=path, **headers)
     assert found == status
     assert "allocator" not in text
 
 
-def test_messages(served):
-    """A message needs the origin, JSON, and the name of a tab; it is short."""
+def test_messages_are_checked(served):
+    """A message needs the origin, JSON and the name of a tab, and has a maximal length."""
     path = f"/{served.token}/message?tab=abcdefgh1"
     hello = json.dumps({"verb": "hello"})
     mine = {"Origin": origin(served), "Content_Type": "application/json"}
@@ -96,8 +96,8 @@ def test_only_this_machine_is_served(served):
     assert len(served.token) >= 24
 
 
-def test_a_port_that_is_taken(tmp_path):
-    """Bad input, in one line."""
+def test_a_port_in_use_is_bad_input(tmp_path):
+    """A port in use gives a message of one line."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match="cannot be served"):

@@ -41,7 +41,7 @@ class Front:
         self.session.receive({"verb": verb, **more})
 
     def told(self, event, seconds=300.0, **like):
-        """The last such event, waited for."""
+        """Wait for such an event and return the last one."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for one in reversed(list(self.events)):
@@ -67,7 +67,7 @@ def front(workshop, tmp_path):
 
 
 def test_every_event_is_plain_data(front):
-    """Hello, look and what follows of it can be sent as JSON."""
+    """The first event, the immediate results and later ones can be sent as JSON."""
     front.say("hello", state=None)
     front.say("look", DIAGONAL, seq=1)
     front.told("verdict", verdict="intermediate")
@@ -79,8 +79,8 @@ def test_every_event_is_plain_data(front):
     }  # fmt: skip
 
 
-def test_a_change_ends_what_runs(front):
-    """The next look kills what the last one started; going back costs nothing."""
+def test_a_change_ends_running_jobs(front):
+    """The next look kills the jobs of the last one; the results of an earlier state are kept."""
     hard = Problem(
         LinearRNN(n=12, T=4, b=2, d=4, m=4),
         {"W": [[int((i * 7 + j * 5) % 9 == 0) for j in range(12)] for i in range(12)]},
@@ -95,12 +95,12 @@ def test_a_change_ends_what_runs(front):
     front.told("verdict", verdict="maximal")
     count = len(front.events)
     front.say("look", DIAGONAL, seq=4)
-    # Sent at once: it was kept.
+    # It is sent at once because it was kept.
     told = [e for e in front.events[count:] if e["event"] == "verdict"]
     assert [e["verdict"] for e in told] == ["intermediate"]
 
 
-def test_actions(front):
+def test_actions_give_their_results(front):
     """Design obeys locks, repair moves, identify marks, certify leaves a certificate to save."""
     state = {**state_of(Problem(NET, {}), "x.toml").to_dict(), "never": {"D": "wA", "B": "wA"}}
     front.say("act", what="design", state=state, options={"goal": "maximal"})
@@ -119,8 +119,8 @@ def test_actions(front):
     assert "must be one of" in front.told("refused")["text"]
 
 
-def test_a_result_that_is_painted_at_once_stays_done(front, monkeypatch):
-    """The front end may look at a result before the job that found it has ended."""
+def test_a_result_painted_at_once_stays_done(front, monkeypatch):
+    """The front end may look at a result before its job has ended."""
     jobs = []
 
     def run(ask, listener):
@@ -154,7 +154,7 @@ def test_a_result_that_is_painted_at_once_stays_done(front, monkeypatch):
 
 
 def test_studies_are_shared(front, workshop, tmp_path):
-    """A second session receives the events of the first one's study, and finds it at its start."""
+    """A second session finds the first one's study at its start and receives its events."""
     other = []
     second = Session(DIAGONAL, workshop, front.studies, other.append, folder=tmp_path)
     front.say("study", DIAGONAL, options={"trials": 40, "complete": True})
@@ -180,8 +180,8 @@ def test_studies_are_shared(front, workshop, tmp_path):
     second.close()
 
 
-def test_a_full_disk_is_words(front, monkeypatch):
-    """A failed write is reported; the page keeps its data."""
+def test_a_full_disk_is_reported(front, monkeypatch):
+    """A failed write gives a message; the page keeps its data."""
 
     def full(path, text):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
@@ -196,7 +196,7 @@ def test_a_full_disk_is_words(front, monkeypatch):
 @pytest.mark.parametrize(
     "name", ["../x.toml", "/tmp/x.toml", "a/b.toml", "", ".hidden", "..", "x\0y"]
 )
-def test_nothing_is_written_elsewhere(front, name, tmp_path):
+def test_nothing_is_written_outside_the_folder(front, name, tmp_path):
     """A name with a folder is refused."""
     before = sorted(tmp_path.parent.rglob("*.toml"))
     front.say("save", DIAGONAL, what="problem", name=name)
@@ -205,7 +205,7 @@ def test_nothing_is_written_elsewhere(front, name, tmp_path):
 
 
 def test_locks_are_saved_beside_the_problem(front, tmp_path):
-    """The files that the shown commands name are written, and read by the command line."""
+    """The files named in the shown commands are written, and the command line reads them."""
     state = {**state_of(DIAGONAL, "x.toml").to_dict(), "must": {"W": "gA"}, "never": {"W": "QA"}}
     front.say("save", state=state, what="problem", name="x.toml")
     assert front.told("saved")["name"] == "x.toml, must_W.csv, forbid_W.csv"
@@ -217,7 +217,7 @@ def test_locks_are_saved_beside_the_problem(front, tmp_path):
 
 
 def test_a_link_does_not_lead_out(front, tmp_path):
-    """Nor does a link in the folder."""
+    """A link in the folder does not allow writing outside it."""
     outside = tmp_path.parent / "outside.toml"
     (tmp_path / "link.toml").symlink_to(outside)
     front.say("save", DIAGONAL, what="problem", name="link.toml", replace=True)
@@ -232,8 +232,8 @@ def test_a_link_does_not_lead_out(front, tmp_path):
      {"verb": "cancel", "study": {}}, {"verb": "resize", "network": [], "state": 0},
      {"verb": "parse", "text": 3}, {"verb": ["look"]}],
 )  # fmt: skip
-def test_messages_that_are_none(front, message):
-    """Every message has an answer in words."""
+def test_invalid_messages_are_answered(front, message):
+    """Every invalid message gets an error message."""
     count = len(front.events)
     front.session.receive(message)
     told = front.events[count:]
@@ -258,7 +258,7 @@ HUGE["activation"] = {"polynomial": ["0", "1e200000000"]}
     ],
 )  # fmt: skip
 def test_no_message_takes_long(front, message, monkeypatch):
-    """A message that could take minutes is answered or refused in seconds, and so is the next."""
+    """A message that could take minutes is answered or refused in seconds, as is the next one."""
     monkeypatch.setattr("matchprob.page.session.ANSWER_SECONDS", 1.0)
     front.session.receive(message)
     assert front.events[-1]["event"] in ("refused", "looked")
@@ -267,8 +267,8 @@ def test_no_message_takes_long(front, message, monkeypatch):
     assert front.told("looked", seq=8)["rank"]["rank"] == 2
 
 
-def test_a_session_that_waits_is_closed(front):
-    """The end of a tab ends what it waits for."""
+def test_closing_a_session_ends_its_waiting(front):
+    """Closing a session ends the jobs that it waits for."""
     asked = threading.Thread(
         target=front.session.receive, args=[{"verb": "look", "state": {"network": HUGE}}]
     )
@@ -280,7 +280,7 @@ def test_a_session_that_waits_is_closed(front):
     assert not asked.is_alive()
 
 
-def test_a_bug_is_words(front, monkeypatch, capsys):
+def test_a_bug_is_reported(front, monkeypatch, capsys):
     """An unexpected error is reported as a bug, with a traceback for the server's user."""
 
     def look(*words, **ask):
@@ -295,15 +295,15 @@ def test_a_bug_is_words(front, monkeypatch, capsys):
     assert front.told("looked")["seq"] == 2
 
 
-def test_a_relu_net_is_looked_at():
-    """A network without one Jacobian: budgets are reported, ranks and what-if are not."""
+def test_immediate_results_of_a_relu_net():
+    """A network without a single Jacobian has budgets, but no ranks and no what-if."""
     net = ShallowReLU(q=2, n=2, d=1, m=2)
     data = immediate_results(state_of(Problem(net, {"W1": [[1, 1], [0, 0]]})))
     assert data["rank"] is data["what_if"] is data["blocks"] is None
     assert data["limits"]["W1"]["row"][0] == 2
 
 
-def test_what_is_immediate_of_a_crossed_net():
+def test_a_crossed_allocation_is_reported_at_once():
     """The cross that Theorem 3.4 misses is reported at once, with the weights without effect."""
     net = LinearRNN(n=4, T=2, b=2, d=2, m=4)
     W = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]

@@ -1,4 +1,4 @@
-"""The state of the page: conversion to data and back, errors with their places."""
+"""The state of the page: conversion to data and back, errors with their location."""
 
 import os
 
@@ -27,14 +27,14 @@ NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.randoms(use_true_random=False))
-def test_masks_survive(rows, columns, rng):
-    """A mask is what its text says."""
+def test_masks_read_back(rows, columns, rng):
+    """A mask packed as text is read back unchanged."""
     mask = np.array([[rng.randint(0, 1) for _ in range(columns)] for _ in range(rows)])
     np.testing.assert_array_equal(unpack(pack(mask), (rows, columns), "W"), mask)
 
 
-def test_a_state_survives():
-    """Everything in a problem is in its state: masks, zeros, laws, constraints."""
+def test_a_state_reads_back():
+    """A state contains the whole problem: masks, zeros, laws, constraints."""
     problem = Problem(
         LinearRNN(n=3, T=2, b=1, d=1, m=2),
         {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]},
@@ -68,14 +68,14 @@ def test_a_state_survives():
     ],
 )
 def test_damaged_states_are_refused(change):
-    """An address can be edited: what is no state is bad input, not a bug."""
+    """Users can edit an address: an invalid state is bad input, not a bug."""
     state = state_of(Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 0]]})).to_dict()
     with pytest.raises(InputError):
         read_state({**state, **change})
 
 
 def test_no_file_is_read_for_a_state(tmp_path, monkeypatch):
-    """A file that is there, in the folder that is served, is not read: a state has no files."""
+    """A state names no files: even an existing file in the served folder is not read."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bounds.csv").write_text("1,1\n1,1\n")
     state = state_of(Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 0]]})).to_dict()
@@ -89,7 +89,7 @@ def test_no_file_is_read_for_a_state(tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("table", ["learnable", "constraints"])
 def test_no_file_outside_the_folder_is_read(table, name, tmp_path):
-    """However a name leads out of the folder, the file is not read; inside a file must be one."""
+    """A name that leads out of the folder is not read; one inside must be a file."""
     folder = tmp_path / "served"
     folder.mkdir()
     (tmp_path / "secret.csv").write_text("1,0\n0,1\n")
@@ -114,8 +114,8 @@ def test_no_file_outside_the_folder_is_read(table, name, tmp_path):
         ("x = '" + "a" * 3_000_000 + "'\ny =\n", 2),
     ],
 )
-def test_the_line_that_is_no_toml(text, line, tmp_path):
-    """The line where a statement begins that is none; of long texts where it was noticed."""
+def test_invalid_toml_is_reported_with_its_line(text, line, tmp_path):
+    """The line where the invalid statement begins; in long texts the line of the error."""
     with pytest.raises(Misplaced) as caught:
         parse(text, tmp_path)
     assert caught.value.line == line
@@ -134,15 +134,15 @@ def test_the_line_that_is_no_toml(text, line, tmp_path):
         (NET.replace("n = 2", "n = 5000"), "network", 1),
     ],
 )
-def test_wrong_files_say_where(text, place, line, tmp_path):
+def test_errors_in_files_have_their_location(text, place, line, tmp_path):
     """An error in a file is reported with its table and line."""
     with pytest.raises(Misplaced) as caught:
         parse(text, tmp_path)
     assert (caught.value.place, caught.value.line) == (place, line)
 
 
-def test_matrices_beside_the_page_are_read(tmp_path):
-    """A name of a file in the folder is read; a random allocation is drawn."""
+def test_matrix_files_in_the_folder_are_read(tmp_path):
+    """A matrix file in the folder is read; a random allocation is drawn."""
     (tmp_path / "mask.csv").write_text("1,0\n0,1\n")
     state = parse(NET + '[learnable]\nW = "mask.csv"\n', tmp_path)
     assert state.problem.allocation.size == 2
@@ -150,8 +150,8 @@ def test_matrices_beside_the_page_are_read(tmp_path):
     assert drawn.problem.allocation.size == 3
 
 
-def test_other_sizes_keep_what_fits():
-    """A larger network keeps the masks, a smaller one what is left of them."""
+def test_other_sizes_keep_the_common_part():
+    """A larger network keeps the masks, a smaller one the part that fits."""
     state = state_of(Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]}))
     larger = resized(state, LinearRNN(n=3, T=2, b=1, d=1, m=2))
     assert str(larger.problem.allocation) == "W[0,0] W[1,1]"
@@ -160,7 +160,7 @@ def test_other_sizes_keep_what_fits():
 
 
 def test_every_kind_can_be_chosen():
-    """Each kind names its sizes; sizes of 2 make a network of most."""
+    """Each kind lists its sizes; with sizes of 2 most kinds give a network."""
     for kind in kinds():
         sizes = {
             size["name"]: [2, 2] if size["form"] == "numbers" else 2
@@ -172,8 +172,8 @@ def test_every_kind_can_be_chosen():
         assert read_sizes({"kind": kind["kind"], **sizes}).kind == kind["kind"]
 
 
-def test_each_size_says_how_it_is_asked_for():
-    """Numbers, lists of numbers, yes or no, and words: every default is one of its form."""
+def test_each_size_has_a_form():
+    """Number, list of numbers, flag or choice: every default has the form of its size."""
     forms = {(kind["kind"], size["name"]): size for kind in kinds() for size in kind["sizes"]}
     assert forms["rnn", "biases"]["form"] == "flag"
     assert forms["ffn", "widths"]["form"] == "numbers"
@@ -189,8 +189,8 @@ def test_each_size_says_how_it_is_asked_for():
 
 
 @pytest.mark.parametrize("word", ["tanh", "sigmoid", "softplus", "erf", "linear", "polynomial"])
-def test_every_word_of_a_choice_is_taken(word):
-    """What the page offers as an activation, the network takes."""
+def test_every_word_of_a_choice_is_accepted(word):
+    """The network accepts every activation that the page offers."""
     activation = {word: [0, "1/2", 1]} if word == "polynomial" else word
     data = {"kind": "rnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2, "activation": activation}
     assert read_sizes(data).sizes["activation"] == activation

@@ -1,4 +1,4 @@
-"""Studies with intermediate results: one that is stopped early shows the results so far."""
+"""Studies with intermediate results, also of a study that is stopped early."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.samples import DIAGONAL, NET
 
 
 def told(stop_at, trials, problem=DIAGONAL, complete=True):
-    """The pictures of a study, interrupted when one shows so many trials."""
+    """The events of a study, which is interrupted at an event with so many trials."""
     events = []
 
     def tell(event, found=None):
@@ -23,7 +23,7 @@ def told(stop_at, trials, problem=DIAGONAL, complete=True):
 
 @pytest.mark.parametrize("stop_at", [1, 9, 600])
 def test_a_study_that_is_stopped_keeps_its_slider(stop_at):
-    """The last picture has the match probability against a bound, however early the stop."""
+    """However early the stop, the last event has the match probability against a bound."""
     last = told(stop_at, 100_000)[-1]
     assert last["found"].is_partial
     assert last["document"] == last["found"].document().html()
@@ -33,8 +33,8 @@ def test_a_study_that_is_stopped_keeps_its_slider(stop_at):
         assert 0 < last["bounds"][-1]["trials"] <= last["trials"]
 
 
-def test_the_end_has_all_sizes():
-    """A study that was not interrupted shows all its trials; a stop of the sizes loses nothing."""
+def test_the_last_event_has_all_sizes():
+    """Without interrupt the last event has all trials, also if sizes are computed in parts."""
     last = told(10**9, 300)[-1]
     assert last["bounds"][-1]["trials"] == last["trials"] == 300
     assert last["bounds"][-1]["matched"] == last["found"].matched
@@ -52,15 +52,15 @@ def test_the_end_has_all_sizes():
         ([[1, 1], [1, 0]], True, "more weights learn than there are equations"),
     ],
 )
-def test_no_sizes_and_why(mask, complete, why):
-    """Where matches are not listed, the page is given the reason."""
+def test_the_reason_is_given_if_there_are_no_sizes(mask, complete, why):
+    """If matches are not listed, the event contains the reason."""
     last = told(10**9, 5, Problem(NET, {"W": mask}), complete)[-1]
     assert last["bounds"] == []
     assert why in last["bounds_why"]
 
 
-def test_sizes_take_no_longer_than_asked():
-    """A picture is of as many trials as there was time for, and the next goes on from there."""
+def test_sizes_keep_their_time_limit():
+    """A profile has the trials for which there was time; the next call continues."""
     with Study(DIAGONAL, complete=True, certify=False) as study:
         counts = study.run(60).counts
         sizes = Sizes(DIAGONAL, 0, study.work.settings.engine)

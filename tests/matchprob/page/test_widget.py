@@ -27,8 +27,8 @@ CELLS = (
 )
 
 
-def test_a_notebook(tmp_path):
-    """nbclient executes it: the widget is displayed with this module, its problem is live."""
+def test_a_notebook_displays_the_widget(tmp_path):
+    """In an executed notebook the widget is displayed, and its problem is live."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     client = NotebookClient(
@@ -55,7 +55,7 @@ def test_a_notebook(tmp_path):
 
 
 def test_a_new_widget_shows_the_example():
-    """Without a question: the papers' example net; a file's name is kept."""
+    """Without a problem it shows the papers' example net; a file's name is kept."""
     allocator = mp.Allocator()
     assert allocator.problem.network == NET
     assert allocator.allocation.size == 0
@@ -64,14 +64,14 @@ def test_a_new_widget_shows_the_example():
     allocator.close()
 
 
-def test_the_widget_is_only_for_who_has_it():
+def test_the_package_is_imported_without_anywidget():
     """`from matchprob import *` does not need anywidget."""
     assert "Allocator" not in mp.__all__
     assert "Allocator" in dir(mp)
 
 
 def test_the_files_are_joined_into_one_module():
-    """No import is left, no name is defined twice, and every file is in it once."""
+    """The module has no import, no name twice, and every file once."""
     text = front.module()
     assert not re.search(r"^\s*import\b", text, re.MULTILINE)
     assert re.findall(r"^export .*$", text, re.MULTILINE) == ["export default { render };"]
@@ -83,8 +83,8 @@ def test_the_files_are_joined_into_one_module():
         assert path.read_text(encoding="utf-8").startswith("// @ts-check\n")
 
 
-def test_the_palette_is_the_pictures():
-    """Light colours of verdicts are those of all pictures."""
+def test_the_page_has_the_palette_of_the_pictures():
+    """The light colours of verdicts are those of all pictures."""
     from matchprob.report.drawing import palette
 
     for verdict, colour in palette.VERDICTS.items():

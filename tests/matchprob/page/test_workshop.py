@@ -24,7 +24,7 @@ def workshop():
 
 
 def work(workshop, **ask):
-    """A job and the list of its events, which grows."""
+    """Start a job; return it and the growing list of its events."""
     events = []
     problem = {"network": NET, "learnable": {"W": [[1, 0], [0, 1]]}}
     ask = {"problem": problem, "seed": 0, "timeout": 20.0, "search": 1.0, **ask}
@@ -36,7 +36,7 @@ PATIENT = 300
 
 
 def eventually(is_true):
-    """Wait until something is true."""
+    """Wait until a condition is true."""
     end = time.monotonic() + PATIENT
     while not (found := is_true()) and time.monotonic() < end:
         time.sleep(0.01)
@@ -48,7 +48,7 @@ def kinds(events):
 
 
 def test_a_verdict_with_its_certificate(workshop):
-    """The event is plain data, the certificate comes with it."""
+    """The event is plain data and contains the certificate."""
     job, events = work(workshop, job="verdict")
     assert job.wait(PATIENT)
     told = next(event for event in events if event["event"] == "verdict")
@@ -57,8 +57,8 @@ def test_a_verdict_with_its_certificate(workshop):
     assert kinds(events)[-1] == "ended"
 
 
-def test_a_process_is_kept_for_the_next_verdict(workshop):
-    """The next verdict is begun by the same process, unless the last was killed or went wrong."""
+def test_a_process_is_used_for_the_next_verdict(workshop):
+    """The same process computes the next verdict, unless the last one was killed or failed."""
 
     def whose(**ask):
         job, events = work(workshop, job="verdict", **ask)
@@ -88,8 +88,8 @@ def test_a_process_is_kept_for_the_next_verdict(workshop):
     assert "verdict" in told
 
 
-def test_a_killed_verdict_takes_its_process_along(workshop):
-    """A signal for a job never hits the next one: its process is not used again."""
+def test_the_process_of_a_killed_verdict_ends(workshop):
+    """A signal for a job cannot reach the next one: its process is not used again."""
     for _ in range(5):
         # Its last event waits until it is killed: a job that has ended has nothing to take along.
         is_killed = threading.Event()
@@ -105,8 +105,8 @@ def test_a_killed_verdict_takes_its_process_along(workshop):
         assert other._pid != job._pid
 
 
-def test_bad_input_and_bugs_are_words(workshop):
-    """A job that cannot be done says why."""
+def test_bad_input_and_bugs_are_reported(workshop):
+    """A job that fails reports the reason."""
     job, events = work(workshop, job="repair", goal="nonsense", must=[], never=[], seconds=1.0)
     assert job.wait(PATIENT)
     assert any("must be positive or maximal" in e.get("text", "") for e in events)
@@ -154,7 +154,7 @@ def test_a_kill_waits_for_the_job_not_its_caller(unstarted):
 
 
 def test_a_cancel_waits_for_the_job_not_its_caller(unstarted):
-    """A job that is cancelled before its first event is interrupted with it, and has its grace."""
+    """A job cancelled before its first event is interrupted at that event, and may finish."""
     asks = "import signal; signal.signal(signal.SIGINT, lambda *_: exit(7));"
     job, process, start = unstarted(asks + _SLEEP)
     job.cancel()
@@ -164,7 +164,7 @@ def test_a_cancel_waits_for_the_job_not_its_caller(unstarted):
 
 
 def test_a_job_that_does_not_stop_is_killed(unstarted):
-    """After the grace, which begins with the interrupt."""
+    """The job is killed `PATIENCE` seconds after the interrupt."""
     ignores = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN);"
     job, process, start = unstarted(ignores + _SLEEP)
     start()
@@ -173,14 +173,14 @@ def test_a_job_that_does_not_stop_is_killed(unstarted):
 
 
 def long_study(workshop):
-    """A study that runs for minutes, seen at work."""
+    """Start a study that takes minutes, and wait for its first event."""
     job, events = work(workshop, job="estimate", trials=500_000, complete=True)
     eventually(lambda: "study" in kinds(events))
     return job, events
 
 
-def test_cancel_keeps_what_is_known(workshop):
-    """A cancelled study sends its estimate, and ends."""
+def test_a_cancelled_study_sends_its_estimate(workshop):
+    """A cancelled study sends its estimate and ends."""
     job, events = long_study(workshop)
     job.cancel()
     assert job.wait(PATIENT)
@@ -190,8 +190,8 @@ def test_cancel_keeps_what_is_known(workshop):
     job.cancel()
 
 
-def test_a_killed_job_is_told(workshop):
-    """A process that dies by itself is words; one that is not wanted any more is silent."""
+def test_an_unexpected_end_of_a_process_is_reported(workshop):
+    """An unexpected end of a process is reported; the end of a cancelled one is not."""
     job, events = long_study(workshop)
     os.kill(job._pid, signal.SIGKILL)
     assert job.wait(PATIENT)
@@ -204,7 +204,7 @@ def test_a_killed_job_is_told(workshop):
 
 
 def running(pids):
-    """States of those processes that still are."""
+    """States of those processes that still exist."""
     alive = subprocess.run(
         ["ps", "-o", "stat=", "-p", ",".join(map(str, pids))], capture_output=True
     )
@@ -212,7 +212,7 @@ def running(pids):
 
 
 def test_the_zygote_is_replaced(workshop):
-    """Where the process to fork from was killed, its jobs are ended and another one is started."""
+    """If the zygote is killed, its jobs are ended and another one is started."""
     job, _ = long_study(workshop)
     workshop._zygote.kill()
     workshop._zygote.wait()
@@ -224,8 +224,8 @@ def test_the_zygote_is_replaced(workshop):
     assert "verdict" in kinds(events)
 
 
-def test_nothing_is_left_behind():
-    """Closing ends the jobs that run, and the process they were forked from."""
+def test_closing_leaves_no_processes():
+    """Closing ends the running jobs and the zygote."""
     workshop = Workshop()
     job, _ = long_study(workshop)
     pids = [job._pid, workshop._zygote.pid]

@@ -1,4 +1,4 @@
-"""A cancelled job stops where nothing is half done, at any moment, without a traceback."""
+"""A job that is cancelled at any moment stops at its next check, without a traceback."""
 
 import io
 import os
@@ -29,7 +29,7 @@ class Interrupting(io.BytesIO):
 
 @pytest.fixture
 def done(monkeypatch):
-    """Does a job that is a function of `tell`; gives the names of its events."""
+    """Run a job that is a function of `tell`; return the names of its events."""
     before = signal.getsignal(signal.SIGINT)
 
     def run(job, stream=None):
@@ -47,7 +47,7 @@ def done(monkeypatch):
 
 
 def asking(tell):
-    """A job that can be stopped at two places, and has an event between them."""
+    """A job with two checks and an event between them."""
     check_time()
     tell({"event": "result"})
     check_time()
@@ -62,13 +62,13 @@ def asking(tell):
     ],
 )
 def test_a_cancel_at_any_event(done, capfd, at, events):
-    """For every event: the job stops at its next check, and nothing is printed."""
+    """After every event the job stops at its next check, and nothing is printed."""
     assert done(asking, Interrupting(at)) == events
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_cancel_breaks_nothing_off(done):
-    """Where the job does not ask, as while a kernel is unpickled, it goes on."""
+def test_a_cancel_waits_for_the_next_check(done):
+    """Between checks, as while a kernel is unpickled, the job continues."""
 
     def job(tell):
         os.kill(os.getpid(), signal.SIGINT)
@@ -78,7 +78,7 @@ def test_a_cancel_breaks_nothing_off(done):
 
 
 def test_a_cancel_is_for_one_job(done):
-    """The next job of the process is not stopped by it."""
+    """The next job of the process is not stopped."""
 
     def late(tell):
         tell({"event": "result"})
