@@ -1,7 +1,7 @@
-"""Five hundred odd command lines: the files they speak of, and how the table is made.
+"""More than five hundred command lines: the files that they name, and how the table is made.
 
 ``python -m tests.matchprob.cli.command_lines`` runs them all and prints the table
-``command_lines.tsv`` anew: exit status and words.  Look at what changed before it is kept.
+``command_lines.tsv`` again: exit status and arguments.  Check the changes before keeping it.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ BAD = {
     "empty-names.toml": _RNN + '[learnable]\nW = "all"\n[names]\nneurons = "letters.txt"\n',
     "law.toml": _RNN + '[learnable]\nW = [[1, 1], [0, 0]]\n[distribution]\nweights = "cauchy"\n',
 }
-# Sizes at which a verb answers, or says what it would take.
+# Sizes for which a verb answers, or says which resources it would need.
 HUGE = {
     "long.toml": _RNN.replace("T = 2", "T = 1000000") + "[learnable]\nW = [[1, 1], [0, 0]]\n",
     "samples.toml": _RNN.replace("m = 2", "m = 1000000") + "[learnable]\nW = [[1, 1], [0, 0]]\n",
@@ -99,7 +99,7 @@ _PROBLEM_VERBS = {
     "profile": "profile {} --trials 2 --timeout 10",
     "train": "train {} --trials 2 --steps 20 --timeout 10",
 }
-# With a limit that is short beside what these would take.
+# With a time limit much shorter than these would take.
 _HUGE_VERBS = {
     "estimate": "estimate {} --trials 2 --timeout 3",
     "profile": "profile {} --trials 2 --timeout 3",
@@ -383,7 +383,7 @@ robust tanh.toml --seconds 1
 
 
 def _lines() -> Iterator[str]:
-    # Each once: what a line leaves behind would change the next one like it.
+    # Each line once: the files that it writes would change a repetition.
     yield from dict.fromkeys(_all_lines())
 
 
@@ -414,20 +414,20 @@ def _all_lines() -> Iterator[str]:
 
 
 def write_files(folder: Path) -> None:
-    """The files that the command lines speak of."""
+    """Write the files that the command lines name."""
     for name, text in (GOOD | BAD | HUGE | OTHER).items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "latin.toml").write_bytes("# für\n".encode("latin-1"))
 
 
 def read_table() -> list[tuple[int, str]]:
-    """Exit statuses and command lines; a line may need those before it."""
+    """Read exit statuses and command lines; a line may need those before it."""
     rows = [line.split("\t", 1) for line in TABLE.read_text(encoding="utf-8").splitlines()]
     return [(int(status), words.encode().decode("unicode_escape")) for status, words in rows]
 
 
 def run_line(words: str) -> tuple[int, str, str]:
-    """Status, stdout and stderr of a command line, run in this process and folder."""
+    """Run a command line in this process and folder; return status, stdout and stderr."""
     from matchprob.cli import app, run_command
 
     out, err = io.StringIO(), io.StringIO()

@@ -1,4 +1,4 @@
-"""Files of circuits that are wrong: status 2 and one line, with the row where a file has rows."""
+"""Invalid files of circuits give status 2 and one line, with the row if the file has rows."""
 
 import io
 import re
@@ -37,7 +37,7 @@ GRAPHML = """<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.or
 
 
 def damaged_npz():
-    """The bytes of a sparse matrix, a part of them overwritten."""
+    """The bytes of a sparse matrix, partly overwritten."""
     out = io.BytesIO()
     sparse.save_npz(out, sparse.coo_array(np.eye(3)))
     return out.getvalue()[:200] + b"\0" * 100
@@ -50,7 +50,7 @@ def npz(matrix):
     return out.getvalue()
 
 
-# What is wrong, the parts of the problem file, files beside it, what the line says.
+# The fault, the parts of the problem file, files beside it, a part of the message.
 CASES = [
     (
         "a name twice", {"neurons": 'neurons = ["PV", "SST", "PV"]'}, {},
@@ -176,8 +176,8 @@ CASES = [
 @pytest.mark.parametrize(
     ("parts", "files", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_it_is_refused_in_one_line(parts, files, words, tmp_path, capsys):
-    """Status 2, one line that begins with the file's name and says what and where; no traceback."""
+def test_an_invalid_file_is_refused_in_one_line(parts, files, words, tmp_path, capsys):
+    """Status 2; one line begins with the file's name and says what is wrong where; no traceback."""
     given = {"n": 3, "network": "", "neurons": NEURONS, "W": '"w.csv"', "support": "", "more": ""}
     (tmp_path / "circuit.toml").write_text(CIRCUIT.format(**{**given, **parts}))
     for name, content in {"w.csv": EDGES, **files}.items():
@@ -190,8 +190,8 @@ def test_it_is_refused_in_one_line(parts, files, words, tmp_path, capsys):
     assert re.search(words, told.err)
 
 
-def test_the_circuit_itself_is_good(tmp_path, capsys):
-    """What the cases change is read, so each is refused for its own reason."""
+def test_the_unchanged_circuit_is_read(tmp_path, capsys):
+    """The circuit that the cases change is valid, so each is refused for its own reason."""
     given = {"n": 3, "network": "leak = 0.5", "neurons": NEURONS, "W": '"w.csv"', "support": ""}
     more = '[types]\nneurons = ["E", "E", "I"]\n'
     (tmp_path / "circuit.toml").write_text(CIRCUIT.format(**given, more=more))

@@ -19,13 +19,13 @@ def folder(tmp_path_factory):
 
 
 def test_a_model_without_a_problem_file(folder, capsys):
-    """The verdict as JSON, and its certificate checked."""
+    """The verdict is printed as JSON, and its certificate holds."""
     out = folder / "cert.json"
     words = ("certify", folder / "mlp_tanh.onnx", "--m", 6, "--learn", "l1.bias,l2.bias")
     assert call(*words, "--learn", "l3.*", "--json", "--out", out) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["verdict"], data["learnable"], data["equations"]) == ("undecided", 18, 12)
-    # What is suggested has the options without which the file cannot be read.
+    # The suggested command has the options without which the file cannot be read.
     [command] = [text for text in data["explanation"] if "matchprob inspect" in text]
     asked = "--learn l1.bias,l2.bias --learn 'l3.*' --m 6"
     assert f"matchprob inspect {folder / 'mlp_tanh.onnx'} {asked}" in command
@@ -34,7 +34,7 @@ def test_a_model_without_a_problem_file(folder, capsys):
 
 
 def test_a_problem_file_names_the_model_beside_it(folder, capsys):
-    """The path is seen from the problem file; the explanation tells what follows."""
+    """The path is relative to the problem file; the explanation says what follows."""
     file = folder / "P.toml"
     network = '[network]\nkind = "program"\nfile = "mlp_tanh.onnx"\nm = 6\n'
     file.write_text(network + '[learnable]\n"*.bias" = "all"\n', encoding="utf-8")
@@ -48,7 +48,7 @@ def test_a_problem_file_names_the_model_beside_it(folder, capsys):
 
 
 def test_a_large_model_is_read_beside_the_certificate(folder, capsys, monkeypatch):
-    """By its digest: from beside the file, from where it is said to be, and no other."""
+    """The model is found by its digest, beside the file or at the given path; no other is used."""
     monkeypatch.setattr(program, "EMBEDDED", 10)
     out = folder / "large.json"
     words = ("certify", folder / "mlp_tanh.onnx", "--m", 2, "--learn", "*.bias", "--out", out)
@@ -68,7 +68,7 @@ def test_a_large_model_is_read_beside_the_certificate(folder, capsys, monkeypatc
 
 
 def changed(folder, name, change):
-    """A model's file with something wrong in it."""
+    """A model's file with one fault."""
     model = MODELS["mlp_tanh"]()
     change(model)
     path = folder / f"{name}.onnx"
@@ -105,7 +105,7 @@ def too_many(model):
     ],
 )
 def test_models_that_cannot_be_read(folder, capsys, change, words):
-    """One clear line and status 2."""
+    """A model that cannot be read gives one line and status 2."""
     path = changed(folder, change.__name__, change)
     assert call("certify", path, "--m", 4, "--learn", "*") == 2
     error = capsys.readouterr().err
@@ -122,31 +122,31 @@ def test_models_that_cannot_be_read(folder, capsys, change, words):
         (("--m", "4", "--learn", "*", "--output", "z"), "there is no output `z`"),
     ],
 )
-def test_questions_that_are_not_whole(folder, capsys, words, text):
-    """What is missing is named."""
+def test_incomplete_questions_are_refused(folder, capsys, words, text):
+    """The message names the missing part."""
     assert call("certify", folder / "mlp_tanh.onnx", *words) == 2
     error = capsys.readouterr().err
     assert text in error
     assert len(error.strip().splitlines()) == 1
 
 
-def test_a_truncated_file(folder, capsys):
-    """Is not taken for a model."""
+def test_a_truncated_file_is_no_model(folder, capsys):
+    """A truncated file is refused."""
     path = folder / "short.onnx"
     path.write_bytes((folder / "mlp_tanh.onnx").read_bytes()[:200])
     assert call("certify", path, "--m", 4, "--learn", "*") == 2
     assert "is it whole?" in capsys.readouterr().err
 
 
-def test_options_of_models_are_not_for_problem_files(capsys):
-    """They would be left out silently."""
+def test_options_of_models_are_refused_for_problem_files(capsys):
+    """Options that would have no effect are refused."""
     assert call("certify", "examples/mixed.toml", "--m", 3) == 2
     assert "for ONNX files" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["count", "estimate", "audit", "train"])
 def test_verbs_of_instances_refuse(folder, capsys, verb):
-    """In one line that names the kind."""
+    """Verbs that draw instances refuse a model in one line that names its kind."""
     file = folder / "P.toml"
     network = '[network]\nkind = "program"\nfile = "mlp_tanh.onnx"\nm = 6\n'
     file.write_text(network + '[learnable]\n"*.bias" = "all"\n', encoding="utf-8")
@@ -156,7 +156,7 @@ def test_verbs_of_instances_refuse(folder, capsys, verb):
 
 
 def test_a_proof_about_no_model_takes_none(folder, capsys):
-    """`--model` with the certificate of another kind."""
+    """`--model` is refused with a certificate of another kind."""
     out = folder / "plain.json"
     assert call("certify", "examples/mixed.toml", "--out", out) == 0
     assert call("verify", out, "--model", folder / "mlp_tanh.onnx") == 2

@@ -30,8 +30,8 @@ def json_of(capsys, *words):
     return json.loads(captured.out)
 
 
-def test_inspect(problem, capsys):
-    """Sizes before and after elimination, as hand-counted for the diagonal."""
+def test_inspect_gives_sizes_before_and_after_elimination(problem, capsys):
+    """For the diagonal the sizes are those counted by hand."""
     data = json_of(capsys, "inspect", problem(DIAGONAL))
     (form,) = data["forms"]
     assert (form["equations"], form["unknowns"], form["linear"], form["quadratic"]) == (6, 6, 4, 2)
@@ -41,12 +41,12 @@ def test_inspect(problem, capsys):
 
 
 def test_certify_and_verify(problem, tmp_path, capsys):
-    """A certificate written is a certificate that verifies; a tampered one does not."""
+    """A certificate that is written verifies; a changed one does not."""
     cert = tmp_path / "cert.json"
     data = json_of(capsys, "certify", problem(ROW), "--out", cert)
     assert (data["verdict"], data["rule"]) == ("maximal", "linear after elimination")
     assert data["theorems"]["3.5"] == "maximal"
-    # What is printed also explains; the file holds what can be checked.
+    # The printed JSON also contains the explanation; the file contains what can be checked.
     assert data.pop("explanation")
     assert data.pop("generic_root_count_certainty")["error_bound"] == 0
     assert json.loads(cert.read_text()) == data
@@ -86,7 +86,7 @@ def test_monodromy_of_a_count(problem, capsys):
 
 
 def test_approximate_matches_are_kept(problem, tmp_path, capsys, monkeypatch):
-    """--epsilon adds one key; what was searched is kept, for another loss too."""
+    """--epsilon adds one key; results are stored, also for another loss."""
     from numeric.training import approximate
 
     path, store = problem(DIAGONAL), tmp_path / "s.sqlite"
@@ -114,7 +114,7 @@ def test_approximate_matches_are_kept(problem, tmp_path, capsys, monkeypatch):
 
 
 def test_readable_output(problem, capsys):
-    """Without --json the verbs print tables that name the numbers."""
+    """Without --json the verbs print tables with names for the numbers."""
     path = problem(DIAGONAL)
     assert call("inspect", path, "--equations", "--all-forms") == 0
     out = capsys.readouterr().out
@@ -141,8 +141,8 @@ def test_random_allocations(problem, capsys):
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
-def test_plots(problem, tmp_path, suffix):
-    """Pictures are written in the format their name asks for."""
+def test_the_suffix_sets_the_format_of_a_picture(problem, tmp_path, suffix):
+    """Pictures are written in the format of their suffix."""
     path, target = problem(DIAGONAL), tmp_path / f"picture{suffix}"
     assert call("inspect", path, "--plot", target) == 0
     start = target.read_bytes()[:8]
@@ -165,8 +165,8 @@ def test_audit(problem, capsys):
     assert call("audit", problem(NETWORK), "--matrix", "B") == 0
 
 
-def test_audit_shares_its_count_out(problem, capsys):
-    """--count is for the net: a matrix with fewer allocations leaves the rest to the others."""
+def test_audit_divides_its_count_among_matrices(problem, capsys):
+    """--count is for the net: the share that a matrix does not need goes to the others."""
     path = problem('[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 2\nd = 2\nm = 2\n', "three.toml")
     data = json_of(capsys, "audit", path, "--count", 100)
     assert data["checked"] == 100
@@ -231,8 +231,8 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 @pytest.mark.parametrize("verb", ["inspect", "certify", "count", "estimate"])
-def test_bad_files(problem, capsys, case, verb):
-    """Every bad file: one line on stderr that names the trouble, status 2."""
+def test_bad_files_are_refused_in_one_line(problem, capsys, case, verb):
+    """Every bad file gives status 2 and one line on stderr that names the fault."""
     text, words = BAD[case]
     assert call(verb, problem(text)) == 2
     captured = capsys.readouterr()
@@ -242,8 +242,8 @@ def test_bad_files(problem, capsys, case, verb):
     assert captured.err.count("\n") == 1
 
 
-def test_unreadable_masks(problem, tmp_path, capsys):
-    """Broken .npy files, a folder for a file, a binary problem file."""
+def test_unreadable_masks_are_refused(problem, tmp_path, capsys):
+    """Damaged .npy files, a folder instead of a file and a binary problem file are refused."""
     path = problem(NETWORK + '[learnable]\nW = "w.npy"\n')
     (tmp_path / "w.npy").write_bytes(b"\x93NUMPY\x01")
     assert call("inspect", path) == 2
@@ -276,8 +276,8 @@ def test_unreadable_masks(problem, tmp_path, capsys):
         ["inspect"],
     ],
 )
-def test_bad_words(problem, capsys, words):
-    """Impossible options: status 2, something on stderr, nothing on stdout."""
+def test_impossible_options_are_refused(problem, capsys, words):
+    """Impossible options give status 2, a message on stderr and nothing on stdout."""
     path = str(problem(DIAGONAL))
     assert call(*[path if w == "P" else w for w in words]) == 2
     captured = capsys.readouterr()
@@ -286,7 +286,7 @@ def test_bad_words(problem, capsys, words):
 
 
 def test_missing_phcpy(problem, capsys, monkeypatch):
-    """Without phcpy its engine says so, with the command that installs it, and stops."""
+    """Without phcpy its engine ends with a message that contains the installation command."""
     from numeric.phcpy import install as phcpy_install
 
     monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", "/nonexistent/python")
@@ -314,7 +314,7 @@ _KNOWN: dict = {}
 
 @pytest.fixture
 def one_search(monkeypatch):
-    """A net's solutions are searched for once, seconds each time, for all that asks for N."""
+    """The search for a net's solutions, which takes seconds, is made once for all requests of N."""
     search = root_count.monodromy_root_count
 
     def remembered(allocation, support=None, seed=0, **limits):
@@ -328,9 +328,9 @@ def one_search(monkeypatch):
 
 @pytest.mark.usefixtures("no_msolve", "one_search")
 def test_missing_msolve(problem, capsys, tmp_path):
-    """Without msolve N comes from a trace test, and everything that rests on it says so."""
+    """Without msolve N follows from a trace test, and all results that use it say so."""
     path, out = problem(MIXED), tmp_path / "cert.json"
-    # One search for N says it in words and in the file.
+    # One search for N gives both the text and the file.
     assert call("certify", path, "--out", out) == 0
     assert "not a proof" in capsys.readouterr().out
     found = json.loads(out.read_text())
@@ -358,7 +358,7 @@ def test_missing_msolve(problem, capsys, tmp_path):
 
 @pytest.mark.usefixtures("no_msolve")
 def test_engines_that_need_msolve_say_so(problem, capsys, monkeypatch):
-    """The exact engine solves by msolve: without it one line at once, status 2, and no search."""
+    """Without msolve the exact engine gives one line and status 2 at once, without a search."""
 
     def searched(*_, **__):
         raise AssertionError("N was searched for before msolve was missed")
@@ -373,7 +373,7 @@ def test_engines_that_need_msolve_say_so(problem, capsys, monkeypatch):
 
 
 def test_interrupt_keeps_what_is_done(problem):
-    """Ctrl-C in a long estimate: status 3, the trials done are reported on stdout."""
+    """Ctrl-C in a long estimate gives status 3; the finished trials are reported on stdout."""
     path = problem(DIAGONAL)
     store = path.parent / "trials.sqlite"
     words = ["--trials", "1000000", "--engine", "exact", "--json", "--store", str(store)]
@@ -388,8 +388,8 @@ def test_interrupt_keeps_what_is_done(problem):
     assert "Traceback" not in err
 
 
-def test_a_bug_is_told_in_one_line(capsys):
-    """An unexpected exception: status 1, one line, no traceback."""
+def test_a_bug_is_reported_in_one_line(capsys):
+    """An unexpected exception gives status 1 and one line without a traceback."""
 
     def broken():
         raise ZeroDivisionError("by nought")

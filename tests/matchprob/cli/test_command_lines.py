@@ -1,4 +1,4 @@
-"""Five hundred odd command lines: none is a bug, each ends as it should, all in words."""
+"""More than five hundred command lines: none reveals a bug, each has the status of the table."""
 
 import json
 import random
@@ -10,19 +10,19 @@ from tests.matchprob.cli.command_lines import HUGE, read_table, run_line, write_
 ROWS = read_table()
 
 
-def test_there_are_many():
-    """The table is not cut."""
+def test_the_table_is_complete():
+    """The table has all its lines."""
     assert len(ROWS) >= 500
     assert {status for status, _ in ROWS} == {0, 2, 3}
 
 
 def faults(rows):
-    """What is wrong with command lines, run one after another in this folder."""
+    """The faults of command lines that are run one after another in this folder."""
     wrong = []
     for expected, words in rows:
         status, out, said = run_line(words)
         text = out + said
-        # How far a limited search gets is the machine's affair.
+        # The progress of a search with a time limit depends on the machine.
         limited = "--timeout" in words or "--seconds" in words
         if status != expected and not (limited and {status, expected} == {0, 3}):
             wrong.append(f"{words!r}: status {status}, not {expected}: {said[-200:]}")
@@ -39,14 +39,14 @@ def faults(rows):
 
 @pytest.mark.long
 def test_command_lines(tmp_path, monkeypatch):
-    """Status as in the table, one JSON object where it was asked for, refusals in a few words."""
+    """The status is that of the table, --json gives one JSON object, refusals are short."""
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert faults(ROWS) == []
 
 
-def test_some_command_lines(tmp_path, monkeypatch):
-    """The same of a random forty of those that need nothing from the lines before them."""
+def test_a_sample_of_command_lines(tmp_path, monkeypatch):
+    """The same for forty random lines that do not depend on earlier ones."""
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     there = {path.name for path in tmp_path.iterdir()}

@@ -41,7 +41,7 @@ def test_estimates_under_a_bound(write, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "word"), [(ROW, "does not decide"), (MINIMAL, "minimal with")])
-def test_certify_says_what_its_verdict_means(text, word, write, capsys, tmp_path):
+def test_certify_says_what_its_verdict_means_under_constraints(text, word, write, capsys, tmp_path):
     """The note says what follows under constraints; the certificate verifies."""
     path, cert = write(text + '[constraints]\nsign = "keep"\n'), tmp_path / "c.json"
     assert call("certify", path, "--out", cert, "--json") == 0
@@ -70,7 +70,7 @@ def test_wrong_constraints_end_with_status_2(rule, write, capsys):
 
 
 def test_relu_networks_obey_constraints(write, capsys, tmp_path):
-    """Each verb asks for matches in the box; the evidence says so and verifies."""
+    """Each verb searches matches in the box; the evidence says so and verifies."""
     path = write(RELU + "[constraints]\nmax_abs = 0.25\n")
     free = write(RELU, "free.toml")
     matched = {}

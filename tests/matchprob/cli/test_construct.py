@@ -69,8 +69,8 @@ def test_count_estimate_compare(path, tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_verbs_that_do_not_know_them(path, capsys):
-    """Audit, atlas and design say so."""
+def test_audit_atlas_and_design_refuse_normalization_networks(path, capsys):
+    """The message says that the verb is not defined for them."""
     for words in (["audit", path], ["atlas", path, "--budget", 3], ["design", path]):
         assert call(*words) == 2
         assert f"{words[0]} does not support normalization-layer" in capsys.readouterr().err
@@ -80,8 +80,8 @@ def test_verbs_that_do_not_know_them(path, capsys):
         tangent_factors(net, random_point(linear, 1_073_741_827, 0))
 
 
-def test_python_functions():
-    """The same in Python."""
+def test_the_python_functions_accept_normalization_networks():
+    """The functions of the verbs give results for these networks too."""
     net = mp.NormNet.square(d=2, depth=1, width=4, m=3)
     problem = mp.Problem(net, {"g1": "all", "b1": "all", "b2": "all"})
     assert mp.certify(problem).verdict == "maximal"

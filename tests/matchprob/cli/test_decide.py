@@ -57,7 +57,7 @@ def test_estimate_and_count_agree(path):
 
 
 def test_polynomial_engines_are_refused(path):
-    """They solve polynomial systems, and the words say what does decide ReLU nets."""
+    """They solve polynomial systems; the message names the engines that decide ReLU nets."""
     from algebra.errors import InputError
 
     with pytest.raises(InputError, match="complementarity"):
@@ -65,7 +65,7 @@ def test_polynomial_engines_are_refused(path):
 
 
 def test_decide_refuses_linear_nets(tmp_path):
-    """A linear net has no activation patterns to decide over."""
+    """A linear net has no activation patterns."""
     from algebra.errors import InputError
 
     target = tmp_path / "linear.toml"
@@ -76,8 +76,8 @@ def test_decide_refuses_linear_nets(tmp_path):
         _run("decide", target)
 
 
-def test_quick_answers_are_the_same(path, tmp_path):
-    """Without evidence the verdicts are those with it; both options at once are refused."""
+def test_verdicts_without_evidence_are_the_same(path, tmp_path):
+    """Verdicts do not depend on whether evidence is made; both options at once are refused."""
     from algebra.errors import InputError
 
     for index in range(4):
@@ -90,7 +90,7 @@ def test_quick_answers_are_the_same(path, tmp_path):
 
 
 def test_unwritable_places_are_refused(path, tmp_path):
-    """Before any work is done."""
+    """A path that cannot be written is refused before any computation."""
     from algebra.errors import InputError
 
     with pytest.raises(InputError, match="no folder"):

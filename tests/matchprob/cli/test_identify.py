@@ -19,7 +19,7 @@ def test_the_contract_of_the_json_keys(capsys, msolve):
 
 
 def test_a_minimal_allocation_can_determine_some_weights(capsys, tmp_path):
-    """What lies outside the crowded cross is determined; the picture is written."""
+    """Weights outside the cross with too many weights are determined; the picture is written."""
     out = tmp_path / "seen.svg"
     assert call("identify", f"{EXAMPLES}/missed.toml", "--plot", out) == 0
     text = capsys.readouterr().out

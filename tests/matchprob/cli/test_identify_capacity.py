@@ -46,7 +46,7 @@ def test_the_cheapest_subset_is_named(tmp_path, capsys):
     ],
 )
 def test_bad_input_is_one_line(words, text, tmp_path, capsys):
-    """Status 2, and what to write instead."""
+    """Bad input gives status 2 and a line that says what to write instead."""
     path = save("mlp_tanh", tmp_path)
     assert call("capacity", str(path), *words) == 2
     err = capsys.readouterr().err

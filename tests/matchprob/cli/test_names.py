@@ -28,8 +28,8 @@ def run(line, capsys):
     return capsys.readouterr().out
 
 
-def test_results_and_reasons_speak_of_units(circuit, capsys):
-    """The row that holds too many weights is PV's; masks have the units' names."""
+def test_results_and_reasons_name_units(circuit, capsys):
+    """The row with too many weights is that of PV; masks have the units' names."""
     text = run("inspect circuit.toml", capsys)
     assert "row 0 (PV) of W has 3 learnable weights" in text
     assert "PV   ●●●" in text
@@ -44,8 +44,8 @@ def test_results_and_reasons_speak_of_units(circuit, capsys):
     assert "W[SST,SST]" in text
 
 
-def test_a_circuit_of_forty_is_told_in_fifty_lines(tmp_path, monkeypatch, capsys):
-    """Reasons of 40 rows are one, with names; long lists end in a count, and --all has them."""
+def test_the_report_of_forty_units_has_fifty_lines(tmp_path, monkeypatch, capsys):
+    """One reason covers 40 rows and names them; long lists end in a count; --all prints them."""
     monkeypatch.chdir(tmp_path)
     units = [f"N{k:02d}" for k in range(40)]
     text = '[network]\nkind = "lrnn"\nn = 40\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\nW = {}\n'
@@ -70,7 +70,7 @@ def test_a_circuit_of_forty_is_told_in_fifty_lines(tmp_path, monkeypatch, capsys
 
 
 def test_costs_by_name_and_a_written_file(circuit, capsys):
-    """A design's costs from an edge list of names; what it writes keeps the names."""
+    """A design reads costs from an edge list of names; the file that it writes keeps the names."""
     (circuit / "plastic.csv").write_text("pre,post\nPV,PV\nSST,PV\nE1,SST\nPV,E1\n")
     (circuit / "costs.csv").write_text("pre,post,cost\nPV,PV,9\nSST,PV,1/2\n")
     text = run("design circuit.toml --costs W=costs.csv --write best.toml", capsys)
@@ -81,7 +81,7 @@ def test_costs_by_name_and_a_written_file(circuit, capsys):
 
 
 def test_json_has_the_names(circuit, capsys):
-    """Of every matrix, so that indices can be read; a certificate so printed still verifies."""
+    """JSON contains the names of every matrix's lines; such a certificate still verifies."""
     data = json.loads(run("certify circuit.toml --json", capsys))
     assert data["names"]["W"] == {"rows": ["PV", "SST", "E1"], "columns": ["PV", "SST", "E1"]}
     assert data["names"]["B"]["columns"] == ["light"]
@@ -103,7 +103,7 @@ def test_json_has_the_names(circuit, capsys):
 
 
 def test_axes_have_the_names(circuit):
-    """Ticks of masks are the units."""
+    """The tick labels of masks are the units' names."""
     found = mp.certify("circuit.toml")
     axes = paint.figure_of(found).axes[0]
     assert [t.get_text() for t in axes.get_xticklabels()] == ["PV", "SST", "E1"]
@@ -112,7 +112,7 @@ def test_axes_have_the_names(circuit):
     assert table["weight"] == ["W[PV,PV]", "W[PV,SST]", "W[PV,E1]"]
 
 
-def test_what_was_chosen_is_named_and_written(circuit, capsys):
+def test_chosen_weights_are_named_and_written(circuit, capsys):
     """Text, JSON and an edge list name the chosen synapses; the list can learn in a new problem."""
     (circuit / "free.toml").write_text(TEXT.replace('[learnable]\nW = "plastic.csv"\n', ""))
     line = "design free.toml --matrix W --write chosen.csv"

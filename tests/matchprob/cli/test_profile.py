@@ -63,8 +63,8 @@ def test_several_problems_in_one_picture(write, capsys, tmp_path):
     assert data["crossings"] == []
 
 
-def test_a_store_serves_every_measure(write, capsys, tmp_path, monkeypatch):
-    """Profiles by other costs compute no trial again."""
+def test_a_store_is_used_for_every_measure(write, capsys, tmp_path, monkeypatch):
+    """Profiles by other measures compute no trial again."""
     path, store = write("diagonal"), tmp_path / "s.sqlite"
     words = ("--trials", 25, "--store", store, "--json")
     assert call("profile", path, *words) == 0
@@ -81,8 +81,8 @@ def test_a_store_serves_every_measure(write, capsys, tmp_path, monkeypatch):
         assert len(data["points"]) > 10
 
 
-def test_an_interrupt_keeps_what_is_counted(write, capsys, monkeypatch):
-    """Ctrl-C: status 3, the trials done are profiled."""
+def test_an_interrupt_keeps_finished_trials(write, capsys, monkeypatch):
+    """Ctrl-C gives status 3 and the profile of the finished trials."""
     whole = studies.compute_trials
 
     def until(work, chunk):
@@ -97,8 +97,8 @@ def test_an_interrupt_keeps_what_is_counted(write, capsys, monkeypatch):
     assert "interrupted after" in captured.err
 
 
-def test_a_time_limit_ends_the_work(capsys):
-    """What is counted by then is profiled, with status 3."""
+def test_a_time_limit_gives_the_profile_of_finished_trials(capsys):
+    """The profile of the trials counted by then is given, with status 3."""
     words = ("--trials", 100_000, "--timeout", 1.5, "--json")
     assert call("profile", f"{EXAMPLES}/relu.toml", *words) == 3
     assert 0 < json.loads(capsys.readouterr().out)["trials"] < 100_000
@@ -119,7 +119,7 @@ def test_a_time_limit_ends_the_work(capsys):
     ],
 )
 def test_bad_input_is_one_line(words, write, capsys):
-    """Status 2, nothing on stdout, one line."""
+    """Bad input gives status 2, nothing on stdout and one line on stderr."""
     assert call("profile", write("diagonal"), "--trials", 3, *words) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -127,7 +127,7 @@ def test_bad_input_is_one_line(words, write, capsys):
 
 
 def test_problems_without_common_instances_are_refused(write, capsys):
-    """Other networks, and costs of families of matches that nothing bounds."""
+    """Different networks, and costs of families of matches without a bound, are refused."""
     assert call("profile", write("diagonal"), f"{EXAMPLES}/six_rows.toml", "--trials", 3) == 2
     assert "different networks" in capsys.readouterr().err
     assert call("profile", write("over"), "--by", "condition", "--trials", 3) == 2
@@ -137,13 +137,13 @@ def test_problems_without_common_instances_are_refused(write, capsys):
 
 
 def test_a_time_limit_holds_for_condition_numbers(tmp_path, capsys, monkeypatch):
-    """They take longer than counting: what is known of them by then is profiled."""
+    """They take longer than counting; those known by then give the profile."""
 
     def slow(instance, values):
         time.sleep(0.05)
         return conditions(instance, values)
 
-    # On any machine 400 of them take longer than the limit; the counts are there before.
+    # On any machine 400 of them take longer than the limit, and the counts finish before it.
     store = tmp_path / "s.sqlite"
     words = ("profile", f"{EXAMPLES}/diagonal.toml", "--trials", 400, "--store", store, "--json")
     assert call(*words) == 0

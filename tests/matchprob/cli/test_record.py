@@ -1,4 +1,4 @@
-"""The verb record: text, data, proof, picture, refusals, and what an interrupt leaves."""
+"""The verb record: text, data, proof, picture, refusals, and the result after an interrupt."""
 
 import json
 from fractions import Fraction
@@ -50,7 +50,7 @@ def test_the_contract_of_the_json_keys(circuit, capsys):
 
 
 def test_a_proof_is_written_and_verified(circuit, capsys):
-    """By name of a unit; the proof holds, and a changed one does not."""
+    """Units are chosen by name; the proof holds, and a changed one does not."""
     assert (
         call("record", "circuit.toml", "--what", "units", "--must", "unit SST", "--out", "p.json")
         == 0
@@ -66,8 +66,8 @@ def test_a_proof_is_written_and_verified(circuit, capsys):
     assert not mp.verify(data).holds
 
 
-def test_the_picture(circuit):
-    """On the grid of units and steps."""
+def test_the_picture_has_units_and_steps(circuit):
+    """The picture is a grid of units and time steps."""
     words = ("--what", "units", "--what", "outputs", "--plot", "p.svg")
     assert call("record", "circuit.toml", *words) == 0
     text = (circuit / "p.svg").read_text()
@@ -77,7 +77,7 @@ def test_the_picture(circuit):
 
 @pytest.mark.parametrize("width", ["60mm", "180mm"])
 def test_the_picture_names_the_units_of_each_grid(circuit, width):
-    """Names of neurons and of the output stand at their own rows, and each grid has its title."""
+    """Neurons and output are named at their rows, and each grid has a title."""
     path = circuit / "circuit.toml"
     path.write_text(CIRCUIT + 'outputs = ["lick"]\n')
     words = ("--what", "units", "--what", "outputs", "--plot", "p.svg", "--width", width)
@@ -87,8 +87,8 @@ def test_the_picture_names_the_units_of_each_grid(circuit, width):
         assert f">{name}</text>" in text
 
 
-def test_what_is_not_determined_is_said(circuit, capsys):
-    """The one output has four labels, nine weights learn: try the units."""
+def test_an_undetermined_problem_is_reported(circuit, capsys):
+    """One output has four labels for nine weights: recording units is suggested."""
     assert call("record", "circuit.toml") == 0
     text = capsys.readouterr().out
     assert "in only 4 independent directions" in " ".join(text.split())
@@ -96,7 +96,7 @@ def test_what_is_not_determined_is_said(circuit, capsys):
 
 
 def test_without_time_the_greedy_choice_is_the_answer(tmp_path, capsys, monkeypatch):
-    """It is said on stderr at once, with its bound; then it is the result, with status 3."""
+    """It is printed on stderr at once, with its bound, and is the result, with status 3."""
     rng = np.random.default_rng(0)
     net = mp.RNN(n=8, T=3, b=1, d=1, m=3, activation="tanh")
     problem = mp.Problem(net, {"W": (rng.random((8, 8)) < 0.3).astype(int)})
@@ -114,7 +114,7 @@ def test_without_time_the_greedy_choice_is_the_answer(tmp_path, capsys, monkeypa
 
 
 def test_an_interrupt_keeps_the_best_so_far(tmp_path, capsys, monkeypatch):
-    """Status 3, the result with the bound that was proved, and a proof file of just that."""
+    """Status 3; the result has the bound proved so far, and the proof file proves it."""
     rng = np.random.default_rng(0)
     net = mp.RNN(n=8, T=3, b=1, d=1, m=3, activation="tanh")
     problem = mp.Problem(net, {"W": (rng.random((8, 8)) < 0.3).astype(int)})
@@ -151,8 +151,8 @@ def test_an_interrupt_keeps_the_best_so_far(tmp_path, capsys, monkeypatch):
         ("--out circuit.toml", "circuit.toml is an input"),
     ],
 )
-def test_refusals(circuit, capsys, words, said):
-    """One line, status 2."""
+def test_bad_input_is_refused_in_one_line(circuit, capsys, words, said):
+    """Bad input gives one line and status 2."""
     assert call("record", "circuit.toml", *words.split()) == 2
     err = capsys.readouterr().err.strip()
     assert said in err

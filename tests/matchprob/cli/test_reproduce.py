@@ -1,4 +1,4 @@
-"""The papers' figures made again, with few trials."""
+"""The papers' figures, reproduced with few trials."""
 
 import json
 from pathlib import Path
@@ -38,8 +38,8 @@ def test_figures_can_be_added(monkeypatch):
         find_figure("yours")
 
 
-def test_b11(tmp_path, capsys):
-    """Four allocations certified, two estimated; picture, table and text are written."""
+def test_the_figure_of_section_b11(tmp_path, capsys):
+    """Four allocations are certified, two estimated; picture, table and text are written."""
     assert call("reproduce", "b11", "--trials", 40, "--out", tmp_path, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     rows = {row["curve"]: row for row in found["points"]}
@@ -55,22 +55,22 @@ def test_b11(tmp_path, capsys):
     assert (tmp_path / "b11.sqlite").exists()
 
 
-def test_warmup(tmp_path, capsys):
-    """Nine allocations of two weights a row are maximal, six others minimal, all by verdict."""
+def test_the_warm_up_example(tmp_path, capsys):
+    """Nine allocations of two weights in each row are certified maximal, the other six minimal."""
     assert call("reproduce", "warmup", "--trials", 2, "--out", tmp_path, "--json") == 0
     points = json.loads(capsys.readouterr().out)["points"]
     assert sum(p["certified_maximal"] == 2 for p in points) == 9
     assert sum(p["certified_minimal"] == 2 for p in points) == 6
 
 
-def test_points_are_the_papers():
-    """Caps and sizes of Appendix E."""
+def test_points_are_those_of_the_paper():
+    """Caps and sizes are those of Appendix E."""
     points = _lrnn_points(8, 4)
     assert [p.x * 8 for p in points] == [4, 5, 6, 7, 8]
     cells = points[1].problem.learnable["W"]
     assert (cells.budget, cells.rows, cells.max_per_row) == (16, 5, 4)
     assert [p.x * 12 for p in _lrnn_points(12, 3)] == list(range(3, 13))
-    # An engine that counts where no solution is found; the largest nets have fewer trials.
+    # An engine that counts even if no solution exists; the largest nets have fewer trials.
     assert {p.engine for n in (8, 12, 16) for p in _lrnn_points(n, 4)} == {"homotopy"}
     run = Run(40, 0, Path("s.sqlite"), 1, 0, print)
     assert [_lrnn_points(n, 4)[0].trials(run) for n in (8, 12, 16)] == [40, 10, 1]
@@ -94,15 +94,15 @@ def measured(x, matched, unmatched, missed=0):
     )
 
 
-def test_words_follow_the_numbers():
-    """A significant decrease is told, an increase is not; misses are counted."""
+def test_the_text_follows_from_the_numbers():
+    """A significant decrease is reported, an increase is not; misses are counted."""
     assert "no point" in increases([measured(0.5, 50, 50), measured(0.6, 90, 10)])
     assert "not monotone: x = 0.6" in increases([measured(0.5, 95, 5), measured(0.6, 50, 50)])
     assert measured(0.5, 3, 3, missed=5).missed == 3
 
 
 def test_drawn_again(tmp_path, capsys):
-    """Tables that a run wrote are drawn again without a trial; what is no table is refused."""
+    """Tables written by a run are drawn again without trials; other files are refused."""
     first, second = tmp_path / "first", tmp_path / "second"
     assert call("reproduce", "warmup", "--trials", 2, "--out", first) == 0
     again = ["reproduce", "warmup", "--from", first, "--out", second]
@@ -135,14 +135,14 @@ def test_drawn_again(tmp_path, capsys):
 
 
 def test_unwritable_folder(tmp_path, capsys):
-    """A file where the folder should be is refused before any work."""
+    """A file instead of the folder is refused before any computation."""
     (tmp_path / "taken").write_text("x")
     assert call("reproduce", "b11", "--out", tmp_path / "taken") == 2
     assert "--out" in capsys.readouterr().err
 
 
 def test_pictures_for_a_page(tmp_path, capsys):
-    """A format, a width and dots; what is wrong is refused before any trial."""
+    """Format, width and resolution are obeyed; wrong ones are refused before any trial."""
     words = ["reproduce", "warmup", "--trials", 2, "--out", tmp_path]
     assert call(*words, "--format", "svg", "--width", "85mm") == 0
     assert 'width="240.9' in (tmp_path / "warmup.svg").read_text()

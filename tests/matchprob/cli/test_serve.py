@@ -1,4 +1,4 @@
-"""The verb serve: the address is printed, an interrupt ends it, wrong input is one line."""
+"""The verb serve: it prints its address, an interrupt ends it, bad input gives one line."""
 
 import contextlib
 import http.client
@@ -16,8 +16,8 @@ from matchprob.cli.serve import _open
 from tests.matchprob.processes import start
 
 
-def test_it_is_served_until_interrupted(tmp_path):
-    """One JSON object with the address; the page is there; Ctrl-C ends it with status 0."""
+def test_the_page_is_served_until_an_interrupt(tmp_path):
+    """One JSON object contains the address of the page; Ctrl-C ends the server with status 0."""
     started = subprocess.Popen(
         [sys.executable, "-m", "matchprob", "serve", "--no-open", "--json", "--store", "s.sqlite"],
         cwd=tmp_path,
@@ -51,8 +51,8 @@ def _post(address, message):
     return urllib.request.urlopen(request, timeout=300)
 
 
-def test_an_interrupt_ends_it_while_messages_are_at_work(tmp_path):
-    """Messages that take minutes block neither the page nor the end."""
+def test_an_interrupt_ends_the_server_during_long_messages(tmp_path):
+    """Messages that take minutes delay neither the page nor the end of the server."""
     started = start("serve", "--no-open", "--json", cwd=tmp_path, stdout=subprocess.PIPE)
     try:
         address = json.loads(started.stdout.readline())["address"]
@@ -80,7 +80,7 @@ def _ignored(address, message):
 
 
 def test_wrong_input_is_one_line(capsys, tmp_path):
-    """A file that is none, a port that is taken."""
+    """An invalid file and a port in use give one line."""
     assert (
         run_command(lambda: app(["serve", str(tmp_path / "no.toml")], standalone_mode=False)) == 2
     )
@@ -93,8 +93,8 @@ def test_wrong_input_is_one_line(capsys, tmp_path):
     assert "0 takes a free one" in lines[1]
 
 
-def test_without_a_display_no_browser_is_tried(monkeypatch, capsys):
-    """No browser of the terminal takes it over: the address is there to be opened."""
+def test_without_a_display_no_browser_is_started(monkeypatch, capsys):
+    """No text browser is started in the terminal; the address is printed."""
     tried = []
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setattr("webbrowser.open", lambda address: tried.append(address) or True)

@@ -1,4 +1,4 @@
-"""Kept trials and comparisons on the command line."""
+"""Stored trials and comparisons on the command line."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ def files(tmp_path):
 
 
 def test_estimate_with_a_store(files, capsys):
-    """Trials are kept, listed, shown and exported; a second run adds what is missing."""
+    """Trials are stored, listed, shown and exported; a second run adds the missing ones."""
     store, problem = files / "s.sqlite", files / "diagonal.toml"
     assert call("estimate", problem, "--trials", 20, "--store", store, "--json") == 0
     first = json.loads(capsys.readouterr().out)
@@ -56,8 +56,8 @@ def test_parquet(files, capsys):
     assert ".csv or .parquet" in capsys.readouterr().err
 
 
-def test_merge(files, capsys):
-    """Two stores of other seeds become one."""
+def test_stores_are_merged(files, capsys):
+    """Two stores with different seeds become one."""
     for seed in (0, 1):
         words = ("estimate", files / "row.toml", "--trials", 5, "--seed", seed)
         assert call(*words, "--store", files / f"{seed}.sqlite") == 0
@@ -100,7 +100,7 @@ def test_half_width(files, capsys):
 
 
 def test_foreign_store(files, capsys):
-    """A problem file given as a store is refused and left alone."""
+    """A problem file given as a store is refused and not changed."""
     problem = files / "row.toml"
     assert call("estimate", problem, "--store", problem) == 2
     assert "is an input" in capsys.readouterr().err
@@ -108,7 +108,7 @@ def test_foreign_store(files, capsys):
 
 
 def test_compare_with_structural_zeros(files, capsys):
-    """The same zeros are the same problem, others are not."""
+    """Problems with equal zeros are compared, others are refused."""
     support = "[support]\nW = [[1, 1], [0, 1]]\n"
     (files / "one.toml").write_text(ROW + support)
     (files / "two.toml").write_text(DIAGONAL + support)
@@ -120,7 +120,7 @@ def test_compare_with_structural_zeros(files, capsys):
 
 
 def test_names_and_exports(files, capsys):
-    """A study is called as its file, or as one likes; what is only read is not written to."""
+    """A study has the name of its file or a given one; a store that is only read is not written."""
     store = files / "s.sqlite"
     words = ("--trials", 2, "--engine", "exact", "--store", store)
     assert call("estimate", files / "row.toml", *words) == 0
@@ -157,7 +157,7 @@ def test_completion():
 
 
 def test_contents_of_a_store_are_counted(tmp_path):
-    """A run that ends early: trials that were finished but not kept are not said to be kept."""
+    """After an early end, finished trials that were not stored are not reported as stored."""
     path = tmp_path / "s.sqlite"
     with Store(path, create=True) as store:
         store.add(store.study(TrialSeries.of(load_problem("examples/diagonal.toml"), 0)), [])

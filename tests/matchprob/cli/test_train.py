@@ -36,13 +36,13 @@ def test_the_contract_of_the_json_keys(diagonal, capsys):
     assert len(data["runs"]) == 30
     assert sum(part["exists"] for part in data["by_distance"]) == data["exists"]
     assert sum(part["found"] for part in data["by_size"]) == data["found"]
-    # The very trials of an estimate.
+    # These are the trials of an estimate.
     assert call("estimate", diagonal, "--trials", 30, "--json") == 0
     assert json.loads(capsys.readouterr().out)["matched"] == data["exists"]
 
 
 def test_text_picture_and_store(diagonal, capsys, tmp_path, monkeypatch):
-    """The picture is written; counts and what training came to are kept, and say the same again."""
+    """The picture is written; counts and results are stored, and a second run repeats them."""
     store, out = tmp_path / "s.sqlite", tmp_path / "t.svg"
     words = ("train", diagonal, "--trials", 12, "--steps", 300, "--store", store)
     assert call(*words, "--plot", out) == 0
@@ -80,8 +80,8 @@ def test_relu_networks_train(capsys):
     assert data["by_distance"] == []
 
 
-def test_an_interrupt_keeps_what_is_trained(diagonal, capsys, monkeypatch):
-    """Ctrl-C in the midst of training: status 3, the trials done are reported."""
+def test_an_interrupt_keeps_finished_trainings(diagonal, capsys, monkeypatch):
+    """Ctrl-C during training gives status 3; the finished trials are reported."""
     whole = Experiment._trial
 
     def until(self, count, instance, runs):
@@ -97,8 +97,8 @@ def test_an_interrupt_keeps_what_is_trained(diagonal, capsys, monkeypatch):
     assert "after 5 of 9 trials" in captured.err
 
 
-def test_a_time_limit_ends_the_work(diagonal, capsys):
-    """What is trained by then is reported, with status 3."""
+def test_a_time_limit_keeps_finished_trainings(diagonal, capsys):
+    """The trials trained by then are reported, with status 3."""
     words = ("--steps", 100_000_000, "--rate", "1e-12", "--trials", 3, "--timeout", 0.5, "--json")
     assert call("train", diagonal, *words) == 3
     assert json.loads(capsys.readouterr().out)["trials"] == 0
@@ -118,7 +118,7 @@ def test_a_time_limit_ends_the_work(diagonal, capsys):
     ],
 )
 def test_bad_input_is_one_line(words, diagonal, capsys):
-    """Status 2, nothing on stdout, one line."""
+    """Bad input gives status 2, nothing on stdout and one line on stderr."""
     assert call("train", diagonal, "--trials", 3, *words) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -126,13 +126,13 @@ def test_bad_input_is_one_line(words, diagonal, capsys):
 
 
 def test_normalization_networks_are_refused(capsys):
-    """No loss is written for them."""
+    """Training has no loss for normalization networks."""
     assert call("train", f"{EXAMPLES}/normnet.toml", "--trials", 3) == 2
     assert "normalization" in capsys.readouterr().err
 
 
-def test_nothing_to_train(tmp_path, capsys):
-    """Without a weight that learns it is refused in words."""
+def test_a_problem_without_learnable_weights_is_refused(tmp_path, capsys):
+    """Without learnable weights there is nothing to train."""
     path = tmp_path / "none.toml"
     path.write_text(
         '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'

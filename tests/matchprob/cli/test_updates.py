@@ -1,4 +1,4 @@
-"""Problem files with updates on the command line: what works, and one line where it does not."""
+"""Problem files with updates on the command line: verbs that accept them, and verbs that do not."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def run(*words):
 
 
 def test_inspect_certify_verify_identify(tmp_path, tied):
-    """They work, as JSON too, and a certificate goes through a file."""
+    """They accept updates, also with --json, and a certificate in a file verifies."""
     proof = tmp_path / "cert.json"
     for file in (EXAMPLE, tied):
         status, text = run("inspect", file, "--json")
@@ -62,8 +62,8 @@ def test_inspect_certify_verify_identify(tmp_path, tied):
 
 
 @pytest.mark.parametrize("kind", ["count", "estimate", "train"])
-def test_others_refuse_in_one_line(tied, kind):
-    """With what works instead."""
+def test_other_verbs_refuse_in_one_line(tied, kind):
+    """The line names verbs that accept updates."""
     done = CliRunner().invoke(app, [kind, str(tied)])
     text = str(done.exception) + done.output
     assert done.exit_code != 0
@@ -71,8 +71,8 @@ def test_others_refuse_in_one_line(tied, kind):
     assert works in text
 
 
-def test_words_follow_the_evidence(tied):
-    """Each way to a verdict is told in its own words."""
+def test_the_text_follows_from_the_evidence(tied):
+    """Each kind of evidence for a verdict has its own text."""
     assert "single cells" in str(certify(load_problem(EXAMPLE)).explain())
     assert "N is even" in str(certify(load_problem(tied)).explain())
     odd = load_problem(tied)

@@ -268,7 +268,7 @@ def test_no_message_takes_long(front, message, monkeypatch):
 
 
 def test_closing_a_session_ends_its_waiting(front):
-    """Closing a session ends the jobs that it waits for."""
+    """Closing a session ends the processing of a message that takes long."""
     asked = threading.Thread(
         target=front.session.receive, args=[{"verb": "look", "state": {"network": HUGE}}]
     )
