@@ -64,7 +64,7 @@ NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
     "pair": (LinearRNN(n=2, T=2, b=1, d=1, m=2), rows("0", "1")),
     "layers": (
         LinearFeedForward(q=3, widths=(3,), d=2, m=3),
-        [("W1", 0, 0), ("W1", 1, 1), ("W1", 0, 2), ("W2", 0, 0), ("W2", 1, 1), ("W2", 2, 2)],
+        [("W1", 0, 0), ("W1", 1, 1), ("W1", 0, 2), ("W2", 0, 0), ("W2", 1, 1), ("W2", 1, 2)],
     ),
     "three": (LinearRNN(n=3, T=3, b=1, d=1, m=2), rows("0", "", "2")),
     "four": (LinearRNN(n=4, T=3, b=1, d=2, m=2), rows("0", "1", "2", "3")),

@@ -16,12 +16,14 @@ from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
+from numeric.chains.arrays import run_arrays
 from numeric.chains.balls import BallTape
 from numeric.chains.chain import Chain, make_chain
 from numeric.chains.lanes.linalg import LANES, workspace
 from numeric.chains.lanes.tape import run_tape
 from numeric.chains.programs import make_program_system, make_system
 from numeric.tracking.steps import make_work
+from tests.numeric.chains.cases import chains
 
 ORDER = 5
 SQUARE, CUBIC = {"polynomial": [0, 0, 1]}, {"polynomial": ["1/2", -1, 0, "1/3"]}
@@ -170,6 +172,31 @@ def test_systems_by_network():
     )
     with pytest.raises(InputError, match="rank 1 of 2"):
         make_system(minimal)
+
+
+@pytest.mark.parametrize("chain", chains(), ids=lambda chain: str(chain.allocation))
+def test_tapes_of_chains_and_of_programs(chain):
+    """The tapes of a chain that are written by hand have the values of those from its program."""
+    network = chain.network
+    if chain.unknowns != network.d * network.columns:
+        with pytest.raises(InputError, match="learnable weights face"):
+            make_program_system(chain.allocation)
+        return
+    W, X, w = chain.random_student(network.m, np.random.default_rng(0))
+    Y = network.forward(W, X)
+    Y = Y + np.arange(Y.size).reshape(Y.shape)
+    found = []
+    for system in (chain, make_program_system(chain.allocation)):
+        tapes, r = system.equations_as_tapes(lifted=False), system.unknowns
+        x = np.zeros((tapes.slots, 1), complex)
+        x[: system.size, 0] = system.raw(W, X, Y)
+        x[tapes.places, 0] = w
+        run_arrays(x, tapes.values)
+        run_arrays(x, tapes.derivatives)
+        found.append((x[tapes.f : tapes.f + r], x[tapes.jacobian : tapes.jacobian + r * r]))
+    for by_hand, made in zip(*found, strict=True):
+        assert np.allclose(by_hand, made, rtol=1e-10, atol=1e-10)
+    assert np.allclose(-found[0][0][:, 0], -np.arange(Y.size))
 
 
 def test_constants_that_are_rounded_have_radii():
