@@ -1,4 +1,4 @@
-"""Fixtures for the tests of the phcpy engine: the real phcpy, and false ones."""
+"""Fixtures for the tests of the phcpy engine: the real phcpy, and substitutes."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ FakePhcpy = Callable[[str], str]
 
 @pytest.fixture
 def fake_phcpy(tmp_path: Path) -> FakePhcpy:
-    """A function from "old" or "new" to an interpreter that finds such a phcpy."""
+    """A function from "old" or "new" to an interpreter with a substitute of that version."""
 
     def make(generation: str) -> str:
         package = tmp_path / generation / "phcpy"
@@ -135,7 +135,7 @@ def script(folder: Path, text: str) -> str:
 
 @pytest.fixture
 def fake_python(tmp_path: Path) -> Callable[[str], PhcpyInstallation]:
-    """A function from shell commands to an "installation" that runs them."""
+    """A function from shell commands to a substitute for an installation, which runs them."""
     return lambda text: PhcpyInstallation(script(tmp_path, text))
 
 

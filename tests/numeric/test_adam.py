@@ -1,4 +1,4 @@
-"""Adam's steps against the formulas of its paper, and a minimum that they reach."""
+"""Adam's steps compared with the formulas of its paper, and their convergence to a minimum."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from numeric.adam import Adam
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5)])
-def test_steps_are_the_papers(kind, tolerance):
-    """Algorithm 1 of Kingma and Ba, sum by sum; the precision of the variables is kept."""
+def test_steps_are_those_of_the_paper(kind, tolerance):
+    """Each step is that of Algorithm 1 of Kingma and Ba; the precision of the variables is kept."""
     slopes = np.random.default_rng(0).standard_normal((20, 3)).astype(kind)
     state = Adam(slopes[0], 1e-8)
     for t, slope in enumerate(slopes, 1):

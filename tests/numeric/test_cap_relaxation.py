@@ -17,7 +17,7 @@ P = 2147483629
 
 def problem(seed, rows=6, width=24):
     rng = np.random.default_rng(seed)
-    # Sparse columns have dependences of all sizes.
+    # Sparse columns have dependent sets of all sizes.
     columns = rng.integers(1, 1000, (rows, width)) * (rng.random((rows, width)) < 0.4)
     groups = rng.integers(0, 6, width).tolist()
     costs = rng.integers(1, 60, width).tolist()
@@ -57,7 +57,7 @@ def test_values_satisfy_every_rank_inequality():
     assert all(value >= 0 for lines in hint.multipliers for value in lines)
 
 
-def test_no_point_gives_multipliers_that_prove_it():
+def test_infeasibility_is_proved_by_multipliers():
     """If no basis keeps the caps, the duals of the least violation prove it."""
     columns = np.eye(4, dtype=np.int64)
     systems = [([0, 0, 1, 1], [1, 2]), ([0, 1, 0, 1], [2, 2])]

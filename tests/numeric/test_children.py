@@ -28,7 +28,7 @@ def test_answers_in_pieces(child):
     assert [one.receive(10) for _ in range(3)] == [{"a": 1}, {"b": 2}, {"c": 3}]
 
 
-def test_last_answers_are_read(child):
+def test_answers_before_the_end_are_read(child):
     """Output of a child before its end is still an answer; then its end is an error."""
     one = child("""echo '{"a": 1}'; echo why >&2; exit 9""")
     assert one.receive(10) == {"a": 1}
@@ -36,7 +36,7 @@ def test_last_answers_are_read(child):
         one.receive(10)
 
 
-def test_child_that_reads_nothing(child):
+def test_a_child_that_reads_nothing_is_a_timeout(child):
     """A request larger than a pipe to a child that does not read is a timeout."""
     one = child("sleep 60")
     one.post({"long": "x" * 10**6})
@@ -44,7 +44,7 @@ def test_child_that_reads_nothing(child):
         one.receive(0.3)
 
 
-def test_child_that_does_not_stop_writing(child, monkeypatch):
+def test_a_child_that_writes_without_end_is_stopped(child, monkeypatch):
     """A child that writes without end is stopped before memory is full."""
     monkeypatch.setattr("numeric.children._LINE_LIMIT", 10**5)
     one = child("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done")
@@ -52,7 +52,7 @@ def test_child_that_does_not_stop_writing(child, monkeypatch):
         one.receive(30)
 
 
-def test_close_kills(child):
+def test_close_kills_the_child(child):
     """Closing ends a child that does not end by itself, and can be repeated."""
     one = child("trap '' HUP TERM; while :; do sleep 1; done")
     assert one.alive
@@ -61,7 +61,7 @@ def test_close_kills(child):
     assert not one.alive
 
 
-def test_post_to_the_dead(child):
+def test_a_request_to_an_ended_child_is_no_error(child):
     """A request to a child that has ended is not an error by itself; the missing answer is."""
     one = child("exit 5")
     one._process.wait()
@@ -70,7 +70,7 @@ def test_post_to_the_dead(child):
         one.receive(10)
 
 
-def test_environment(child, monkeypatch):
+def test_python_settings_are_not_inherited(child, monkeypatch):
     """The settings of this Python do not apply to the other Python."""
     monkeypatch.setenv("PYTHONPATH", "/ours")
     monkeypatch.setenv("PYTHONHOME", "/ours")

@@ -20,7 +20,7 @@ from tests.samples import many
 PROBLEMS = (
     Problem(LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": np.eye(3, dtype=int)}),
     Problem(LinearRNN(n=3, T=2, b=2, d=2, m=2), {"B": np.ones((3, 2), int)}),
-    # More weights than labels, and fewer.
+    # More weights than labels, and fewer weights than labels.
     Problem(LinearFeedForward(q=2, widths=(3,), d=1, m=2), {"W1": np.ones((3, 2), int)}),
     Problem(LinearFeedForward(q=2, widths=(3,), d=2, m=3), {"W2": [[1, 0, 1], [0, 1, 0]]}),
     Problem(ShallowReLU(q=3, n=4, d=2, m=3), {"W1": [[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1]]}),
@@ -39,7 +39,7 @@ PROBLEMS = (
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_bounds_hold_the_singular_value_of_difference_quotients(problem):
-    """The Jacobian is that of difference quotients, its least singular value between the bounds."""
+    """The least singular value of the difference quotients lies between the bounds."""
     found = 0
     for k in range(16):
         instance = draw_instance(problem, 2, k)
@@ -75,7 +75,7 @@ def test_bounds_hold_the_singular_value_of_difference_quotients(problem):
     rows=st.integers(0, 2),
     seed=st.integers(0, 1000),
 )
-def test_singular_values_that_are_known(exponents, rows, seed):
+def test_known_singular_values_lie_between_the_bounds(exponents, rows, seed):
     """Orthogonal rational matrices around a diagonal: its least entry lies between the bounds."""
     size = len(exponents)
     rng = np.random.default_rng(seed)
@@ -99,13 +99,13 @@ def test_singular_values_that_are_known(exponents, rows, seed):
 
 
 def test_a_singular_jacobian_has_no_condition():
-    """Rank deficits, no learnable weight: None, never a number."""
+    """A rank deficit or no learnable weight gives None, never a number."""
     assert smallest_singular_value(fmpq_mat(2, 2, [1, 2, 2, 4])) is None
     assert smallest_singular_value(fmpq_mat(3, 0)) is None
 
 
 def test_labels_that_move_move_the_match_no_further():
-    """A match of labels that are off by δ lies about δ/σ away at most, and can be that far."""
+    """If labels change by δ, the match moves by about δ/σ at most, and can move that far."""
     problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     instance = draw_instance(problem, 0, 1)
     w = np.array([0.3, -0.7])

@@ -18,12 +18,12 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, real_root_hist
         (1, UNDETERMINED, "matched"),
     ],
 )
-def test_outcomes(real, status, outcome):
+def test_each_status_has_its_outcome(real, status, outcome):
     """Only a complete count of zero is "unmatched"; a certified root is a match in any case."""
     assert InstanceCount(0, real, None, status).outcome == outcome
 
 
-def test_summary():
+def test_undetermined_instances_are_left_out_of_counts():
     """Histogram, totals and JSON leave undetermined instances out of the counts."""
     counts = (
         InstanceCount(0, 2, 4, COMPLETE, paths=4, certified=4),

@@ -47,7 +47,7 @@ def test_a_guess_never_changes_the_answer(rows, columns, seed):
             assert sum((v * int(c) for v, c in zip(y, b, strict=True)), fmpq(0)) > 0
 
 
-def test_guesses_are_right_on_generic_programs(monkeypatch):
+def test_guesses_are_correct_on_generic_programs(monkeypatch):
     """On generic data no pivot is exact: the guess is always the result."""
 
     def never(*arguments):
@@ -63,7 +63,7 @@ def test_guesses_are_right_on_generic_programs(monkeypatch):
         maximize(rationals(A), rationals(b), rationals(cost), basis=basis)
 
 
-def test_matching_with_and_without_advice():
+def test_branch_and_bound_with_and_without_guesses():
     """Branch and bound gives the same results with guesses."""
     case = Problem(NormNet.square(2, 1, 3, 2), {"g1": "all", "g2": "all"})
     for k in range(6):
@@ -73,6 +73,6 @@ def test_matching_with_and_without_advice():
         assert plain.status == quick.status
 
 
-def test_no_end():
+def test_an_unbounded_program_has_no_final_basis():
     """An unbounded program has no final basis."""
     assert guess_basis(np.array([[1.0, -1.0]]), np.zeros(1), np.array([1.0, 1.0])) is None

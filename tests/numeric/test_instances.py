@@ -16,7 +16,7 @@ NET = LinearRNN(n=4, T=2, b=1, d=2, m=2)
 
 
 def test_trials_depend_on_seed_and_number_only():
-    """Other allocations, other orders: the same weights, teacher and samples."""
+    """For other allocations and orders weights, teacher and samples are the same."""
     one, other = (Problem(NET, {"W": mask}) for mask in (np.eye(4), np.ones((4, 4))))
     late = draw_instance(one, 3, 5)
     draw_instance(one, 3, 0)
@@ -29,16 +29,16 @@ def test_trials_depend_on_seed_and_number_only():
         assert not np.array_equal(late.X, draw_instance(one, seed, index).X)
 
 
-def test_fixed_values():
-    """A fixed oracle: the stream must not change between versions."""
+def test_the_random_stream_is_fixed():
+    """The values equal stored ones: the stream must not change between versions."""
     instance = draw_instance(Problem(NET, {}), 0, 0)
     rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0, 2)))
     assert np.array_equal(instance.X, rng.standard_normal((2, 2)))
 
 
 @pytest.mark.parametrize("law", ["normal", "uniform", "rademacher"])
-def test_laws(law):
-    """Mean 0, variance 1 / columns for weights and 1 for samples, for every law."""
+def test_laws_have_their_mean_and_variance(law):
+    """For every law the mean is 0, the variance 1 / columns for weights and 1 for samples."""
     problem = Problem(NET, {}, distribution=Distribution(law, law, law))
     draws = [draw_instance(problem, 1, k) for k in range(400)]
     for name, columns in (("W", 4), ("D", 4), ("B", 1)):
@@ -63,7 +63,7 @@ def test_supports_and_random_allocations():
     assert len({d.allocation for d in draws}) > 5
 
 
-def test_exact_is_the_same_instance():
+def test_the_exact_instance_is_that_of_the_doubles():
     """Doubles are rationals: exact labels round to the floating ones."""
     instance = draw_instance(Problem(NET, {"W": np.eye(4)}), 2, 2)
     weights, _, Y = instance.exact
@@ -77,14 +77,14 @@ def test_exact_is_the_same_instance():
 
 
 @pytest.mark.parametrize(("seed", "index"), [(-1, 0), (0, -1)])
-def test_bad_numbers(seed, index):
+def test_negative_numbers_are_refused(seed, index):
     """Negative seeds and trial numbers are refused by name."""
     with pytest.raises(InputError, match="must be at least 0"):
         draw_instance(Problem(NET, {}), seed, index)
 
 
-def test_measured_weights():
-    """Numbers without jitter; with it the same draws, scaled, around them."""
+def test_measured_weights_with_and_without_jitter():
+    """Without jitter they are the given numbers; with it scaled draws are added to them."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     ones = {"W": np.ones((2, 2))}
     draws = {"W": np.array([[1.0, -1.0], [2.0, 0.5]])}
@@ -98,7 +98,7 @@ def test_measured_weights():
     assert relative.tolist() == [[0.75, 1.0], [0, 1]]
 
 
-def test_signs_turn_the_same_draws():
+def test_signs_change_only_the_sign_of_draws():
     """Each signed weight is ±|z| of the draw without signs; all others are the same bit by bit."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     law = Distribution(signs={"W": [[1, -1], [0, 1]], "B": [[-1], [0]]})
@@ -113,7 +113,7 @@ def test_signs_turn_the_same_draws():
 
 
 def test_exact_numbers_stay_exact():
-    """Over Q a measured weight is the fraction, in doubles the nearest one; a teacher has none."""
+    """Over Q a measured weight is the fraction, else the nearest double; a teacher has none."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     values = {"W": [["1/3", "1/7"], [None, 0]]}
     instance = draw_instance(Problem(net, {"W": [[1, 0], [0, 0]]}, values=values), 0, 0)

@@ -1,4 +1,4 @@
-"""The cache of compiled functions: its key, its folder, and what an edited constant does."""
+"""The cache of compiled functions: its key, its folder, and the effect of an edited constant."""
 
 import ast
 import os
@@ -40,7 +40,7 @@ def copied(target: Path) -> Path:
 
 
 def asked(tree: Path, **environment: str) -> str:
-    """What the kernel of a tree computes, in another process."""
+    """The result of the kernel of a source tree, computed in another process."""
     done = subprocess.run(
         [sys.executable, "-c", ASK],
         capture_output=True,
@@ -126,14 +126,14 @@ def test_all_compiled_functions_are_made_by_this_module():
     ],
 )
 def test_the_key_names_the_compiler_and_the_processor(monkeypatch, module, attribute, value):
-    """Another version of what compiles, or another processor, is another key."""
+    """Another version of the compiler or another processor gives another key."""
     before = kernels.kernel_key(TOP)
     monkeypatch.setattr(module, attribute, value)
     assert kernels.kernel_key(TOP) != before
 
 
 def test_the_key_takes_milliseconds():
-    """It is computed at each start that loads kernels."""
+    """The key, which is computed at each start that loads kernels, takes milliseconds."""
     start = time.process_time()
     for _ in range(5):
         kernels.kernel_key(TOP)
@@ -141,7 +141,7 @@ def test_the_key_takes_milliseconds():
 
 
 def test_folders_of_old_keys_are_bounded(tmp_path, monkeypatch):
-    """A new key's folder makes the oldest go; numba's own setting says where they lie."""
+    """A new key's folder is in numba's own cache folder; the oldest folders are removed."""
     place = tmp_path / "matchprob-kernels"
     for number in range(6):
         (place / f"old{number}").mkdir(parents=True)
@@ -152,11 +152,11 @@ def test_folders_of_old_keys_are_bounded(tmp_path, monkeypatch):
     assert {path.name for path in place.iterdir()} == {folder.name, "old3", "old4", "old5"}
 
 
-def test_without_a_writable_package_the_users_folder_is_taken(tmp_path, monkeypatch):
+def test_without_a_writable_package_the_users_folder_is_used(tmp_path, monkeypatch):
     """A package that cannot be written, then no folder at all."""
     tree, cache = tmp_path / "tree", tmp_path / "cache"
     monkeypatch.setattr(kernels, "_ROOT", copied(tree))
-    # A file in the way: the superuser writes into folders of any mode.
+    # A file instead of the folder, because the superuser can write into folders of any mode.
     (tree / "numeric" / "__pycache__").write_text("")
     monkeypatch.setenv("MATCHPROB_CACHE", str(cache))
     assert kernels.kernel_folder.__wrapped__() == cache / "kernels" / kernels.kernel_key(tree)
@@ -195,7 +195,7 @@ def test_compiling_does_not_outlast_the_call(monkeypatch):
 
 
 def test_kernels_run_without_any_cache(monkeypatch):
-    """Where nothing can be kept a function is compiled in each process."""
+    """If no folder is writable, a function is compiled in each process."""
     monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
 
     @kernels.njit()

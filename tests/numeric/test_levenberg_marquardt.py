@@ -1,4 +1,4 @@
-"""Damped Newton from many starts at once: against scipy, and every way a run ends."""
+"""Damped Newton from many starts at once: compared with scipy, and each way in which a run ends."""
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -55,7 +55,7 @@ def test_first_ends_the_search_of_all():
     assert (runs.cost <= 1e-24).tolist() == [True, False, False]
 
 
-def test_singular_normal_equations():
+def test_singular_normal_equations_have_a_least_step():
     """A variable without effect makes them singular: the step of least length is taken."""
 
     def function(w, which):
@@ -67,8 +67,8 @@ def test_singular_normal_equations():
     assert np.allclose(runs.ends, [[2.0, 7.0]])
 
 
-def test_a_start_that_is_not_finite_is_left_alone():
-    """It is stopped at once, the others continue."""
+def test_a_start_that_is_not_finite_is_stopped():
+    """The start is stopped at once, the others continue."""
     starts = np.array([[np.nan, 0.0], [0.7, 0.6]])
     runs = levenberg_marquardt(circle, starts, 50, enough=1e-24, damping=Damping())
     assert np.isnan(runs.ends[0, 0])

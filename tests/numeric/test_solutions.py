@@ -40,12 +40,12 @@ def test_costs_are_their_definitions():
             r = cost.residuals
             assert r["float64"] < 1e-9
             assert r["float64"] < r["float32"] < r["float16"]
-            # In doubles, an independent evaluation of the same error.
+            # An independent evaluation of the same error in doubles.
             half = instance.with_weights(w.astype("float16").astype(float))
             assert r["float16"] == pytest.approx(instance.residual(half), rel=1e-6, abs=1e-12)
 
 
-def test_solutions_are_a_table(tmp_path):
+def test_solutions_form_a_table(tmp_path):
     """Rows by number, columns by cell, a data frame; through a process and through a store."""
     found = next(c for c in count(DIAGONAL, 8) if c.real)
     table = found.solutions
@@ -67,7 +67,7 @@ def test_solutions_are_a_table(tmp_path):
         assert kept.counts[found.index].solutions.cells == table.cells
 
 
-def test_weights_beyond_a_format():
+def test_a_weight_beyond_a_format_has_an_infinite_residual():
     """A weight above 65504 has no float16: the residual is infinite, null in JSON."""
     instance = draw_instance(DIAGONAL, 0, 0)
     [cost] = solution_costs(instance, [(1e6, 1.0)])
@@ -87,7 +87,7 @@ def test_relu_solutions_have_costs():
         labels = instance.labels
         for cost in solution_costs(instance, c.solutions):
             residual = cost.residuals["float64"]
-            # Relative to a largest label of 0 an error is nothing or infinite.
+            # Relative to a largest label of 0 an error is 0 or infinite.
             assert residual < 1e-8 if labels.any() else residual in (0.0, float("inf"))
             silent += not labels.any()
     assert 0 < silent < sum(c.real or 0 for c in found)

@@ -25,19 +25,19 @@ assert pairs_kernel.search_pairs.signatures and cells_kernel.search_cells.signat
 
 
 def test_both_relu_searches_are_compiled():
-    """A first decision would compile the one that is missing."""
+    """Otherwise the first decision would compile the missing one."""
     assert subprocess.run([sys.executable, "-c", _SEARCHES], timeout=300).returncode == 0
 
 
 def test_unknown_groups_are_refused(capsys):
-    """With the unknown name and those that exist, and the status of bad input."""
+    """The message names the unknown group and the existing ones; the status is 2."""
     assert warm_up.main(["tracker", "nothing"]) == 2
     error = capsys.readouterr().err
     assert error == "unknown group `nothing`: use tracker, certification, relu\n"
 
 
 def test_each_group_has_its_process(monkeypatch, capsys):
-    """All groups are started; one that fails is named with its reason, the others go on."""
+    """All groups are started; one that fails is named with its reason, the others continue."""
     seen = []
 
     def run(command, **_):
@@ -51,8 +51,8 @@ def test_each_group_has_its_process(monkeypatch, capsys):
     assert capsys.readouterr().err == "relu: no room\n"
 
 
-def test_only_the_groups_that_are_named(monkeypatch):
-    """The demo compiles what it runs."""
+def test_only_named_groups_are_compiled(monkeypatch):
+    """Only the named groups are started, as for the demo."""
     seen = []
 
     def run(command, **_):

@@ -1,4 +1,4 @@
-"""What the figure of section B.1.1 says of the paper's numbers."""
+"""The figure of section B.1.1 compared with the paper's numbers."""
 
 import json
 
@@ -14,7 +14,7 @@ from tests.samples import DIAGONAL
 
 
 def share(matched, trials):
-    """An estimate of so many matches."""
+    """An estimate with the given number of matches."""
     counts = tuple(InstanceCount(k, 2 * (k < matched), 2, COMPLETE) for k in range(trials))
     return Estimate(DIAGONAL, "homotopy", 0, counts, trials)
 

@@ -53,8 +53,8 @@ def test_two_pictures_a_table_and_a_text(small, tmp_path, capsys):
     assert "weights-training.png" in capsys.readouterr().err
 
 
-def test_an_interrupt_keeps_what_is_done(small, tmp_path, capsys, monkeypatch):
-    """What was measured before is drawn; status 3."""
+def test_an_interrupt_keeps_finished_measurements(small, tmp_path, capsys, monkeypatch):
+    """Measurements before the interrupt are drawn; the status is 3."""
     whole = paper1_weights.train
 
     def until(problem, *arguments, **options):

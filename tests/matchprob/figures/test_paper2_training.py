@@ -1,4 +1,4 @@
-"""The second paper's figures, made small."""
+"""The second paper's figures with small sizes."""
 
 import json
 from dataclasses import replace
@@ -62,8 +62,8 @@ def test_figure_5(small, tmp_path, capsys):
     }
 
 
-def test_interrupted(small, tmp_path, capsys, monkeypatch):
-    """An interrupt keeps what is done, draws it, and ends with status 3."""
+def test_an_interrupt_keeps_finished_runs(small, tmp_path, capsys, monkeypatch):
+    """Finished runs are kept and drawn; the status is 3."""
 
     def stopped(setting):
         if len(small) == 2:
@@ -87,7 +87,7 @@ def test_sparse_threshold(small, tmp_path, capsys):
 
 
 def test_few_points(small, tmp_path, capsys):
-    """With --points each curve has its ends only; the whole figure goes on from them."""
+    """With --points each curve has its end points only; the whole figure reuses them."""
     words = ("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path, "--json")
     assert call(*words, "--points", 2) == 0
     points = json.loads(capsys.readouterr().out)["points"]

@@ -1,4 +1,4 @@
-"""The papers' figures can be read, alone and at a column's width: measured on made-up numbers."""
+"""The papers' figures are legible, alone and in a column: measured on artificial numbers."""
 
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def drawn(name, tmp_path, monkeypatch):
 
 KEPT = Path(__file__).parents[3] / "docs" / "figures"
 KEPT_FIGURES = [name for name in figures() if (KEPT / f"{name}.csv").exists()]
-# Those with numbers made up here; the others are drawn from the tables that are kept.
+# Figures with artificial numbers; the others are drawn from stored tables.
 NAMES = (
     "b11", "warmup", "fig2a", "fig2b", "fig3a", "fig3b", "fig3c", "norm-fig4", "norm-fig5",
     "norm-sparse", "norm-mp",
@@ -116,14 +116,14 @@ def at_widths(names, spared):
 
 @pytest.mark.parametrize(("name", "width"), at_widths(NAMES, None))
 def test_figures_can_be_read(name, width, tmp_path, monkeypatch):
-    """No text meets another or leaves the canvas, no legend lies on data; every axes has names."""
+    """No text overlaps another or leaves the canvas, no legend covers data; axes have labels."""
     with on_paper(width and inches(width)):
         check(drawn(name, tmp_path, monkeypatch), width)
 
 
 @pytest.mark.parametrize(("name", "width"), at_widths(KEPT_FIGURES, "85mm"))
 def test_figures_of_the_documentation(name, width):
-    """Every figure is drawn from the numbers that are kept of it, in any width."""
+    """Every figure is drawn from its stored numbers, in any width."""
     figure = find_figure(name)
     tables = figure.read(KEPT)
     assert all(tables.values())

@@ -1,4 +1,4 @@
-"""Pages of a given width."""
+"""Printed pages of a given width."""
 
 import io
 import re

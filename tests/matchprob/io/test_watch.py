@@ -1,4 +1,4 @@
-"""Signs of life."""
+"""Status lines and progress of long calls."""
 
 import time
 from types import SimpleNamespace
