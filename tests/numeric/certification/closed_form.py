@@ -59,7 +59,7 @@ def solutions(name, D, W, B, f1, f2):
     return np.stack([x, p[:, None] + q[:, None] * x], axis=2)
 
 
-def room(found, before, *, max_abs=None, max_change=None, sign=None):
+def margins(found, before, *, max_abs=None, max_change=None, sign=None):
     """Distance of each match inside its bounds (negative: outside; NaN: no match), (trials, 2)."""
     space = np.full(found.shape, np.inf)
     before = np.broadcast_to(before[:, None, :], found.shape)

@@ -52,7 +52,7 @@ def by_formula(problem, name, trials, rules, seed=0):
     D = D[:, 0]
     f1, f2 = closed_form.products(teachers[0][:, 0], teachers[1], teachers[2][:, :, 0])
     found = closed_form.solutions(name, D, W, B, f1, f2)
-    space = closed_form.room(found, closed_form.learnable(name, W), **rules)
+    space = closed_form.margins(found, closed_form.learnable(name, W), **rules)
     return (space >= 0).any(axis=1), (np.abs(space) > 1e-9).all(axis=1)
 
 
@@ -100,7 +100,7 @@ def million(name):
 def test_estimates_agree_with_a_million_trials(name, rules, value):
     """The interval of an estimate holds the share of 10^6 trials of the closed form."""
     found, W = million(name)
-    space = closed_form.room(found, closed_form.learnable(name, W), **rules)
+    space = closed_form.margins(found, closed_form.learnable(name, W), **rules)
     share = float((space >= 0).any(axis=1).mean())
     if value is not None:
         assert share == pytest.approx(value, abs=0.006)

@@ -50,8 +50,8 @@ def test_contracts_says_what_balls_say():
         C = np.linalg.inv(J)
         rho = rng.uniform(0.5, 1.5, n)
         step = rho * 10.0 ** rng.uniform(-6, 0)
-        room = kernel.make_krawczyk_buffers(n)._replace(C=C, rho=rho, step=step)
-        found = kernel.contracts(room, Discs(J, Jr))
+        buffers = kernel.make_krawczyk_buffers(n)._replace(C=C, rho=rho, step=step)
+        found = kernel.contracts(buffers, Discs(J, Jr))
         boxes = acb_mat(
             n, n, [
                 acb(arb(z.real, float(q)), arb(z.imag, float(q)))

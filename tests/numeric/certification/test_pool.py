@@ -12,7 +12,7 @@ from numeric.instances import draw_instance
 DIAGONAL = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 
 
-def test_exact_solutions_are_taken_once_each_and_junk_never():
+def test_exact_solutions_are_taken_once_each_and_other_points_never():
     """Rounded exact solutions, changed a little and repeated, give exactly themselves."""
     chain = make_chain(DIAGONAL.allocation)
     rng = np.random.default_rng(0)

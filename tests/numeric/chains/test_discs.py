@@ -63,7 +63,7 @@ def test_every_instruction_encloses():
 
 
 def test_an_instruction_without_an_enclosure_is_refused():
-    """A factorization has none."""
+    """A tape with a factorization, which has no enclosure, is refused."""
     tape = Tape()
     tape.factor(0, 1)
     assert not run_discs(make_discs(2), tape.table()[0])

@@ -140,7 +140,7 @@ def test_generic_parameters_come_from_a_network(case):
     ids=str,
 )
 def test_where_it_does_not_apply(case):
-    """Other matrices, too few samples, too narrow nets, other kinds: None."""
+    """There is no such form for other matrices, too few samples, too narrow nets or other kinds."""
     assert inputs_form(make_chain(case)) is None
 
 
@@ -151,7 +151,7 @@ def test_structural_zeros_are_refused():
     assert inputs_form(make_chain(CASES[0], {"W": mask})) is None
 
 
-def test_lines_of_labels_ask_nothing_of_the_width():
+def test_lines_of_labels_exist_for_every_width():
     """Along lines of labels D, B and W are constant, and β and fixed rows too: α is linear."""
     net = LinearRNN(n=4, T=2, b=1, d=2, m=2)
     case = Allocation.from_cells(net, [("W", i, i) for i in range(4)])

@@ -84,7 +84,7 @@ def test_values_and_jacobian_over_the_rationals(system):
 
 
 def test_a_turned_instance_has_the_same_roots(system):
-    """Whatever learns, it is elsewhere."""
+    """The turned parameter vector is another one, and the root solves its equations."""
     rng = np.random.default_rng(0)
     parameters, root = system.random(rng)
     other = system.turned(parameters, rng)

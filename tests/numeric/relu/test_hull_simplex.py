@@ -39,11 +39,11 @@ def _begin(tree):
         np.zeros(columns, bool), np.zeros(columns, bool),
     )  # fmt: skip
     basis.entered[basic] = True
-    room = make_simplex_buffers(rows, d * m + k, columns)
+    buffers = make_simplex_buffers(rows, d * m + k, columns)
     costs = program.costs.copy()
     costs[basic] = 0.0
-    assert invert(program, basis, costs, room)
-    return program, basis, costs, room
+    assert invert(program, basis, costs, buffers)
+    return program, basis, costs, buffers
 
 
 def _peer(tree, sides):
@@ -62,26 +62,26 @@ def test_rows_are_products_with_the_columns():
     """Products by units, from activations and outputs, are those with the matrix."""
     rng = np.random.default_rng(0)
     for tree in _trees(5):
-        program, _, _, room = _begin(tree)
+        program, _, _, buffers = _begin(tree)
         y = rng.normal(size=len(program.b))
-        largest = times_columns(program, y, room)
+        largest = times_columns(program, y, buffers)
         assert largest == pytest.approx(np.abs(y).max())
-        assert room.row == pytest.approx(program.columns @ y, abs=1e-12)
+        assert buffers.row == pytest.approx(program.columns @ y, abs=1e-12)
 
 
 def test_feasibility_and_least_cost_are_scipys():
     """Feasibility at the root, and the optimum, agree with SciPy's."""
     seen = set()
     for tree in _trees(many(30)):
-        program, basis, costs, room = _begin(tree)
-        state, _, row = dual_simplex(program, basis, costs, 0, 1000, room)
+        program, basis, costs, buffers = _begin(tree)
+        state, _, row = dual_simplex(program, basis, costs, 0, 1000, buffers)
         peer = _peer(tree, np.zeros(program.outputs.shape[:2], int))
         seen.add(state)
         assert state == (OPTIMAL if peer.status == 0 else INFEASIBLE)
         assert (row >= 0) == (state == INFEASIBLE)
         if state == OPTIMAL:
-            assert invert(program, basis, program.costs, room)
-            hull_primal_simplex(program, basis, 0, 1000, room)
+            assert invert(program, basis, program.costs, buffers)
+            hull_primal_simplex(program, basis, 0, 1000, buffers)
             assert (basis.beta >= -1e-8).all()
             assert program.costs[basis.basic] @ basis.beta == pytest.approx(peer.fun, rel=1e-6)
     assert seen == {OPTIMAL, INFEASIBLE}
@@ -92,11 +92,11 @@ def test_columns_that_go_are_not_used_and_rows_refute():
     rng = np.random.default_rng(1)
     seen = {"refuted": 0, "solved": 0, "row refutes node": 0, "row refutes side": 0}
     for tree in _trees(many(30), seed=3):
-        program, start, costs, room = _begin(tree)
-        if dual_simplex(program, start, costs, 0, 1000, room)[0] != OPTIMAL:
+        program, start, costs, buffers = _begin(tree)
+        if dual_simplex(program, start, costs, 0, 1000, buffers)[0] != OPTIMAL:
             continue
-        assert invert(program, start, program.costs, room)
-        hull_primal_simplex(program, start, 0, 1000, room)
+        assert invert(program, start, program.costs, buffers)
+        hull_primal_simplex(program, start, 0, 1000, buffers)
         known = no_rows(program)
         shape = program.outputs.shape[:2]
         for _ in range(25):
@@ -114,11 +114,11 @@ def test_columns_that_go_are_not_used_and_rows_refute():
                 assert _peer(tree, sides_then).status == 2
             basis = Basis(*(np.array(part) for part in start))
             basis.gone[:] = gone
-            state, _, row = dual_simplex(program, basis, program.costs, 50, 1000, room)
+            state, _, row = dual_simplex(program, basis, program.costs, 50, 1000, buffers)
             peer = _peer(tree, sides)
             if state == INFEASIBLE:
                 assert peer.status == 2
-                keep_row(program, basis, row, room, known)
+                keep_row(program, basis, row, buffers, known)
                 seen["refuted"] += 1
             elif state == OPTIMAL:
                 assert peer.status == 0

@@ -28,7 +28,7 @@ def test_the_best_wins_and_the_rest_is_beaten():
     assert race.trials == sum(e.estimate.trials for e in race.entrants)
 
 
-def test_equal_allocations_are_not_told_apart():
+def test_equal_allocations_are_not_distinguished():
     """An allocation against itself: no claim, and all trials are used."""
     race = successive_halving([OFF, OFF], first=16, most=64)
     assert not race.is_settled
@@ -66,7 +66,7 @@ def test_undetermined_trials_weaken_the_comparison():
 
 
 def test_the_advantage_holds_at_every_moment():
-    """Of many fair races hardly one ever calls the first better, for any number of looks."""
+    """In few of many races of equal allocations the first is ever called better, at any look."""
     rng = np.random.default_rng(0)
     wrong = 0
     for _ in range(200):

@@ -25,7 +25,7 @@ def count(k, real=0):
 
 
 def test_what_is_written_is_read(tmp_path):
-    """Every field of a trial is read back, in a new process of the file."""
+    """Every field of a trial is read back when the file is opened again."""
     with Store(tmp_path / "s.sqlite", create=True) as store:
         study = store.study(WORK, "1.2")
         assert store.add(study, [count(0, 2), count(3, 0), count(1, None)]) == 3
@@ -44,7 +44,7 @@ def test_what_is_written_is_read(tmp_path):
 
 
 def test_results_of_experiments(tmp_path):
-    """Kept by what was done and its number, written once, merged; a store without any has none."""
+    """Results are stored by experiment and number, once, and merged; a new store has none."""
     with (
         Store(tmp_path / "a.sqlite", create=True) as ours,
         Store(tmp_path / "b.sqlite", create=True) as theirs,
@@ -191,14 +191,14 @@ def test_full_disk_ends_a_study_with_what_is_done(tmp_path):
         lambda r: st.lists(st.tuples(*[st.floats(allow_nan=False)] * r), max_size=6)
     )
 )
-def test_solutions_are_kept_to_the_last_bit(solutions):
+def test_solutions_are_stored_to_the_last_bit(solutions):
     """What is packed is unpacked, in 4 bytes and 8 for each weight."""
     kept = packed(solutions)
     assert unpacked(kept) == tuple(solutions)
     assert len(kept or b"") == (4 + 8 * len(solutions) * len(solutions[0]) if solutions else 0)
 
 
-def test_damaged_solutions_are_told():
+def test_damaged_solutions_are_refused():
     """Bytes that are not an integer number of solutions are refused in one line."""
     with pytest.raises(InputError, match="damaged"):
         unpacked(packed([(1.0, 2.0)])[:-3])

@@ -98,7 +98,7 @@ with Study(PROBLEM, store=sys.argv[1], workers=int(sys.argv[2])) as study:
 
 
 def killed_many_times(tmp_path, kills, trials, workers, problem):
-    """A run killed with SIGKILL at random moments until it has been so many times."""
+    """Kill a run with SIGKILL at random moments, a given number of times."""
     (tmp_path / "tests_study_problem.py").write_text(
         "from algebra.problems.files import problem_from_dict\n"
         f"PROBLEM = problem_from_dict({problem.to_dict()!r})\nTRIALS = {trials}\n"
@@ -227,7 +227,7 @@ def test_cluster_gives_the_same_records():
 
 
 def test_a_cluster_without_workers_ends_the_work(monkeypatch):
-    """Workers that are gone for good: the message says so, and the trials done are kept."""
+    """Workers that are gone for good: the message says so, and the computed trials are stored."""
     distributed = pytest.importorskip("distributed")
     from numeric.studies import cluster as module
 

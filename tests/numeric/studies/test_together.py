@@ -77,7 +77,7 @@ def test_one_interrupt_ends_both(after):
     assert first.trouble == second.trouble == ""
 
 
-def test_names_and_what_tells_apart(tmp_path):
+def test_names_of_studies(tmp_path):
     """A name is stored, found, replaced on request, and kept by a merge."""
     from numeric.studies.differences import study_differences
 

@@ -106,7 +106,7 @@ counts = st.builds(
 
 @given(counts, counts)
 def test_of_two_counts_at_most_one_says_more(one, other):
-    """And whether they contradict each other does not depend on their order."""
+    """One of two counts says more at most, and contradiction does not depend on their order."""
     assert contradict(one, other) == contradict(other, one)
     assert not (says_more(one, other) and says_more(other, one))
     assert not contradict(one, one)

@@ -73,7 +73,7 @@ def _is_zero(ws, at):
 
 
 @pytest.fixture
-def room():
+def random_slots():
     """A random workspace, and the same numbers as complex ones (slots × lanes)."""
     ws = workspace(SLOTS)
     ws[:] = np.random.default_rng(0).standard_normal(ws.shape)
@@ -87,9 +87,9 @@ def check(ws, z):
 
 
 @pytest.mark.parametrize(("sa", "sb", "n"), [(1, 1, 5), (3, -2, 4), (1, 1, 0), (0, 2, 1)])
-def test_dot_add(room, sa, sb, n):
+def test_dot_add(random_slots, sa, sb, n):
     """A dot product over any strides is added; an empty one adds nothing."""
-    ws, z = room
+    ws, z = random_slots
     for q in range(n):
         z[0] = z[0] + z[5 + q * sa] * z[30 + q * sb]
     _dot_add(ws, 0, 5, sa, 30, sb, n)
@@ -97,9 +97,9 @@ def test_dot_add(room, sa, sb, n):
 
 
 @pytest.mark.parametrize(("sa", "sb", "n"), [(1, 1, 5), (3, -2, 4), (1, 1, 0), (0, 2, 1)])
-def test_tile_dot_add(room, sa, sb, n):
+def test_tile_dot_add(random_slots, sa, sb, n):
     """Dot products with a common factor, as one by one."""
-    ws, z = room
+    ws, z = random_slots
     for t in range(simd.TILE):
         for q in range(n):
             z[2 * t] = z[2 * t] + z[7 + q * sa] * z[30 + t + q * sb]
@@ -108,9 +108,9 @@ def test_tile_dot_add(room, sa, sb, n):
 
 
 @pytest.mark.parametrize("dots", [0, 1, 2, 3, 5])
-def test_dots_add(room, dots):
-    """Any number of them, for full and partial tiles."""
-    ws, z = room
+def test_dots_add(random_slots, dots):
+    """Any number of dot products is added, in full and partial tiles."""
+    ws, z = random_slots
     for t in range(dots):
         for q in range(4):
             z[t] = z[t] + z[7 + q] * z[12 + 5 * t + q]
@@ -118,18 +118,18 @@ def test_dots_add(room, dots):
     check(ws, z)
 
 
-def test_list_dot_subtract(room):
+def test_list_dot_subtract(random_slots):
     """A dot product over listed columns is subtracted."""
-    ws, z = room
+    ws, z = random_slots
     columns = np.array([9, 0, 2, 5, 7])
     z[1] = z[1] - sum(z[10 + j] * z[20 + j] for j in columns[1:4])
     _list_dot_subtract(ws, 1, 10, 20, columns, 1, 4)
     check(ws, z)
 
 
-def test_list_eliminate(room):
+def test_list_eliminate(random_slots):
     """A multiple of the pivot row is subtracted in the listed columns only."""
-    ws, z = room
+    ws, z = random_slots
     columns = np.array([1, 4, 6])
     for j in columns:
         z[10 + j] = z[10 + j] - z[2] * z[20 + j]
@@ -137,34 +137,34 @@ def test_list_eliminate(room):
     check(ws, z)
 
 
-def test_horner(room):
+def test_horner(random_slots):
     """A polynomial's value, at another real point in every lane."""
-    ws, z = room
+    ws, z = random_slots
     h = np.linspace(-1, 2, LANES)
     z[0] = sum(z[5 + 3 * j] * h**j for j in range(5))
     _horner(ws, 0, 5, 3, 4, h)
     check(ws, z)
 
 
-def test_conjugate_dot(room):
+def test_conjugate_dot(random_slots):
     """The Hermitian product, conjugate in its first factor."""
-    ws, z = room
+    ws, z = random_slots
     z[0] = (z[5:11].conj() * z[20:26]).sum(axis=0)
     _conjugate_dot(ws, 0, 5, 20, 6)
     check(ws, z)
 
 
-def test_scale_slots(room):
-    """Slots times one slot."""
-    ws, z = room
+def test_scale_slots(random_slots):
+    """Slots are multiplied by one slot."""
+    ws, z = random_slots
     z[5:9] = z[5:9] * z[30]
     _scale_slots(ws, 5, 4, 30)
     check(ws, z)
 
 
-def test_equilibrate(room):
-    """Rows times real column factors, then divided by their largest entry."""
-    ws, z = room
+def test_equilibrate(random_slots):
+    """Rows are multiplied by real column factors, then divided by their largest entry."""
+    ws, z = random_slots
     row = z[5:9] * z[20:24].real
     size = np.abs(row).max(axis=0)
     z[5:9], z[1] = row / size, 1 / size + 1j * z[1].imag
@@ -172,18 +172,18 @@ def test_equilibrate(room):
     check(ws, z)
 
 
-def test_inverse_and_square(room):
-    """Of one slot each."""
-    ws, z = room
+def test_inverse_and_square(random_slots):
+    """The inverse and the square of one slot are those of numpy."""
+    ws, z = random_slots
     z[3], z[4] = 1 / z[3], np.abs(z[6]) ** 2 + 1j * z[4].imag
     _invert_slot(ws, 3)
     _set_square(ws, 4, 6)
     check(ws, z)
 
 
-def test_take_larger(room):
+def test_take_larger(random_slots):
     """The first choice must be larger by the share, the next only larger; lane by lane."""
-    ws, z = room
+    ws, z = random_slots
     pivots = np.zeros((3, LANES), np.int64)
     rows, share = range(10, 20), 0.25
     _set_square(ws, 0, 9)
@@ -197,9 +197,9 @@ def test_take_larger(room):
     assert not pivots[[0, 2]].any()
 
 
-def test_is_zero(room):
-    """In all lanes, both parts; NaN counts as nonzero."""
-    ws, _ = room
+def test_is_zero(random_slots):
+    """A slot is zero if both parts are zero in all lanes; NaN counts as nonzero."""
+    ws, _ = random_slots
     ws[4] = 0.0
     assert _is_zero(ws, 4)
     ws[4, 0, 2] = -0.0

@@ -122,7 +122,7 @@ def test_lifted_system_has_as_many_rows_as_columns(chain):
 
 
 def test_runs_have_constant_steps():
-    """Every value once, in maximal runs."""
+    """Every value occurs once, in maximal runs of constant step."""
     values, more = [0, 2, 4, 5, 9], [1, 2, 3, 3, 7]
     found = runs(values, more)
     assert found == [(0, 3, 2, 1), (3, 2, 4, 4)]
