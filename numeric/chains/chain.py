@@ -36,14 +36,14 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
-from numeric.chains.arrays import labels, residuals
+from numeric.chains.arrays import residuals
 from numeric.chains.equations import EquationTapes, write_equations, write_labels
 from numeric.chains.inputs import InputsForm, inputs_form
 from numeric.chains.lanes.condensed import make_condensed
 from numeric.chains.lanes.curve import make_curve
 from numeric.chains.lanes.lifted import make_lifted
 from numeric.chains.lanes.tape import LaneSystem
-from numeric.chains.system import ParameterSystem
+from numeric.chains.system import ParameterSystem, check_rank
 from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable, chain_table
 
 
@@ -413,19 +413,5 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         equations=np.array(equations, np.int64).reshape(-1, 2),
         offsets=offsets,
     )
-    _check_rank(chain)
+    check_rank(chain)
     return chain
-
-
-def _check_rank(chain: Chain) -> None:
-    """Reject allocations whose Jacobian is singular at two random complex points."""
-    for seed in range(2):
-        parameters, root = chain.random(np.random.default_rng(seed))
-        values = np.linalg.svd(labels(chain, parameters, root[None])[1][0], compute_uv=False)
-        if values.size == 0 or values[-1] > 1e-11 * values[0]:
-            return
-    rank = int((values > 1e-11 * values[0]).sum())
-    raise InputError(
-        f"the Jacobian of `{chain.allocation}` has rank {rank} of {chain.unknowns} at a random "
-        "point: the allocation is minimal, its instances have no isolated roots to count"
-    )

@@ -15,7 +15,7 @@ factors of the labels, the rational constants of the program, and Y.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -36,7 +36,7 @@ from numeric.chains.equations import (
 from numeric.chains.lanes.products import make_products
 from numeric.chains.lanes.tape import LaneSystem
 from numeric.chains.products import FormBuilder, ProductForm, RecordedSum, traced_labels
-from numeric.chains.system import ParameterSystem
+from numeric.chains.system import ParameterSystem, check_rank
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def make_program_system(
         allocation, support, tuple(build.constants), x_at, factors_at, constants_at, y_at, size,
         form,
     )  # fmt: skip
-    _check_rank(system)
+    check_rank(system)
     return system
 
 
@@ -300,22 +300,3 @@ def _written(
         label * build.parameter(factors + k * network.m, batched=True)
         for k, label in enumerate(traced_labels(network, build, weights, x))
     ]
-
-
-def _jacobians(system: ProgramSystem) -> Iterator[np.ndarray]:
-    for seed in range(2):
-        parameters, root = system.random(np.random.default_rng(seed))
-        yield system.residuals(parameters, root[None])[1][0]
-
-
-def _check_rank(system: ProgramSystem) -> None:
-    """Reject allocations whose Jacobian is singular at two random complex points."""
-    for jacobian in _jacobians(system):
-        values = np.linalg.svd(jacobian, compute_uv=False)
-        if values.size == 0 or values[-1] > 1e-11 * values[0]:
-            return
-    rank = int((values > 1e-11 * values[0]).sum())
-    raise InputError(
-        f"the Jacobian of `{system.allocation}` has rank {rank} of {system.unknowns} at a random "
-        "point: the allocation is minimal, its instances have no isolated roots to count"
-    )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from numeric.chains.equations import EquationTapes
@@ -206,3 +207,24 @@ class ParameterSystem(ABC):
     def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
         """The form in few unknowns (`numeric.chains.inputs`), if there is one."""
         return None
+
+
+def check_rank(system: ParameterSystem) -> None:
+    """Reject allocations whose Jacobian is singular at two random complex points.
+
+    Raises
+    ------
+    InputError
+        If it is: the allocation is minimal.
+    """
+    for seed in range(2):
+        parameters, root = system.random(np.random.default_rng(seed))
+        jacobian = system.residuals(parameters, root[None])[1][0]
+        values = np.linalg.svd(jacobian, compute_uv=False)
+        if values.size == 0 or values[-1] > 1e-11 * values[0]:
+            return
+    rank = int((values > 1e-11 * values[0]).sum())
+    raise InputError(
+        f"the Jacobian of `{system.allocation}` has rank {rank} of {system.unknowns} at a random "
+        "point: the allocation is minimal, its instances have no isolated roots to count"
+    )
