@@ -8,6 +8,7 @@ group takes about a second.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -94,8 +95,13 @@ def main(arguments: list[str]) -> int:
         print(f"unknown group `{unknown[0]}`: use {', '.join(GROUPS)}", file=sys.stderr)
         return 2
     if is_here:
-        for group in groups:
-            GROUPS[group]()
+        # What the compiler makes lives on: collections find nothing and take a tenth of the time.
+        gc.disable()
+        try:
+            for group in groups:
+                GROUPS[group]()
+        finally:
+            gc.enable()
         return 0
     failed = warm_up(groups)
     for line in failed:

@@ -22,7 +22,7 @@ import numpy as np
 from numeric.chains.lanes.tape import ADD, CLEAR, COPY, DOTS, SET_ONE
 from numeric.kernels import njit
 
-OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS = {"nogil": True}
 
 UNIT = 2.0**-53
 TINY = 1e-290

@@ -29,10 +29,7 @@ from numeric.kernels import njit
 
 # Contraction to fused multiply-add changes only rounding; no other fast-math
 # assumption is made (NaN and infinity must be preserved so that they are detected).
-OPTIONS = {
-    "nogil": True, "error_model": "numpy", "fastmath": {"contract"},
-    "no_cfunc_wrapper": True,
-}  # fmt: skip
+OPTIONS = {"nogil": True, "fastmath": {"contract"}}
 # For a function with a single caller: it is inlined, and not compiled a second time
 # on its own with all functions that it calls.
 ONCE = OPTIONS | {"inline": "always"}
