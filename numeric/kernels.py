@@ -56,7 +56,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function so that it is compiled at its first call and cached.
 
     Unless `options` say otherwise, a division by 0 gives infinity or NaN as in NumPy, without the
-    code that raises, and no wrapper for calls from C is made: both take compilation time only.
+    code that raises, and no wrapper for calls from C is made: both cost only time.
     A function that other kernels call is compiled for them without the wrapper that converts
     Python's arguments, which for a kernel of many arrays takes longer than the function itself; the
     wrapper is compiled if Python calls the function.  ``is_kept()`` of the result says whether its
@@ -67,7 +67,6 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     **options
         Options of ``numba.njit``, without ``cache``.
     """
-
     options = {"error_model": "numpy", "no_cfunc_wrapper": True} | options
 
     def decorate(function: Callable[..., Any]) -> Any:

@@ -20,14 +20,14 @@ TOP = Path(__file__).parents[2]
 # Calls a kernel that uses `UNIT` by a function of another file, and says what it computed.
 ASK = """
 import numpy as np
-from numeric.chains.discs import make_discs, run
+from numeric.chains.discs import make_discs, run_discs
 from numeric.chains.lanes.tape import Tape
 
 x, tape = make_discs(3), Tape()
 x.mid[:] = 1
 tape.dots(0, 1, 1, 1, 2, 1, 1, 1, 1)
-assert run(x, tape.table()[0])
-hits = sum(run.stats.cache_hits.values())
+assert run_discs(x, tape.table()[0])
+hits = sum(run_discs.stats.cache_hits.values())
 print(x.rad.max() > 1e-3, "from the cache" if hits else "compiled")
 """
 

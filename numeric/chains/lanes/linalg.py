@@ -30,9 +30,6 @@ from numeric.kernels import njit
 # Contraction to fused multiply-add changes only rounding; no other fast-math
 # assumption is made (NaN and infinity must be preserved so that they are detected).
 OPTIONS = {"nogil": True, "fastmath": {"contract"}}
-# For a function with a single caller: it is inlined, and not compiled a second time
-# on its own with all functions that it calls.
-ONCE = OPTIONS | {"inline": "always"}
 
 # Rows are not swapped if the diagonal is within this factor of the largest candidate:
 # swaps differ between lanes, and growth stays harmless (threshold pivoting).
