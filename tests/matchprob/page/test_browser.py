@@ -89,10 +89,15 @@ def drawn(page):
 
 
 def start_estimate(page, count):
-    """Start an estimate of `count` trials."""
+    """Start an estimate of `count` trials, and wait until the page shows it.
+
+    An earlier test may have left a stopped study of the same problem, which is shown until then:
+    so each test asks for another number of trials.
+    """
     page.click("[data-action=estimate]")
     page.fill("[data-option=trials]", str(count))
     page.click(".mp-go")
+    expect(page.locator("[data-trials]")).to_contain_text(f"of {count} trials")
 
 
 def load(page, text):
@@ -223,7 +228,7 @@ def test_the_focus_stays_while_a_study_streams(open_page):
     for k in (0, 3):
         cell(page, "W", k).click()
     shows(page, "intermediate")
-    start_estimate(page, 400_000)
+    start_estimate(page, 500_000)
     done = more_trials(page)
     page.focus(".mp-card .mp-result")
     page.evaluate("window.frame_ = document.activeElement")
