@@ -31,7 +31,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -184,11 +184,11 @@ def maximum_matching(matrix: np.ndarray) -> np.ndarray:
     -----
     Hopcroft and Karp's algorithm [3]_: of networkx, and of SciPy where the graph is large.
     """
-    count = len(matrix)
+    count, entries = len(matrix), np.count_nonzero(matrix)
     mate = np.full(count, -1)
-    if not matrix.any():
+    if not entries:
         return mate
-    if np.count_nonzero(matrix) > _MANY_ENTRIES:
+    if entries > _MANY_ENTRIES:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -279,8 +279,8 @@ def _checked(patterns: Patterns, unknowns: int) -> list[list[int]]:
     return rows
 
 
-def _block(equations: Iterable[int], unknowns: Iterable[int]) -> EquationBlock:
-    return EquationBlock(tuple(sorted(map(int, equations))), tuple(sorted(map(int, unknowns))))
+def _block(equations: np.ndarray, unknowns: np.ndarray) -> EquationBlock:
+    return EquationBlock(tuple(np.sort(equations).tolist()), tuple(np.sort(unknowns).tolist()))
 
 
 def _count(items: Collection[object], noun: str) -> str:
