@@ -34,9 +34,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import nmod_mat
 
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul, modular_echelon, random_prime, random_residues
 from algebra.networks.normalization import NormNet
 from algebra.normalization.khatri_rao import khatri_rao
 from algebra.problems.problem import Problem
@@ -153,9 +152,7 @@ def block_solvable(problem: Problem, layer: int, p: int, seed: int) -> tuple[boo
         U = random_residues((before, s), p, rng)
         W1, T = matmul(W1, U, p), matmul(T, U, p)
     K = khatri_rao(W2, W1.T) % p
-    blocks = np.zeros((n * s, n), np.int64)
-    for i in range(n):
-        blocks[i * s : (i + 1) * s, i] = (-T[i]) % p
+    blocks = -khatri_rao(np.eye(n, dtype=np.int64), T.T) % p
     constant = matmul(K[:, ~learns1], frozen1[~learns1, None], p)
     constant = constant + matmul(blocks[:, ~learns2], frozen2[~learns2, None], p)
     system = np.concatenate([K[:, learns1], blocks[:, learns2]], axis=1)
@@ -170,23 +167,14 @@ def _has_solution(
     if rows > columns:
         return False
     whole = np.concatenate([system, ((-constant) % p)[:, None]], axis=1)
-    reduced, rank = nmod_mat(rows, columns + 1, whole.ravel().tolist(), p).rref()
-    pivots: list[int] = []
-    for r in range(rank):
-        c = pivots[-1] + 1 if pivots else 0
-        while c <= columns and int(reduced[r, c]) == 0:
-            c += 1
-        pivots.append(c)
-    if rank < rows or pivots[-1] == columns:
+    reduced, pivots = modular_echelon(whole, p)
+    if len(pivots) < rows or (rows and pivots[-1] == columns):
         return False
-    free = [c for c in range(columns) if c not in set(pivots)]
-    x = np.zeros(columns, dtype=object)
-    for c in free:
-        x[c] = rng.randrange(p)
-    for r, c in enumerate(pivots):
-        value = int(reduced[r, columns]) - sum(int(reduced[r, f]) * x[f] for f in free)
-        x[c] = value % p
-    return all(int(v) for v in x[columns - last :]) if last else True
+    free = np.setdiff1d(np.arange(columns), pivots)
+    x = np.zeros(columns, np.int64)
+    x[free] = [rng.randrange(p) for _ in free]
+    x[pivots] = (reduced[:, columns] - matmul(reduced[:, free], x[free, None], p)[:, 0]) % p
+    return bool(x[columns - last :].all())
 
 
 def realizes_all(problem: Problem, seed: int = 0) -> tuple[BlockWitness, ...] | str:

@@ -80,6 +80,7 @@ from algebra.linalg.modular import modular_rank, random_prime
 from algebra.linalg.rational import Rationals, rational_kernel
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, maximize
 from algebra.normalization.khatri_rao import khatri_rao
+from algebra.normalization.scales import without_zeros
 from algebra.normalization.unreachable import residues
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
@@ -246,15 +247,11 @@ class _ScaleSearch:
     def _given_epsilon(self, epsilon: Sequence[fmpq]) -> tuple[fmpq, ...] | None:
         """δ without a 0 that solves the equations, which are linear for given ε; first entry 1."""
         rows = [list(B @ np.array(epsilon, dtype=object)) for B in self.forms]
-        null = [np.array(v, dtype=object) for v in rational_kernel(rows, self.n)]
+        null = rational_kernel(rows, self.n)
         if not null or any(all(v[i] == 0 for v in null) for i in range(self.n)):
             return None
-        for attempt in range(_SLICES):
-            # Powers of distinct integers: by Vandermonde, some attempt avoids all zeros.
-            total = sum((fmpq((attempt + 1) ** k) * v for k, v in enumerate(null)), 0 * null[0])
-            if all(entry != 0 for entry in total):
-                return tuple(entry / total[0] for entry in total)
-        return None
+        total = without_zeros(null)
+        return tuple(total / total[0])
 
     def _positive(self) -> fmpq:
         return fmpq(2 ** self.rng.randrange(5) * self.rng.randrange(8, 16), 64)

@@ -17,19 +17,23 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from algebra.errors import InputError, Unrealized
-from algebra.linalg.rational import Rationals, column, rational_echelon, rational_matrix
+from algebra.linalg.rational import (
+    Rationals,
+    rational_kernel,
+    rational_rank,
+    rational_solution,
+)
 from algebra.normalization.dense import rational_array, size_text
 from algebra.normalization.khatri_rao import khatri_rao
-
-# Number of combinations of null vectors that are tried to avoid scales 0.
-_TRIES = 64
 
 
 @dataclass(frozen=True)
@@ -107,31 +111,18 @@ def solve_scales(W2: Any, W1: Any, target: Any, *, layer: int = 1) -> Rationals:
     array([13, 0], dtype=object)
     """
     W2, W1, target = _block(W2, W1, target, layer)
-    K = khatri_rao(W2, W1.T)
+    K, goal = khatri_rao(W2, W1.T), target.ravel()
     rows, w = K.shape
-    goal = target.reshape(-1, 1)
-    if rows == w:
-        try:
-            found = rational_matrix(K).solve(column(target.ravel()))
-            return np.array([found[i, 0] for i in range(w)], dtype=object)
-        except ZeroDivisionError:
-            pass  # singular: the elimination below says which part is solvable
-    reduced, pivots = rational_echelon(np.concatenate([K, goal, _identity(rows)], axis=1))
-    gamma = np.array([fmpq(0)] * w, dtype=object)
-    for r, c in enumerate(pivots):
-        if c == w:
-            y = tuple(reduced[r, w + 1 + k] for k in range(rows))
-            rank = len([c for c in pivots if c < w])
-            raise Unreachable(
-                Obstruction(layer, y),
-                f"layer {layer}: {w} hidden units span {rank} of {rows} dimensions, and "
-                f"the target is outside; scales alone need width {rows} and matrices in general "
-                "position",
-            )
-        if c > w:
-            break
-        gamma[c] = reduced[r, w]
-    return gamma
+    found = rational_solution(K, goal, w)
+    if found is not None:
+        return np.array(found, dtype=object)
+    vectors = rational_kernel(K.T, rows)
+    proof = next(y for y in vectors if np.array(y, dtype=object) @ goal != 0)
+    raise Unreachable(
+        Obstruction(layer, tuple(proof)),
+        f"layer {layer}: {w} hidden units span {rational_rank(K)} of {rows} dimensions, and the "
+        f"target is outside; scales alone need width {rows} and matrices in general position",
+    )
 
 
 def solve_both_scales(
@@ -165,34 +156,32 @@ def solve_both_scales(
             except Unreachable as failure:
                 raise _with_rows(failure, kept, target.shape) from None
         return gamma, output
-    rows = np.array([[fmpq(0)] * n for _ in range(n * m)], dtype=object)
-    for i in range(n):
-        rows[i * m : (i + 1) * m, i] = -target[i]
-    system = np.concatenate([K, rows], axis=1)
-    reduced, pivots = rational_echelon(np.concatenate([system, _identity(n * m)], axis=1))
-    used = [c for c in pivots if c < w + n]
-    free = [c for c in range(w + n) if c not in set(used)]
-    null = []
-    for c in free:
-        vector = [fmpq(0)] * (w + n)
-        vector[c] = fmpq(1)
-        for r, pivot in enumerate(used):
-            vector[pivot] = -reduced[r, c]
-        null.append(np.array(vector, dtype=object))
+    system = np.concatenate([K, -khatri_rao(np.eye(n, dtype=int), target.T)], axis=1)
+    null = rational_kernel(system, w + n)
     for i in range(n):
         if all(vector[w + i] == 0 for vector in null):
-            y = _row_of(reduced, used, w + i, w + n, n * m)
+            alone = [fmpq(int(c == w + i)) for c in range(w + n)]
+            y = rational_solution(system.T, alone, n * m)
+            assert y is not None
             raise Unreachable(
-                Obstruction(layer, y, i),
+                Obstruction(layer, tuple(y), i),
                 f"layer {layer}: with {w} hidden units output {i} would need an infinite scale; "
                 f"all scales together need width {n * m - n + 1}",
             )
-    for attempt in range(_TRIES):
-        # Powers of distinct integers: by Vandermonde, some attempt avoids all zeros.
-        total = sum((fmpq((attempt + 1) ** k) * v for k, v in enumerate(null)), 0 * null[0])
-        if all(entry != 0 for entry in total[w:]):
-            return total[:w], np.array([1 / entry for entry in total[w:]], dtype=object)
-    raise InputError(f"layer {layer}: no combination of {len(null)} null vectors was found")
+    total = without_zeros(null, slice(w, None))
+    return total[:w], 1 / total[w:]
+
+
+def without_zeros(vectors: Sequence[Sequence[fmpq]], where: slice = slice(None)) -> Rationals:
+    """A combination of vectors without a 0 at some places, each of which has one that is not 0.
+
+    The coefficients are powers of distinct integers: by Vandermonde, each place is 0 for fewer of
+    them than there are vectors.
+    """
+    table = np.array(vectors, dtype=object)
+    powers = (np.array([fmpq(base) ** k for k in range(len(table))]) for base in count(1))
+    totals = (row @ table for row in powers)
+    return next(total for total in totals if all(entry != 0 for entry in total[where]))
 
 
 def _block(W2: Any, W1: Any, target: Any, layer: int) -> tuple[Rationals, Rationals, Rationals]:
@@ -216,15 +205,3 @@ def _with_rows(failure: Unreachable, kept: list[int], shape: tuple[int, int]) ->
     output = None if proof.output is None else kept[proof.output]
     text = str(failure).replace(f"output {proof.output} ", f"output {output} ")
     return Unreachable(Obstruction(proof.layer, tuple(vector.ravel()), output), text)
-
-
-def _identity(rows: int) -> Rationals:
-    return np.array([[fmpq(int(i == j)) for j in range(rows)] for i in range(rows)], dtype=object)
-
-
-def _row_of(
-    reduced: fmpq_mat, used: list[int], column: int, width: int, rows: int
-) -> tuple[fmpq, ...]:
-    """The combination of equations that says "unknown `column` is 0"."""
-    r = used.index(column)
-    return tuple(reduced[r, width + k] for k in range(rows))

@@ -88,12 +88,6 @@ def shows_unreachable(
         residues(value, p, name) for value, name in ((W2, "W2"), (W1, "W1"), (target, "target"))
     )
     K = khatri_rao(A, B.T) % p
-    n, m = T.shape
-    if second_scales:
-        more = np.zeros((n * m, n), np.int64)
-        for i in range(n):
-            more[i * m : (i + 1) * m, i] = T[i]
-    else:
-        more = T.reshape(-1, 1)
+    more = khatri_rao(np.eye(len(T), dtype=np.int64), T.T) if second_scales else T.reshape(-1, 1)
     whole = np.concatenate([K, more], axis=1)
-    return whole.shape[1] <= n * m and modular_rank(whole, p) == whole.shape[1]
+    return whole.shape[1] <= T.size and modular_rank(whole, p) == whole.shape[1]

@@ -71,11 +71,8 @@ def tune_both_scales(
     K = khatri_rao(W2, W1.T)
     w = K.shape[1]
     needed = width_needed(n, m, second_scales=True)
-    rows = np.zeros((n * m, n))
-    for i in range(n):
-        rows[i * m : (i + 1) * m, i] = -target[i]
     if w >= needed and kept.all():
-        system = np.concatenate([K, rows], axis=1)
+        system = np.concatenate([K, -khatri_rao(np.eye(n), target.T)], axis=1)
         _, s, V = np.linalg.svd(system)
         null = V[n * m :]
         condition = float(s[0] / s[-1]) if s[-1] > 0 else float("inf")
