@@ -31,7 +31,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,14 +39,14 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational import Rationals, column, rational_matrix, rational_solution
+from algebra.linalg.rational import Rationals, rational_solution
 from algebra.normalization.dense import norm_bound, rational_array
-from algebra.normalization.khatri_rao import khatri_rao
+from algebra.normalization.scales import Unreachable, solve_scales
 
 
 @dataclass(frozen=True)
 class SkipBlock:
-    """The frozen matrices that realize one layer of the target.
+    """The frozen matrices that realize one layer of the target, in rationals or doubles.
 
     Attributes
     ----------
@@ -58,13 +58,13 @@ class SkipBlock:
         V, d×dk.
     """
 
-    mixing: tuple[Rationals, ...]
-    feeding: tuple[Rationals, ...]
-    output: Rationals
+    mixing: tuple[np.ndarray, ...]
+    feeding: tuple[np.ndarray, ...]
+    output: np.ndarray
 
     @classmethod
     def of(cls, mixing: Sequence[Any], feeding: Sequence[Any], output: Any) -> SkipBlock:
-        """From arrays, with their sizes checked."""
+        """From arrays, as rationals, with their sizes checked."""
         V = rational_array(output, "V")
         W = tuple(rational_array(matrix, f"W{i}") for i, matrix in enumerate(mixing, 1))
         A = tuple(rational_array(matrix, f"A{i}") for i, matrix in enumerate(feeding, 1))
@@ -89,29 +89,64 @@ class SkipBlock:
         """Number s of layers with scales."""
         return len(self.mixing)
 
+    def parts(self, X: np.ndarray) -> list[np.ndarray]:
+        """Blocks of k rows, the last padded with zeros."""
+        missing = self.steps * self.k - len(X)
+        if missing:
+            X = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype) * X[:1]])
+        return [X[i * self.k : (i + 1) * self.k] for i in range(self.steps)]
+
+    def scales(
+        self, target: np.ndarray, solve: Callable[[np.ndarray, np.ndarray, np.ndarray, int], Any]
+    ) -> tuple[np.ndarray, ...]:
+        """Γ_1, …, Γ_s, one block after the other, the last first.
+
+        Parameters
+        ----------
+        target : matrix, d×q
+        solve : callable
+            γ with M diag(γ) C = the target's part, from M, C, this part and the block's number,
+            from 1.
+
+        Raises
+        ------
+        InputError
+            If the sizes do not fit.
+        """
+        (d, q), k = target.shape, self.k
+        if self.output.shape != (d, d * k) or self.steps != -(-q // k):
+            raise InputError(
+                f"a {d}×{q} target with blocks of {k} needs {-(-q // k)} layers of width {d * k} "
+                f"and an output of {d}×{d * k}; there are {self.steps}, the output is "
+                f"{self.output.shape}"
+            )
+        M, found = self.output, list[np.ndarray]()
+        for i, part in reversed(list(enumerate(self.parts(target.T)))):
+            mix = self.mixing[i]
+            found.insert(0, solve(M, mix @ self.feeding[i], part.T, i + 1))
+            M = M @ (found[0][:, None] * mix)
+        return tuple(found)
+
 
 @dataclass(frozen=True)
 class TunedSkipBlock:
-    """A skip block with its scales and shifts.
+    """A skip block with its scales and shifts, in rationals or doubles.
 
     Attributes
     ----------
     block : SkipBlock
     scales, shifts : tuple of vectors
         Γ_1, …, Γ_s and β_1, …, β_s.
-    radius : fmpq
-        The network is exact for inputs of at most this norm.
     """
 
     block: SkipBlock = field(repr=False)
-    scales: tuple[Rationals, ...]
-    shifts: tuple[Rationals, ...]
-    radius: fmpq
+    scales: tuple[np.ndarray, ...] = field(repr=False)
+    shifts: tuple[np.ndarray, ...] = field(repr=False)
 
-    def __call__(self, X: Rationals) -> Rationals:
+    def __call__(self, X: np.ndarray) -> np.ndarray:
         """Outputs, before the target's own activation, for samples X, one in each column."""
         state = None
-        for i, part in enumerate(_parts(X, self.block.k, self.block.steps)):
+        for i, part in enumerate(self.block.parts(X)):
             fed = self.block.feeding[i] @ part
             if state is not None:
                 fed = fed + state * (state > 0)
@@ -123,14 +158,6 @@ class TunedSkipBlock:
     def zero_scales(self) -> int:
         """Number of scales that are 0: Lemma 3 says none."""
         return sum(int(entry == 0) for scale in self.scales for entry in scale)
-
-
-def _parts(X: Any, k: int, steps: int) -> list[Any]:
-    """Blocks of k rows, the last padded with zeros."""
-    missing = steps * k - len(X)
-    if missing:
-        X = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype) * X[:1]])
-    return [X[i * k : (i + 1) * k] for i in range(steps)]
 
 
 def realize_by_depth(
@@ -159,51 +186,33 @@ def realize_by_depth(
     """
     goal, b = rational_array(target, "target"), rational_array(shift, "shift", 1)
     R = rational_array([radius], "radius", 1)[0]
-    d, q = goal.shape
-    k, s = block.k, block.steps
-    if block.output.shape != (d, d * k) or s != -(-q // k) or len(b) != d:
-        raise InputError(
-            f"a {d}×{q} target with blocks of {k} needs {-(-q // k)} layers of width {d * k} and "
-            f"an output of {d}×{d * k}; there are {s}, the output is {block.output.shape}"
-        )
-    wanted = [part.T for part in _parts(goal.T, k, s)]
-    M = block.output
-    scales: list[Rationals] = []
-    for i in range(s - 1, -1, -1):
-        K = khatri_rao(M, (block.mixing[i] @ block.feeding[i]).T)
+    if len(b) != len(goal):
+        raise InputError(f"`shift` has {len(b)} entries; the target has {len(goal)} rows")
+
+    def solve(M: Rationals, mixed: Rationals, part: Rationals, layer: int) -> Rationals:
         try:
-            solved = rational_matrix(K).solve(column(wanted[i].ravel()))
-        except ZeroDivisionError:
+            return solve_scales(M, mixed, part, layer=layer)
+        except Unreachable:
             raise InputError(
-                f"block {i + 1}: its system is singular, because the frozen matrices are special "
+                f"block {layer}: its system is singular, because the frozen matrices are special "
                 "or a later block of the target is 0: this construction ends here"
             ) from None
-        gamma = np.array([solved[j, 0] for j in range(len(K))], dtype=object)
-        scales.insert(0, gamma)
-        M = M @ (gamma[:, None] * block.mixing[i])
+
+    scales, k, width = block.scales(goal, solve), block.k, block.output.shape[1]
     # Linear part of each L_i as a matrix in x, for the bounds that keep all units active.
-    linear = np.array([[fmpq(0)] * (s * k) for _ in range(d * k)], dtype=object)
-    constant = np.array([fmpq(0)] * (d * k), dtype=object)
+    linear = np.array([[fmpq(0)] * (block.steps * k) for _ in range(width)], dtype=object)
+    constant = np.array([fmpq(0)] * width, dtype=object)
     shifts: list[Rationals] = []
     for i, gamma in enumerate(scales):
         mix = gamma[:, None] * block.mixing[i]
         linear[:, i * k : (i + 1) * k] += block.feeding[i]
         linear, carried = mix @ linear, mix @ constant
-        if i < s - 1:
+        if i < block.steps - 1:
             constant = np.array([norm_bound(row) * R for row in linear], dtype=object)
         else:
-            constant = _preimage(block.output, b)
+            found = rational_solution(block.output, b, width)
+            if found is None:
+                raise InputError("`V`: its columns do not span the target's shift")
+            constant = np.array(found, dtype=object)
         shifts.append(constant - carried)
-    return TunedSkipBlock(block, tuple(scales), tuple(shifts), R)
-
-
-def _preimage(V: Rationals, b: Rationals) -> Rationals:
-    """c with V c = b, by the normal equations: V has more columns than rows."""
-    try:
-        weights = rational_matrix(V @ V.T).solve(column(b.ravel()))
-    except ZeroDivisionError:
-        found = rational_solution(V, b.ravel(), V.shape[1])
-        if found is None:
-            raise InputError("`V`: its columns do not span the target's shift") from None
-        return np.array(found, dtype=object)
-    return V.T @ np.array([weights[i, 0] for i in range(len(b))], dtype=object)
+    return TunedSkipBlock(block, scales, tuple(shifts))

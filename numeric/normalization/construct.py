@@ -39,7 +39,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, ctx
 
 from algebra.documents import Document
 from algebra.errors import InputError
@@ -47,10 +47,11 @@ from algebra.normalization.dense import DenseNet, NormalizedNet
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.reconstruct import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
+from algebra.programs.balls import as_balls, ball_product
 from algebra.results import Result
 from numeric.instances import to_double
 from numeric.normalization.document import CHECKED, construction_document
-from numeric.normalization.goals import BlockGoal, aligned_goals, balls, own_goals
+from numeric.normalization.goals import BlockGoal, aligned_goals, own_goals
 from numeric.normalization.scales import tune_both_scales, tune_scales
 
 # Bits of the ball arithmetic that checks the result.
@@ -300,9 +301,7 @@ def construct_in_doubles(
         )
     if not (np.isfinite(radius) and radius > 0):
         raise InputError(f"`radius` ({radius!r}) must be positive and finite")
-    saved = ctx.prec
-    ctx.prec = BITS
-    try:
+    with ctx.workprec(BITS):
         goals = own_goals(weights, shifts)
         made = _construct(goals, frozen, float(radius), second_scales)
         if len(weights) > 1 and any(block.method == "pseudo-inverse" for block in made.blocks):
@@ -317,8 +316,6 @@ def construct_in_doubles(
             offsets=offsets,
         )  # fmt: skip
         return replace(made, rounding=rounding)
-    finally:
-        ctx.prec = saved
 
 
 def _with_note(made: Construction, note: str) -> Construction:
@@ -368,7 +365,7 @@ def _construct(
         exact = wanted.exact_weight
         error = norm(D) * (bound + error) + norm(c) + norm(exact) * error
         error = arb(error.upper())
-        residual = max(float(abs(D[i, j]).upper()) for i in range(n) for j in range(m))
+        residual = max(float(entry.upper()) for entry in np.abs(D).flat)
         bound = arb((norm(exact) * bound + norm(wanted.exact_shift)).upper())
         scales += [gamma, output]
         tuned += [hidden, second]
@@ -495,37 +492,21 @@ def _differences(
     second: np.ndarray,
     wanted: BlockGoal,
     reach: arb,
-) -> tuple[arb_mat, arb_mat, bool]:
+) -> tuple[np.ndarray, np.ndarray, bool]:
     """Matrix and constant of the block minus the target's, in balls; whether units stay active."""
-    g, outer = balls(gamma[:, None]), balls(output[:, None])
-    first, last = balls(W1), balls(W2)
-    w, m = W1.shape
-    n = len(W2)
-    scaled = arb_mat(w, m, [g[i, 0] * first[i, j] for i in range(w) for j in range(m)])
-    product = last * scaled
-    D = arb_mat(n, m, [outer[i, 0] * product[i, j] for i in range(n) for j in range(m)])
-    b = balls(hidden[:, None])
-    carried = last * b
-    constant = [outer[i, 0] * carried[i, 0] + arb(float(second[i])) for i in range(n)]
-    c = arb_mat(n, 1, constant) - wanted.exact_shift
-    active = all(
-        hidden[i] >= 0
-        and (b[i, 0] * b[i, 0] - sum((scaled[i, j] ** 2 for j in range(m)), arb(0)) * reach**2) >= 0
-        for i in range(w)
-    )
-    return D - wanted.exact_weight, c, active
+    g, b, outer = (as_balls(v[:, None]) for v in (gamma, hidden, output))
+    scaled, last = g * as_balls(W1), as_balls(W2)
+    D = outer * ball_product(last, scaled) - wanted.exact_weight
+    c = outer * ball_product(last, b) + as_balls(second[:, None]) - wanted.exact_shift
+    room = b[:, 0] ** 2 - (scaled**2).sum(axis=1) * reach**2
+    return D, c, bool((hidden >= 0).all()) and all(entry >= 0 for entry in room)
 
 
-def norm(matrix: arb_mat) -> arb:
+def norm(matrix: np.ndarray) -> arb:
     """Upper bound of the 2-norm: Frobenius, or the root of row times column sums."""
-    rows, columns = matrix.nrows(), matrix.ncols()
-    entries = [[abs(matrix[i, j]) for j in range(columns)] for i in range(rows)]
-    square = sum((v * v for row in entries for v in row), arb(0))
-    by_row = max((sum(row, arb(0)).upper() for row in entries), default=arb(0))
-    by_column = max(
-        (sum((row[j] for row in entries), arb(0)).upper() for j in range(columns)), default=arb(0)
-    )
-    frobenius, mixed = square.sqrt().upper(), (arb(by_row) * arb(by_column)).sqrt().upper()
+    sizes = np.abs(matrix)
+    by_row, by_column = (max(v.upper() for v in sizes.sum(axis=k)) for k in (1, 0))
+    frobenius, mixed = (sizes**2).sum().sqrt().upper(), (by_row * by_column).sqrt().upper()
     return arb(min(frobenius, mixed))
 
 

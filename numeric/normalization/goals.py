@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, arb_mat
 
 from algebra.normalization.dense import DenseNet
 from algebra.normalization.hidden_orders import NotRealized, align
 from algebra.normalization.hidden_scales import solution_count
+from algebra.programs.balls import as_balls
 from numeric.instances import to_double
 
 # Blocks with more complex solutions for their hidden units' scales are not solved.
@@ -30,7 +30,7 @@ class BlockGoal:
     ----------
     weight, shift : ndarray of float, shapes (n, m) and (n,)
         Midpoints of `exact_weight` and `exact_shift`.
-    exact_weight, exact_shift : arb_mat, n×m and n×1
+    exact_weight, exact_shift : ndarray of balls, shapes (n, m) and (n, 1)
         The goal itself.
     output : ndarray of float, shape (n,), or None
         The scales of the even layer, if they are known in advance.
@@ -38,15 +38,16 @@ class BlockGoal:
 
     weight: np.ndarray
     shift: np.ndarray
-    exact_weight: arb_mat
-    exact_shift: arb_mat
+    exact_weight: np.ndarray
+    exact_shift: np.ndarray
     output: np.ndarray | None = None
 
 
 def own_goals(weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray]) -> list[BlockGoal]:
     """The target's layers, unchanged."""
     return [
-        BlockGoal(W, b, balls(W), balls(b[:, None])) for W, b in zip(weights, shifts, strict=True)
+        BlockGoal(W, b, as_balls(W), as_balls(b[:, None]))
+        for W, b in zip(weights, shifts, strict=True)
     ]
 
 
@@ -88,18 +89,10 @@ def aligned_goals(
     for k, (W, b) in enumerate(zip(weights, shifts, strict=True)):
         own, before = factors[k + 1], factors[k]
         W, b = W[orders[k + 1]][:, orders[k]], b[orders[k + 1]]
-        exact = [[arb(v) * arb(x) / arb(z) for v, z in zip(row, before, strict=True)]
-                 for row, x in zip(W.tolist(), own.tolist(), strict=True)]  # fmt: skip
-        shift = [[arb(v) * arb(x)] for v, x in zip(b.tolist(), own.tolist(), strict=True)]
+        rows = as_balls(own[:, None])
+        exact, shift = rows * as_balls(W) / as_balls(before), rows * as_balls(b[:, None])
         delta = to_double(np.array(found.blocks[k].delta, dtype=object))
         # An output without inputs has the scale 0.
         output = np.where(W.any(axis=1), own / delta, 0.0)
-        goals.append(
-            BlockGoal(own[:, None] * W / before, own * b, arb_mat(exact), arb_mat(shift), output)
-        )
+        goals.append(BlockGoal(own[:, None] * W / before, own * b, exact, shift, output))
     return goals
-
-
-def balls(array: np.ndarray) -> arb_mat:
-    """Doubles as exact balls."""
-    return arb_mat(array.shape[0], array.shape[1], [arb(float(v)) for v in array.ravel()])

@@ -17,89 +17,52 @@ reported; the bound is valid for every condition.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, ctx
 
 from algebra.errors import InputError
-from algebra.normalization.khatri_rao import khatri_rao
+from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock
+from algebra.programs.balls import as_balls, ball_product
 from numeric.normalization.construct import BITS, MARGIN, norm, upwards
-from numeric.normalization.goals import balls
+from numeric.normalization.scales import tune_scales
+
+
+def random_skip_block(d: int, q: int, k: int, rng: np.random.Generator) -> SkipBlock:
+    """Gaussian frozen matrices for a d×q target, variance 1/columns."""
+    steps, w = -(-q // k), d * k
+
+    def draw(rows: int, columns: int) -> np.ndarray:
+        return rng.standard_normal((rows, columns)) / np.sqrt(columns)
+
+    return SkipBlock(
+        tuple(draw(w, w) for _ in range(steps)),
+        tuple(draw(w, k) for _ in range(steps)),
+        draw(d, w),
+    )
 
 
 @dataclass(frozen=True)
-class SkipMatrices:
-    """Frozen matrices for one layer of the target, in doubles.
-
-    Attributes
-    ----------
-    mixing : tuple of ndarray
-        W_1, …, W_s, each dk×dk.
-    feeding : tuple of ndarray
-        A_1, …, A_s, each dk×k.
-    output : ndarray
-        V, d×dk.
-    """
-
-    mixing: tuple[np.ndarray, ...]
-    feeding: tuple[np.ndarray, ...]
-    output: np.ndarray
-
-    @classmethod
-    def random(cls, d: int, q: int, k: int, rng: np.random.Generator) -> SkipMatrices:
-        """Gaussian matrices for a d×q target, variance 1/columns."""
-        steps, w = -(-q // k), d * k
-
-        def draw(rows: int, columns: int) -> np.ndarray:
-            return rng.standard_normal((rows, columns)) / np.sqrt(columns)
-
-        return cls(
-            tuple(draw(w, w) for _ in range(steps)),
-            tuple(draw(w, k) for _ in range(steps)),
-            draw(d, w),
-        )
-
-
-@dataclass(frozen=True)
-class SkipConstruction:
+class SkipConstruction(TunedSkipBlock):
     """Scales and shifts of a skip block, in doubles.
 
     Attributes
     ----------
-    matrices : SkipMatrices
-    scales, shifts : tuple of ndarray
     error : float
         Proved bound of the error after this layer of the target, before its activation.
     condition : float
         The largest condition number of the blocks' systems.
-    zero_scales : int
-        Number of zero scales; none by Lemma 3.
     """
 
-    matrices: SkipMatrices = field(repr=False)
-    scales: tuple[np.ndarray, ...] = field(repr=False)
-    shifts: tuple[np.ndarray, ...] = field(repr=False)
     error: float
     condition: float
-    zero_scales: int
-
-    def __call__(self, X: np.ndarray) -> np.ndarray:
-        """Outputs for samples X, one per column, in doubles."""
-        k = self.matrices.feeding[0].shape[1]
-        padded = np.zeros((len(self.scales) * k, X.shape[1]))
-        padded[: len(X)] = X
-        state = np.zeros((len(self.scales[0]), X.shape[1]))
-        for i, (scale, shift) in enumerate(zip(self.scales, self.shifts, strict=True)):
-            fed = np.maximum(state, 0) + self.matrices.feeding[i] @ padded[i * k : (i + 1) * k]
-            state = scale[:, None] * (self.matrices.mixing[i] @ fed) + shift[:, None]
-        return self.matrices.output @ state
 
 
 def construct_skip_block(
     target: np.ndarray,
     shift: np.ndarray,
-    matrices: SkipMatrices,
+    block: SkipBlock,
     radius: float = 1.0,
     before: float = 0.0,
 ) -> SkipConstruction:
@@ -109,7 +72,7 @@ def construct_skip_block(
     ----------
     target : ndarray, d×q
     shift : ndarray, d
-    matrices : SkipMatrices
+    block : SkipBlock
     radius : float, optional
         Bound of the norm of the inputs of this layer of the target.
     before : float, optional
@@ -122,95 +85,66 @@ def construct_skip_block(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> frozen = SkipMatrices.random(3, 3, 1, rng)
+    >>> frozen = random_skip_block(3, 3, 1, rng)
     >>> made = construct_skip_block(np.eye(3), np.zeros(3), frozen)
     >>> made.error < 1e-11, made.zero_scales
     (True, 0)
     """
-    d, q = target.shape
-    k, s = matrices.feeding[0].shape[1], len(matrices.mixing)
-    if matrices.output.shape != (d, d * k) or s != -(-q // k):
-        raise InputError(
-            f"a {d}×{q} target with blocks of {k} needs {-(-q // k)} layers of width {d * k}; "
-            f"`matrices` has {s} layers and an output of shape {matrices.output.shape}"
-        )
-    wanted = np.zeros((d, s * k))
-    wanted[:, :q] = target
-    M, condition = matrices.output, 0.0
-    scales: list[np.ndarray] = []
-    for i in range(s - 1, -1, -1):
-        K = khatri_rao(M, (matrices.mixing[i] @ matrices.feeding[i]).T)
-        U, sizes, Vt = np.linalg.svd(K)
-        if not sizes[-1] > 0:
+    conditions: list[float] = []
+
+    def solve(M: np.ndarray, mixed: np.ndarray, part: np.ndarray, layer: int) -> np.ndarray:
+        gamma, condition, _ = tune_scales(M, mixed, part)
+        if not np.isfinite(condition):
             raise InputError(
-                f"block {i + 1}: its system is singular in doubles; `k` ({k}) must be larger"
+                f"block {layer}: its system is singular in doubles; `k` ({block.k}) must be larger"
             )
-        condition = max(condition, float(sizes[0] / sizes[-1]))
-        goal = wanted[:, i * k : (i + 1) * k].ravel()
-        gamma = Vt.T @ ((U.T @ goal) / sizes)
-        for _ in range(2):
-            residual = (goal - K.astype(np.longdouble) @ gamma.astype(np.longdouble)).astype(float)
-            gamma = gamma + Vt.T @ ((U.T @ residual) / sizes)
-        scales.insert(0, gamma)
-        M = M @ (gamma[:, None] * matrices.mixing[i])
-    saved = ctx.prec
-    ctx.prec = BITS
-    try:
-        shifts, error = _shifts_and_error(wanted, shift, matrices, scales, radius, before)
-    finally:
-        ctx.prec = saved
-    zeros = sum(int((gamma == 0).sum()) for gamma in scales)
-    return SkipConstruction(matrices, tuple(scales), shifts, error, condition, zeros)
+        conditions.append(condition)
+        return gamma
+
+    scales = block.scales(target, solve)
+    with ctx.workprec(BITS):
+        shifts, error = _shifts_and_error(target, shift, block, scales, radius, before)
+    return SkipConstruction(block, scales, shifts, error, max(conditions))
 
 
 def _shifts_and_error(
-    wanted: np.ndarray,
+    target: np.ndarray,
     shift: np.ndarray,
-    matrices: SkipMatrices,
+    block: SkipBlock,
     scales: Sequence[np.ndarray],
     radius: float,
     before: float,
 ) -> tuple[tuple[np.ndarray, ...], float]:
     """Shifts that keep every unit active, and the bound, both in balls."""
-    width, k = matrices.feeding[0].shape
-    s = len(scales)
+    k, width = block.k, block.output.shape[1]
     reach = arb(radius) + arb(before)
-    linear = arb_mat(width, s * k)
-    constant = arb_mat(width, 1)
+    linear, constant = (as_balls(np.zeros((width, n))) for n in (block.steps * k, 1))
     shifts = []
     for i, gamma in enumerate(scales):
-        fed = np.zeros((width, s * k))
-        fed[:, i * k : (i + 1) * k] = matrices.feeding[i]
-        mix, g = balls(matrices.mixing[i]), balls(gamma[:, None])
-        mix = arb_mat(
-            width, width, [g[a, 0] * mix[a, b] for a in range(width) for b in range(width)]
-        )
-        linear, carried = mix * (linear + balls(fed)), mix * constant
-        if i < s - 1:
-            bounds = [_row_norm(linear, a) * reach for a in range(width)]
-            goal = np.array([float(bound.upper()) for bound in bounds]) * MARGIN
+        linear[:, i * k : (i + 1) * k] = as_balls(block.feeding[i])
+        mix = as_balls(gamma[:, None]) * as_balls(block.mixing[i])
+        linear, carried = ball_product(mix, linear), ball_product(mix, constant)
+        last = i == block.steps - 1
+        if last:
+            goal = np.linalg.lstsq(block.output, shift, rcond=None)[0]
         else:
-            goal = np.linalg.lstsq(matrices.output, shift, rcond=None)[0]
-        own = np.array([goal[a] - float(carried[a, 0].mid()) for a in range(width)])
+            bounds = (linear**2).sum(axis=1)
+            bounds = np.array([arb(square.sqrt().upper()) * reach for square in bounds])
+            goal = np.array([float(bound.upper()) for bound in bounds]) * MARGIN
         # Rounded up, so that units stay active.
-        own = np.nextafter(own, np.inf)
+        own = np.nextafter(goal - [float(entry.mid()) for entry in carried[:, 0]], np.inf)
         shifts.append(own)
-        constant = carried + balls(own[:, None])
-        if i < s - 1 and not all(bool(constant[a, 0] >= bounds[a]) for a in range(width)):
+        constant = carried + as_balls(own[:, None])
+        if not last and not (constant[:, 0] >= bounds).all():
             raise InputError(
                 f"block {i + 1}: no shifts in doubles keep all units active; `k` ({k}) must be "
                 "larger"
             )
-    V = balls(matrices.output)
-    D = V * linear - balls(wanted)
-    c = V * constant - balls(shift[:, None])
-    error = norm(D) * reach + norm(c) + norm(balls(wanted)) * arb(before)
-    return tuple(shifts), upwards(error)
-
-
-def _row_norm(matrix: arb_mat, row: int) -> arb:
-    square = sum((matrix[row, j] ** 2 for j in range(matrix.ncols())), arb(0))
-    return arb(square.sqrt().upper())
+    wanted, V = as_balls(target), as_balls(block.output)
+    D = ball_product(V, linear)
+    D[:, : target.shape[1]] -= wanted
+    c = ball_product(V, constant) - as_balls(shift[:, None])
+    return tuple(shifts), upwards(norm(D) * reach + norm(c) + norm(wanted) * arb(before))
 
 
 def construct_depth(
@@ -245,14 +179,10 @@ def construct_depth(
     out: list[SkipConstruction] = []
     bound, error = radius, 0.0
     for W, b in zip(weights, shifts, strict=True):
-        frozen = SkipMatrices.random(len(W), W.shape[1], k, rng)
+        frozen = random_skip_block(len(W), W.shape[1], k, rng)
         made = construct_skip_block(W, b, frozen, bound, error)
         out.append(made)
-        saved = ctx.prec
-        ctx.prec = BITS
-        try:
-            bound = upwards(norm(balls(W)) * arb(bound) + norm(balls(b[:, None])))
-        finally:
-            ctx.prec = saved
+        with ctx.workprec(BITS):
+            bound = upwards(norm(as_balls(W)) * arb(bound) + norm(as_balls(b[:, None])))
         error = made.error
     return out

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from numeric.normalization.skip_blocks import SkipMatrices, construct_depth, construct_skip_block
+from algebra.normalization.skip_blocks import SkipBlock
+from numeric.normalization.skip_blocks import (
+    construct_depth,
+    construct_skip_block,
+    random_skip_block,
+)
 
 
 def ball(rng, d, count=100, radius=1.0):
@@ -18,7 +23,7 @@ def test_the_bound_holds(d, k):
     """The block is the target within its small proved bound, at points of a larger ball too."""
     rng = np.random.default_rng(10 * d + k)
     target, shift = rng.standard_normal((d, d)), rng.standard_normal(d)
-    made = construct_skip_block(target, shift, SkipMatrices.random(d, d, k, rng), radius=2.0)
+    made = construct_skip_block(target, shift, random_skip_block(d, d, k, rng), radius=2.0)
     assert made.error < 1e-6
     assert made.zero_scales == 0
     X = ball(rng, d, radius=2.0)
@@ -45,7 +50,7 @@ def test_narrow_layers_are_ill_conditioned():
     rng = np.random.default_rng(2)
     target = rng.standard_normal((6, 6))
     narrow, wide = (
-        construct_skip_block(target, np.zeros(6), SkipMatrices.random(6, 6, k, rng)) for k in (1, 3)
+        construct_skip_block(target, np.zeros(6), random_skip_block(6, 6, k, rng)) for k in (1, 3)
     )
     assert narrow.condition > 10 * wide.condition
     assert narrow.error > wide.error
@@ -54,11 +59,11 @@ def test_narrow_layers_are_ill_conditioned():
 def test_wrong_input_is_told():
     """Sizes that do not fit, a bad radius and singular systems raise InputError."""
     rng = np.random.default_rng(3)
-    frozen = SkipMatrices.random(3, 3, 1, rng)
+    frozen = random_skip_block(3, 3, 1, rng)
     with pytest.raises(InputError, match="needs 2 layers"):
         construct_skip_block(np.eye(2), np.zeros(2), frozen)
     with pytest.raises(InputError, match="radius"):
         construct_depth([np.eye(2)], [np.zeros(2)], 1, radius=-1.0)
-    zero = SkipMatrices(frozen.mixing, tuple(0 * A for A in frozen.feeding), frozen.output)
+    zero = SkipBlock(frozen.mixing, tuple(0 * A for A in frozen.feeding), frozen.output)
     with pytest.raises(InputError, match="singular"):
         construct_skip_block(np.eye(3), np.zeros(3), zero)
