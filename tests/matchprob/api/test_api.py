@@ -12,7 +12,7 @@ NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
 
 def test_verbs_take_problems_and_paths(tmp_path):
-    """A problem and its file give the same answers."""
+    """A verb gives the same result for a problem and for its file."""
     problem = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
     path = tmp_path / "P.toml"
     path.write_text(problem.to_toml())
@@ -24,16 +24,16 @@ def test_verbs_take_problems_and_paths(tmp_path):
 
 
 @pytest.mark.parametrize("verb", [mp.inspect, mp.certify, mp.count, mp.estimate, mp.identify])
-def test_what_is_no_problem_is_refused(verb):
-    """A network alone, or a number, is refused by name, with what to write instead."""
+def test_verbs_refuse_a_network_and_a_number(verb):
+    """A network without an allocation, or a number, is refused; the message says what to give."""
     with pytest.raises(mp.InputError, match="give what learns"):
         verb(NET)
     with pytest.raises(mp.InputError, match=r"`question` \(3\) must be a Problem"):
         verb(3)
 
 
-def test_certificates_in_all_forms(tmp_path):
-    """verify takes the object, the data and the file."""
+def test_verify_takes_objects_data_and_files(tmp_path):
+    """`verify` takes a certificate, its JSON object or its file; a file without JSON is refused."""
     certificate = mp.certify(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}))
     path = tmp_path / "cert.json"
     path.write_text(certificate.to_json())
@@ -47,8 +47,8 @@ def test_certificates_in_all_forms(tmp_path):
         mp.verify(path)
 
 
-def test_a_pipe_is_no_proof(tmp_path):
-    """Nobody may ever write to it: refused in a line, on the command line too."""
+def test_verify_refuses_a_named_pipe(tmp_path):
+    """A pipe that nobody writes to would be read forever: `verify` and its command refuse it."""
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(mp.InputError, match="is a pipe: name a file"):
         mp.verify(tmp_path / "pipe.json")
@@ -56,14 +56,14 @@ def test_a_pipe_is_no_proof(tmp_path):
 
 
 def test_estimates_repeat():
-    """The same seed gives the same trials; another seed others."""
+    """The same seed gives the same counts; another seed gives other counts."""
     problem = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
     a, b, c = (mp.estimate(problem, 40, seed=s, engine="exact") for s in (3, 3, 4))
     reals = [[count.real for count in e.counts] for e in (a, b, c)]
     assert reals[0] == reals[1] != reals[2]
 
 
-def test_bad_numbers():
-    """Impossible numbers of instances are refused by name."""
+def test_zero_instances_are_refused():
+    """`count` refuses `instances=0`; the message names the argument."""
     with pytest.raises(mp.InputError, match="`instances` \\(0\\)"):
         mp.count(mp.Problem(NET, {"W": [[1, 0], [0, 1]]}), 0)

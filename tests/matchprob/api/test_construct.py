@@ -1,4 +1,4 @@
-"""`construct`: every form a network may have, the command, state dicts."""
+"""`construct`: the forms in which a network can be given, the command, state dicts of torch."""
 
 import json
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ W2, b2 = RNG.standard_normal((2, 3)), RNG.standard_normal(2)
 
 
 class Tensor:
-    """What of a torch tensor is used."""
+    """The methods of a torch tensor that are used."""
 
     def __init__(self, array):
         self.array = np.asarray(array)
@@ -38,7 +38,7 @@ class Tensor:
 
 
 def state(*layers, norms=None):
-    """A torch-like state dict of linear layers, with a normalization behind each where given."""
+    """A state dict, as torch's, of linear layers; `norms` adds a normalization after each."""
     out, at = {}, 0
     for k, (W, b) in enumerate(layers):
         out[f"{at}.weight"], out[f"{at}.bias"] = Tensor(W), Tensor(b)
@@ -51,12 +51,12 @@ def state(*layers, norms=None):
 
 
 def write(path, **arrays):
-    """An .npz file."""
+    """Write an .npz file and return its path."""
     np.savez(path, **arrays)
     return str(path)
 
 
-def test_all_forms_are_read_alike(tmp_path):
+def test_all_forms_give_the_same_layers(tmp_path):
     """Lists, mappings, files, scikit-learn nets, modules and state dicts give the same layers."""
     data = {"W1": W1, "b1": b1, "W2": W2, "b2": b2}
     forms = [
@@ -73,8 +73,8 @@ def test_all_forms_are_read_alike(tmp_path):
         assert np.array_equal(second.bias, b2)
 
 
-def test_a_target_s_own_normalization_is_folded():
-    """A target with batch normalization equals its folded layers (Proposition 1)."""
+def test_normalization_of_a_target_is_folded_into_its_layers():
+    """A layer folded with its batch normalization computes the same (Proposition 1)."""
     norm = {"weight": [2.0, -1.0, 0.5], "bias": [1.0, 2.0, 3.0],
             "running_mean": [0.1, 0.2, 0.3], "running_var": [4.0, 1.0, 0.25]}  # fmt: skip
     (layer,) = read_layers(state((W1, b1), norms=[norm]))
@@ -85,8 +85,8 @@ def test_a_target_s_own_normalization_is_folded():
     assert np.allclose(W @ x + b, norm["weight"] * normal + np.array(norm["bias"]))
 
 
-def test_state_dict_comes_back():
-    """Entries for the frozen module's normalizations make it the target, statistics and all."""
+def test_normalization_entries_realize_the_target():
+    """The frozen module with `normalization_entries` and its own statistics computes the target."""
     target = [(RNG.standard_normal((2, 2)), RNG.standard_normal(2))]
     frozen = random_frozen([2, 2], [4], seed=3)
     norms = [
@@ -115,8 +115,8 @@ def test_state_dict_comes_back():
         mp.normalization_entries(made, state(*layers))
 
 
-def test_default_widths():
-    """Random matrices get the width that every target needs, or the given one."""
+def test_widths_of_random_matrices():
+    """By default the width at which every target is realized; a smaller `width` leaves an error."""
     assert mp.construct([W1, W2]).blocks[0].width == 6
     assert mp.construct([W1, W2], second_scales=True).blocks[0].width == 4
     assert [b.width for b in mp.construct([W1, W2], width=[7, 8]).blocks] == [7, 8]
@@ -124,7 +124,7 @@ def test_default_widths():
 
 
 def test_sparse_frozen_matrices():
-    """With half of the weights 0 a wider net realizes the target; too sparse is told by a proof."""
+    """With half of the weights 0 a wider net realizes the target; at the default width it fails."""
     target = [np.eye(3) + 0.1 * W1[:, :1]]
     made = mp.construct(target, width=14, density=0.5, seed=1)
     assert 0.3 < np.mean(made.frozen[0] == 0) < 0.7
@@ -133,7 +133,7 @@ def test_sparse_frozen_matrices():
 
 
 def test_depth_instead_of_width():
-    """Theorem 2's blocks give the target exactly; none of their scales is 0."""
+    """Theorem 2's skip blocks realize the target, over Q exactly and without a scale of 0."""
     (made,) = mp.construct_by_depth([(W1, b1)], 1, seed=2)
     assert made.error < 1e-10
     (block,) = mp.construct_by_depth_exactly([(W1, b1)], 1, seed=2)
@@ -166,19 +166,19 @@ def test_depth_instead_of_width():
         (lambda: mp.construct_by_depth_exactly([W1], 3), "`k`"),
     ],
 )
-def test_wrong_input_is_told(call, words):
-    """Whatever a network cannot be is told in one line."""
+def test_wrong_networks_are_refused(call, words):
+    """A target or frozen network that cannot be used is refused; the message names the reason."""
     with pytest.raises(InputError, match=words):
         call()
 
 
 def run(*arguments):
-    """The command's result."""
+    """Run `matchprob construct` with these arguments."""
     return CliRunner().invoke(app, ["construct", *map(str, arguments)])
 
 
 def test_command(tmp_path):
-    """The command prints the bound, writes parameters, and takes a frozen network back."""
+    """The command prints the bound and writes a network, which it takes as the frozen one."""
     target = write(tmp_path / "g.npz", W1=W1, b1=b1)
     found = run(target, "--json", "--out", tmp_path / "f.npz")
     data = json.loads(found.stdout.splitlines()[0])
@@ -194,8 +194,8 @@ def test_command(tmp_path):
     assert "proved" in run(target).stdout
 
 
-def test_command_fails_with_a_proof(tmp_path):
-    """Below the width --exact ends with status 3 and the proof."""
+def test_command_proves_that_a_narrow_net_fails(tmp_path):
+    """With too small a width `--exact` ends with status 3 and a proof."""
     target = write(tmp_path / "g.npz", W1=W1)
     found = run(target, "--width", 5, "--exact", "--json")
     assert found.exit_code == 3
@@ -205,8 +205,12 @@ def test_command_fails_with_a_proof(tmp_path):
     assert "impossible" in run(target, "--width", 5, "--exact").stdout
 
 
-def test_command_says_what_is_known_of_a_deep_target(tmp_path):
-    """Realized by a halved hidden unit; else status 3, and "reachable" is null, not false."""
+def test_command_on_a_deep_target(tmp_path):
+    """A deep target is realized with rational scales; otherwise the command ends with status 3.
+
+    "reachable" is true if the scales are irrational, null if none were found, and false, with a
+    proof, if a layer is too narrow.
+    """
     deep = {
         "W1": [[0.5, 0.25], [-0.25, 0.5]], "b1": [0.25, 0],
         "W2": [[0.5, 0.1875], [-0.125, 0.1875]], "b2": [0, 0.5],
@@ -246,7 +250,7 @@ def test_command_says_what_is_known_of_a_deep_target(tmp_path):
 
 
 def test_command_by_depth(tmp_path):
-    """--skip draws skip blocks; options that contradict it are refused."""
+    """`--skip` draws skip blocks; `--width` with it, and a file that is no .npz, are refused."""
     target = write(tmp_path / "g.npz", W1=W1)
     data = json.loads(run(target, "--skip", 2, "--json").stdout)
     (layer,) = data["layers"]
@@ -261,7 +265,7 @@ def test_command_by_depth(tmp_path):
 
 
 class Module:
-    """What of a torch module is used; children run in their order, as in a Sequential."""
+    """The methods of a torch module that are used; children run in order, as in a Sequential."""
 
     training = True
 
@@ -311,7 +315,7 @@ class BatchNorm1d(Module):
 
 
 def activation(name, function):
-    """A module of that class name."""
+    """A module whose class has this name."""
     return type(name, (Module,), {"__call__": lambda self, X: function(X)})()
 
 
@@ -322,8 +326,8 @@ def relu():
 FIRST, SECOND = Linear(weight=W1, bias=b1), Linear(weight=W2, bias=b2)
 
 
-def test_modules_of_the_theorem():
-    """ReLU between the layers is known from the modules; a bound and a measured error come back."""
+def test_relu_between_layers_is_read_from_modules():
+    """For modules nothing is assumed about ReLU; the result has a bound and a measured error."""
     target = Sequential(FIRST, relu(), SECOND)
     made = mp.construct(target)
     assert made.assumed == ""
@@ -343,19 +347,19 @@ def test_modules_of_the_theorem():
     ],
 )
 def test_other_activations_are_refused(name, function):
-    """Whatever is not ReLU is refused by its class, and by its outputs where that is hidden."""
+    """Other activations are refused by their class, or by outputs where the order is unknown."""
     other = activation(name, function)
     for modules in ((FIRST, other, SECOND, other), (FIRST, other, SECOND)):
         with pytest.raises(InputError, match=r"Linear follows Linear|contains"):
             mp.construct(Sequential(*modules))
-    # A module of one's own does not tell its order: it is evaluated.
+    # The order of a user's own module is unknown: its outputs are compared instead.
     with pytest.raises(InputError, match="its outputs differ"):
         mp.construct(Module(FIRST, other, SECOND))
     assert mp.construct(Module(FIRST, relu(), SECOND)).assumed == ""
 
 
 def test_order_of_modules():
-    """A normalization behind the activation is not the theorem's; what does nothing counts not."""
+    """A normalization after the activation is refused; an identity makes no difference."""
     norm = BatchNorm1d(weight=np.ones(3), bias=np.zeros(3), running_mean=np.zeros(3),
                        running_var=np.ones(3), eps=1e-5)  # fmt: skip
     with pytest.raises(InputError, match="BatchNorm1d follows ReLU"):
@@ -364,8 +368,8 @@ def test_order_of_modules():
     assert mp.construct(Sequential(FIRST, identity, relu(), SECOND)).assumed == ""
 
 
-def test_frozen_net_that_ends_otherwise():
-    """A frozen network that ends in ReLU cannot be a target that does not, nor the reverse."""
+def test_frozen_net_must_end_as_the_target_does():
+    """A frozen network that ends in ReLU is refused for a target that does not, and conversely."""
     target = Sequential(Linear(weight=W1, bias=b1))
     W, V = random_frozen([2, 3], [6], seed=1)
     first, last = Linear(weight=W, bias=np.zeros(6)), Linear(weight=V, bias=np.zeros(3))
@@ -379,8 +383,8 @@ def test_frozen_net_that_ends_otherwise():
         mp.construct(Sequential(Linear(weight=W1, bias=b1), relu()), open_)
 
 
-def test_the_bound_covers_a_batch_normalized_net_with_its_own_epsilon():
-    """The module itself, with the entries put in, is within the bound: eps, means, biases."""
+def test_the_bound_covers_the_module_with_its_own_epsilon():
+    """The error of the module with the entries is at most the bound, with its eps and means."""
     rng = np.random.default_rng(5)
     W, V = random_frozen([2, 3], [6], seed=1)
     modules = []
@@ -404,8 +408,8 @@ def test_the_bound_covers_a_batch_normalized_net_with_its_own_epsilon():
     assert made.error < away <= made.error_in_floating_point
 
 
-def test_perceptrons():
-    """scikit-learn's: `activation` and `out_activation_` are read."""
+def test_activations_of_scikit_learn_perceptrons():
+    """`activation` and `out_activation_` are read: others than ReLU and identity are refused."""
 
     def net(**more):
         return SimpleNamespace(coefs_=[W1.T, W2.T], intercepts_=[b1, b2], **more)

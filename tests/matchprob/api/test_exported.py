@@ -1,4 +1,4 @@
-"""Torch modules as programs: capacities and dimensions, ranks held against autograd in binary64."""
+"""Torch modules as programs: capacities, dimensions, ranks compared with autograd in binary64."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SMALL = (
 
 
 def autograd_rank(net, own, drawn, names):
-    """The rank of torch's Jacobian at a point, columns scaled."""
+    """The rank of torch's Jacobian at a point, from the singular values of its scaled columns."""
 
     def labels(part):
         return torch.func.functional_call(net, {**own, **part}, drawn).flatten()
@@ -36,8 +36,8 @@ def autograd_rank(net, own, drawn, names):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", SMALL)
-def test_ranks_are_autograds(name):
-    """Ranks of random subsets of parameters are torch's in binary64, on the same pattern."""
+def test_ranks_equal_those_of_autograd(name):
+    """Modular ranks of random subsets of parameters equal torch's, on one activation pattern."""
     net, inputs, axis = MODULES[name]()
     read, m, rng = mp.from_torch(net.eval(), inputs, axis=axis), 4, random.Random(name)
     buffers = dict(net.named_buffers())
@@ -62,18 +62,18 @@ def test_ranks_are_autograds(name):
         assert found == autograd_rank(net, own, drawn, chosen), chosen
 
 
-def test_the_transformer_block():
-    """75 biases have rank 34 and fit 11 samples, norms 10, q and v whole 42; counting says 25."""
+def test_capacities_of_a_transformer_block():
+    """75 biases of rank 34 fit 11 samples (their number suggests 25); norms fit 10, q and v 42."""
     net, inputs, _ = MODULES["transformer_block"]()
     found = mp.capacity(mp.from_torch(net, inputs), ["*.bias", "norm*", "q.weight,v.weight"])
     assert found.parameters == 627
-    told = [(s.learnable, s.rank, s.capacity, s.counting) for s in found.subsets]
-    assert told == [(75, 34, 11, 25), (32, 32, 10, 10), (128, 128, 42, 42)]
+    subsets = [(s.learnable, s.rank, s.capacity, s.counting) for s in found.subsets]
+    assert subsets == [(75, 34, 11, 25), (32, 32, 10, 10), (128, 128, 42, 42)]
     assert found.exactness.is_exact
 
 
-def test_what_requires_a_gradient_is_asked_about_first():
-    """Updates as PEFT writes them: two of rank 2 on q and v, 64 numbers, rank 56."""
+def test_trainable_are_the_parameters_that_require_a_gradient():
+    """For PEFT's low-rank updates of q and v these are the factors: 64 numbers of rank 56."""
     net, inputs, _ = MODULES["low_rank"]()
     read = mp.from_torch(net, inputs)
     assert read.trainable == {f"{m}.lora_{x}.default.weight" for m in "qv" for x in "AB"}
@@ -82,7 +82,7 @@ def test_what_requires_a_gradient_is_asked_about_first():
 
 
 def test_dimension_of_a_module():
-    """A net of squares written in torch has the published dimension 32, of 35 expected."""
+    """A net with x² as activation has the published dimension 32, where 35 are expected."""
     net = Computes(lambda s, x: s.c(s.b(s.a(x) ** 2) ** 2),
                    a=nn.Linear(5, 5, bias=False), b=nn.Linear(5, 3, bias=False),
                    c=nn.Linear(3, 1, bias=False))  # fmt: skip
@@ -90,8 +90,8 @@ def test_dimension_of_a_module():
     assert mp.dimension(mp.from_torch(net, torch.zeros(1, 5), m=3)).dimension == 32
 
 
-def test_what_does_not_go_together():
-    """The two forms have options of their own; a module of another form names the second."""
+def test_options_of_the_two_forms_of_from_torch():
+    """`T` and `example_inputs` exclude each other; a refused layer's message names the latter."""
     net = nn.Sequential(nn.Linear(2, 3), nn.GELU(), nn.Linear(3, 1))
     with pytest.raises(InputError, match=r"`T` .* and `example_inputs` exclude each other"):
         mp.from_torch(net, torch.zeros(1, 2), T=3)
@@ -100,8 +100,8 @@ def test_what_does_not_go_together():
     assert mp.from_torch(net, torch.zeros(1, 2)).parameters["2.bias"] == (1,)
 
 
-def test_problems_of_modules():
-    """With m a module is a problem: what requires a gradient learns, or masks say; certify asks."""
+def test_from_torch_with_m_makes_a_problem():
+    """The parameters that require a gradient learn, or those of `masks`, which need `m`."""
     net = nn.Sequential(nn.Linear(2, 3), nn.GELU("tanh"), nn.Linear(3, 1))
     net[2].requires_grad_(False)
     x = torch.zeros(1, 2)

@@ -1,4 +1,4 @@
-"""One's own instance: read exactly, counted, inspected and decided over Q."""
+"""Instances given by the user: read exactly, counted, inspected and decided over Q."""
 
 import json
 from fractions import Fraction
@@ -42,8 +42,8 @@ def run(line, capsys):
     return capsys.readouterr().out
 
 
-def test_numbers_are_what_is_written(files):
-    """0.1 is 1/10, "1/2" a half; a teacher's labels are computed over Q."""
+def test_numbers_are_read_as_exact_rationals(files):
+    """0.1 is read as 1/10 and "1/2" as a half; a teacher's labels are computed over Q."""
     own = mp.load_instance("teacher.toml", DIAGONAL)
     assert own.weights["W"][0, 0] == fmpq(1, 2)
     assert own.teacher is not None
@@ -54,7 +54,7 @@ def test_numbers_are_what_is_written(files):
 
 
 def test_count_agrees_with_the_quadratic(files):
-    """B.1.1 by hand: 40 w² − 114 w + 97 has no real root; other labels have two."""
+    """The instance leads to 40 w² − 114 w + 97, without real roots; with other labels to two."""
     assert mp.eliminate(DIAGONAL, instance="own.toml").to_dict()["equations"] == [
         "40*W_0_0**2 - 114*W_0_0 + 97"
     ]
@@ -75,7 +75,7 @@ def test_count_agrees_with_the_quadratic(files):
 
 
 def test_the_command_lines(files, capsys):
-    """inspect, count and decide with --instance; text and JSON; labels are named."""
+    """`count` and `inspect` with `--instance` print the source of the labels and the core."""
     data = json.loads(run("count net.toml --instance own.toml --solutions --json", capsys))
     assert data["labels"] == "given"
     assert data["instances"][0]["status"] == "complete"
@@ -93,7 +93,7 @@ def test_the_command_lines(files, capsys):
 
 
 def test_the_core_is_printed_without_an_instance(files, capsys):
-    """Few data: symbols for all of them; many: an example, which says so."""
+    """Few data appear as symbols; for many an example in numbers is printed and named so."""
     text = run("inspect net.toml --core", capsys)
     assert "symbols for all data" in text
     assert "X_0_0*X_0_1*X_1_1*Y_0_0" in text
@@ -106,7 +106,7 @@ def test_the_core_is_printed_without_an_instance(files, capsys):
 
 
 def test_contradictory_labels_have_no_solution():
-    """More samples than inputs: labels that no teacher gives."""
+    """Labels that no teacher produces (more samples than inputs) have no solution, even complex."""
     net = mp.LinearEstimator(q=1, d=1, m=2)
     problem = mp.Problem(net, {"W": [[1]]})
     tables = {"samples": {"X": [[1, 2]]}, "weights": {}, "labels": {"Y": [[1, 3]]}}
@@ -121,8 +121,8 @@ def test_contradictory_labels_have_no_solution():
     assert own[0].box == ((Fraction(1, 3), Fraction(1, 3)),)
 
 
-def test_free_weights_are_told():
-    """A special instance with a family of solutions is not counted as if it were generic."""
+def test_an_instance_with_a_family_of_solutions_is_undetermined():
+    """A special instance with infinitely many solutions is not counted as a generic one."""
     tables = {
         "weights": {"W": [[0, 0], [0, 0]], "B": [[1], [0]], "D": [[0, 0]]},
         "samples": {"X": [[1, 0], [0, 1]]},
@@ -134,7 +134,7 @@ def test_free_weights_are_told():
 
 
 def test_relu_instances_are_decided_and_verified(files, capsys):
-    """A teacher that is a student matches; the decision verifies, with its rational teacher."""
+    """Labels of a teacher with the student's weights match; decisions of both kinds verify."""
     weights = {"W1": [[1, 2], ["1/3", -1]], "W2": [[1, "-1/7"]]}
     tables = {"weights": weights, "samples": {"X": [[1, "0.1"], [2, 1]]}, "teacher": weights}
     found = mp.decide(RELU, instance=tables)
@@ -161,8 +161,8 @@ def test_relu_instances_are_decided_and_verified(files, capsys):
     assert mp.verify("decision.json").holds
 
 
-def test_random_instances_are_counted_alike():
-    """An instance's own doubles, given as rationals, have the count of the trial."""
+def test_a_trial_given_as_rationals_has_the_same_count():
+    """The doubles of a random instance, given as rationals, lead to the count of the trial."""
     for index in range(4):
         drawn = mp.draw_instance(DIAGONAL, 0, index)
 
@@ -199,15 +199,15 @@ def test_random_instances_are_counted_alike():
     ],
 )
 def test_bad_files_are_refused(text, reason, tmp_path):
-    """Each with its place and what is wrong."""
+    """The message names the place in the file and what is wrong there."""
     path = tmp_path / "own.toml"
     path.write_text(text)
     with pytest.raises(InputError, match=reason):
         mp.count(DIAGONAL, instance=path)
 
 
-def test_what_a_verb_cannot_use_is_refused(files):
-    """Engines that round, random allocations, constraints, structural zeros, other networks."""
+def test_unusable_combinations_with_an_instance_are_refused(files):
+    """Rounding engines, random cells, constraints, weights off the support, other networks."""
     with pytest.raises(InputError, match="rounds"):
         mp.count(DIAGONAL, instance="own.toml", engine="homotopy")
     with pytest.raises(InputError, match="no such file"):

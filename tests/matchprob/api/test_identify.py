@@ -1,4 +1,4 @@
-"""Dimensions of networks of pieces and of models: largest ranks on drawn activation patterns."""
+"""Dimensions of networks with ReLU: the largest ranks on drawn activation patterns."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def test_programs_compute_the_labels(network):
 
 @given(q=st.integers(2, 4), n=st.integers(1, 4), d=st.integers(1, 3))
 @settings(max_examples=many(15), deadline=None)
-def test_shallow_relu(q, n, d):
-    """Each hidden unit has a scale that the function does not see, and nothing else is lost."""
+def test_dimension_of_shallow_relu(q, n, d):
+    """The dimension is the number of weights less one scale for each hidden unit."""
     found = mp.dimension(ShallowReLU(q=q, n=n, d=d, m=1))
     assert found.dimension == n * (q + d) - n == found.expected
     assert found.ambient is None
@@ -42,14 +42,14 @@ def test_shallow_relu(q, n, d):
 
 
 def test_one_input_without_shifts():
-    """With one input and no shifts there are two pieces, whatever the width: less than counted."""
+    """With one input and no shifts a function has two linear pieces: dimension 4, not 8."""
     found = mp.dimension(ShallowReLU(q=1, n=4, d=2, m=1))
     assert (found.dimension, found.expected, found.defect) == (4, 8, 4)
     assert "near others there may be fewer" in found.known
 
 
-def test_normalization_networks():
-    """Scales are part of the matrices; a linear net of bounded rank has a column of shifts."""
+def test_dimension_of_normalization_networks():
+    """26 for a small ReLU net; a linear net gives matrices of rank 2 and a column of shifts."""
     assert mp.dimension(NormNet.square(2, 2, 3, m=1)).dimension == 26
     narrow = mp.dimension(NormNet.square(3, 1, 2, m=1, activation="linear"))
     # Matrices of rank 2, 3×3, and a column of shifts.
@@ -57,13 +57,13 @@ def test_normalization_networks():
 
 
 def test_structural_zeros_do_not_count():
-    """A hidden unit that is cut off has no part in the dimension."""
+    """A hidden unit without connections adds nothing to the dimension."""
     support = {"W1": [[1, 1], [1, 1], [0, 0]], "W2": [[1, 1, 0]]}
     found = mp.dimension(Problem(ShallowReLU(q=2, n=3, d=1, m=1), {}, support))
     assert found.dimension == mp.dimension(ShallowReLU(q=2, n=2, d=1, m=1)).dimension == 4
 
 
-def test_no_proof_file():
-    """Dimensions on patterns are not written as proofs, and the message says of what they are."""
+def test_dimensions_from_a_program_have_no_proof_file():
+    """A dimension computed on activation patterns has no proof file; the message says why."""
     with pytest.raises(InputError, match="computed from a program"):
         mp.dimension(ShallowReLU(q=2, n=2, d=1, m=1)).proof_file()

@@ -1,4 +1,4 @@
-"""Networks whose generic ranks are known as upper bounds only: what is proved all the same."""
+"""Networks of whose generic ranks only upper bounds are known: what verbs prove and refuse."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from algebra.design.verify import verify_design
 from algebra.errors import InputError
 
 ERF = mp.Problem(mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="erf"), {"W": "all"})
-# Unit 1 hears of unit 0 only, which has nothing but a bias: its sums are dependent over Q.
+# The only input of unit 1 is unit 0, which has nothing but a bias: its sums are dependent over Q.
 LEAKING = mp.Problem(
     mp.RNN(n=2, T=4, b=1, d=1, m=1, biases=True, leak=0.5, read="all"),
     {"W": [[0, 0], [1, 0]], "D": "all"}, {"W": [[0, 0], [1, 0]], "B": [[0], [0]]},
@@ -24,13 +24,13 @@ def test_verbs_that_need_exact_ranks_refuse_upper_bounds(verb, problem):
 
 
 @pytest.mark.parametrize(("problem", "rank"), [(ERF, 2), (LEAKING, 3)], ids=["erf", "leaks"])
-def test_a_regular_minor_shows_what_is_identified(problem, rank):
-    """In ball arithmetic, by no theorem on the activation (`algebra.identify.balls`)."""
+def test_identify_proves_the_rank_by_a_regular_minor(problem, rank):
+    """The minor is computed in balls, without a theorem on the activation (`identify.balls`)."""
     assert mp.identify(problem).fibre.rank.rank == rank
 
 
 def test_a_design_is_proved_by_a_regular_minor():
-    """For erf as for tanh, and in `verify`, which looks for a minor of its own."""
+    """A design for erf has the cost of that for tanh; `verify` proves its rank by a minor too."""
     net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
     erf = mp.design(ERF, goal="cheapest")
     tanh = mp.design(mp.Problem(net, {"W": "all"}), goal="cheapest")
@@ -43,7 +43,7 @@ def test_a_design_is_proved_by_a_regular_minor():
 
 
 def test_a_design_without_a_minor_is_refused(monkeypatch):
-    """Where balls show nothing the rank is an upper bound: refused, and unfinished in `verify`."""
+    """Without a minor the rank is an upper bound: `design` refuses, `verify` is unfinished."""
     data = mp.design(ERF, goal="cheapest").proof()
     monkeypatch.setattr("algebra.ranks.minors.LARGEST", 0)
     with pytest.raises(InputError, match="only upper bounds"):
@@ -56,7 +56,7 @@ def test_a_design_without_a_minor_is_refused(monkeypatch):
 
 
 def test_a_recording_says_that_its_rank_is_a_bound():
-    """What is recorded is given; that it determines the weights is not said to be proved."""
+    """`explain` of a recording does not state that it provably determines the weights."""
     text = str(mp.record(ERF, "units").explain())
     assert "not proved for this activation" in text
     assert "Proved modulo" not in text

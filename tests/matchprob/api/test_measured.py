@@ -1,4 +1,4 @@
-"""Verbs on problems with measured weights: decided, or refused in a line that says what to do."""
+"""Verbs on problems with measured weights: results, or refusals that say what to change."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ GENERIC = {
 
 
 @pytest.mark.parametrize("verb", list(GENERIC))
-def test_verbs_about_generic_weights(verb):
-    """Refused at exact numbers; with a jitter they answer as without values."""
+def test_verbs_about_generic_weights_need_a_jitter(verb):
+    """These verbs refuse exact values, and the message suggests a jitter, with which they work."""
     with pytest.raises(mp.InputError, match=f"{verb} is about generic weights") as refused:
         GENERIC[verb](EXACT)
     assert "add a jitter" in str(refused.value)
     assert GENERIC[verb](JITTERED) is not None
 
 
-def test_verbs_about_trials_and_verdicts():
-    """They take the numbers; two problems are compared only where these are the same."""
+def test_verbs_that_take_measured_weights():
+    """`certify`, `inspect` and `compare` do; `compare` refuses problems with different values."""
     assert mp.certify(EXACT).verdict == mp.certify(JITTERED).verdict == "intermediate"
     assert mp.inspect(EXACT).allocation == EXACT.allocation
     row = mp.Problem(NET, {"W": [[1, 1], [0, 0]]}, values={"B": [[1], [2]]})
@@ -43,8 +43,8 @@ def test_verbs_about_trials_and_verdicts():
         mp.compare(EXACT, mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), trials=5)
 
 
-def test_an_instance_of_ones_own_has_all_its_weights():
-    """Two sources for one number are refused."""
+def test_an_instance_and_measured_weights_exclude_each_other():
+    """An instance states all fixed weights: `[values]` beside it are refused."""
     own = {"weights": {"B": [[1], [2]], "D": [[1, 1]], "W": [[0, 1], [1, 0]]},
            "samples": {"X": [[1, 0], [0, 1]]}, "labels": {"Y": [[1, 2]]}}  # fmt: skip
     assert mp.count(mp.Problem(NET, DIAGONAL), instance=own).instances[0].status == "complete"
@@ -52,8 +52,8 @@ def test_an_instance_of_ones_own_has_all_its_weights():
         mp.count(EXACT, instance=own)
 
 
-def test_atlas_knows_no_signs():
-    """Allocations that differ by the order of units have one verdict there."""
+def test_atlas_refuses_signs():
+    """With signs, allocations that differ by the order of units may have different verdicts."""
     signed = mp.Problem(NET, {}, distribution=mp.Distribution(signs=[1, -1]))
     with pytest.raises(mp.InputError, match="remove signs"):
         mp.atlas(signed, budget=2)

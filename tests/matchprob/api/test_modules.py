@@ -1,4 +1,4 @@
-"""Problems from torch modules: with small stand-ins, and with torch itself where it is there."""
+"""Problems from torch modules: with small stand-ins, and with torch where it is installed."""
 
 import itertools
 
@@ -12,7 +12,7 @@ from tests.doubles import labels
 
 
 class Tensor(np.ndarray):
-    """An array with the few things of a tensor that are asked for."""
+    """An array with the attributes of a tensor that are used."""
 
     requires_grad = True
 
@@ -27,7 +27,7 @@ def tensor(*shape):
 
 
 class Module:
-    """Children in order, each once, parameters by their attributes."""
+    """Children in order, each once; the attributes that are tensors are parameters."""
 
     __module__ = "torch.nn"
 
@@ -68,7 +68,7 @@ class Linear(Module):
 
 
 def activation(name):
-    """A module without parameters of this class."""
+    """A module without parameters whose class has this name."""
     return type(name, (Module,), {"__module__": "torch.nn"})()
 
 
@@ -108,24 +108,24 @@ class Namespace:
 
 
 def freeze(*parameters):
-    """Let these not learn."""
+    """Set `requires_grad` of the parameters to False."""
     for parameter in parameters:
         parameter.requires_grad = False
 
 
 def torch_nn():
-    """Torch's own, where it is installed."""
+    """`torch.nn`; the test is skipped where torch is not installed."""
     return pytest.importorskip("torch", reason="torch is not installed").nn
 
 
 @pytest.fixture(params=["stand-ins", pytest.param("torch", marks=pytest.mark.long)])
 def nn(request):
-    """`torch.nn`, or what stands in for it."""
+    """`torch.nn`, or the stand-ins for it."""
     return Namespace if request.param == "stand-ins" else torch_nn()
 
 
-def test_layers(nn):
-    """Sizes, activation, biases; what is frozen does not learn."""
+def test_a_sequential_becomes_a_problem(nn):
+    """Its sizes, activation and biases are read; a frozen parameter does not learn."""
     net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
     freeze(net[0].weight if nn is not Namespace else net.parts[0].weight)
     problem = from_torch(net, m=4)
@@ -149,8 +149,8 @@ def test_layers(nn):
                                                      activation="tanh")),
     ],
 )  # fmt: skip
-def test_kinds(nn, sizes, between, bias, expected):
-    """Which kind a Sequential is."""
+def test_kinds_of_sequentials(nn, sizes, between, bias, expected):
+    """Layers, activation and biases of a Sequential determine the kind of network."""
     parts = []
     for a, b in itertools.pairwise(sizes):
         if parts and between:
@@ -162,7 +162,7 @@ def test_kinds(nn, sizes, between, bias, expected):
 
 
 def test_masks_and_updates(nn):
-    """Masks and updates by the parameters' names; structural zeros likewise."""
+    """Masks, updates and structural zeros are given by the names of parameters."""
     net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
     problem = from_torch(
         net, m=4,
@@ -177,8 +177,8 @@ def test_masks_and_updates(nn):
     assert mp.certify(problem).rank <= 6
 
 
-def test_rnn(nn):
-    """The recurrent layer, its readout, and the units added for the inputs."""
+def test_a_recurrent_layer_becomes_a_problem(nn):
+    """An RNN with b inputs becomes one of n + b units; updates other than ties are refused."""
     rnn, readout = nn.RNN(2, 3), nn.Linear(3, 1)
     freeze(rnn.weight_ih_l0, rnn.bias_hh_l0, rnn.bias_ih_l0)
     problem = from_torch((rnn, readout), m=5, T=4)
@@ -212,7 +212,7 @@ def test_rnn_computes_the_same():
     assert np.allclose(labels(network.program(), weights, {"X": X}), Y)
 
 
-def test_rnn_rank_is_that_of_torchs_form():
+def test_rnn_rank_is_that_of_torch_s_recurrence():
     """The generic rank equals that of the Jacobian of h = tanh(V x + W h + c), in doubles."""
     rng = np.random.default_rng(1)
     for b, n, d, m, T in ((1, 2, 1, 4, 2), (2, 2, 1, 3, 2), (1, 3, 2, 3, 3)):
@@ -241,7 +241,7 @@ def test_rnn_rank_is_that_of_torchs_form():
 
 
 def test_gradient_masks(nn):
-    """Fixed cells keep still, tied ones move alike, lines with gains stay proportional."""
+    """Gradients of fixed cells are 0, of tied cells equal, of rows with gains proportional."""
     net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2))
     masks = {
         "0.weight": {"tied": [[1, 1], [0, 2], [2, 2]]},
@@ -263,8 +263,8 @@ def test_gradient_masks(nn):
     assert np.allclose(ratio, ratio[:, :1])
 
 
-def test_masks_go_round(nn):
-    """What `to_torch` says of the problem that `from_torch` reads is what was given."""
+def test_to_torch_returns_the_masks_of_from_torch(nn):
+    """`to_torch` gives the masks with which `from_torch` made the problem."""
     net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2))
     given = {"0.weight": [[1, 0], [0, 1], [1, 1]], "0.bias": [1, 0, 1], "2.bias": [0, 0]}
     problem = from_torch(net, m=4, masks=given)
@@ -290,14 +290,14 @@ def test_masks_go_round(nn):
         (lambda nn: nn.Sequential(), "no Linear layer"),
     ],
 )  # fmt: skip
-def test_refusals(nn, make, words):
-    """One line that says what is wrong and what is known."""
+def test_modules_of_other_forms_are_refused(nn, make, words):
+    """A module that is no supported network is refused; the message says why."""
     with pytest.raises(InputError) as caught:
         from_torch(make(nn), m=4)
     assert words in str(caught.value)
 
 
-def own(nn, *layers):
+def with_own_forward(nn, *layers):
     """A module with these layers and a `forward` of its own."""
 
     class Net(nn.Module):
@@ -314,14 +314,14 @@ def own(nn, *layers):
     return Net()
 
 
-def test_own_forward(nn):
-    """What an own `forward` computes is not guessed from the layers that were registered."""
+def test_modules_with_their_own_forward_are_refused(nn):
+    """A replaced `forward`, or a hook, is refused: the layers alone do not say what it computes."""
     a, b = nn.Linear(2, 3, bias=False), nn.Linear(3, 2, bias=False)
     class_of_its_own = type("Linear", (nn.Linear,), {"__module__": "net"})
     for module in (
-        own(nn, a, b),
-        own(nn, nn.RNN(2, 3), nn.Linear(3, 1)),
-        nn.Sequential(a, own(nn, b)),
+        with_own_forward(nn, a, b),
+        with_own_forward(nn, nn.RNN(2, 3), nn.Linear(3, 1)),
+        nn.Sequential(a, with_own_forward(nn, b)),
         type("Net", (nn.Sequential,), {"__module__": "net"})(a, b),
         class_of_its_own(2, 3),
         nn.Sequential(class_of_its_own(2, 3), b),
@@ -336,8 +336,8 @@ def test_own_forward(nn):
         from_torch(b, m=4)
 
 
-def test_a_layer_that_stands_twice(nn):
-    """A Sequential that runs one layer twice is no network of one layer; one activation may."""
+def test_a_layer_used_twice_is_refused(nn):
+    """A Sequential that runs one layer twice is refused; an activation may be used again."""
     a, b, c = (nn.Linear(3, 3, bias=False) for _ in range(3))
     with pytest.raises(InputError, match="is used at two places"):
         from_torch(nn.Sequential(a, a), m=4)
@@ -346,8 +346,8 @@ def test_a_layer_that_stands_twice(nn):
     assert problem.network == mp.FeedForward(q=3, widths=(3, 3), d=3, m=4, activation="tanh")
 
 
-def test_more_refusals(nn):
-    """Wrong names, wrong shapes, tied layers, low ranks in `to_torch`, other networks."""
+def test_wrong_masks_and_shared_weights_are_refused(nn):
+    """Wrong names or entries, one weight in two layers, low ranks and other nets in `to_torch`."""
     net = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2))
     with pytest.raises(InputError, match=r"parameters are 0\.bias, 0\.weight, 2\.bias"):
         from_torch(net, m=4, masks={"1.weight": [[1]]})
@@ -369,7 +369,7 @@ def test_more_refusals(nn):
 
 @pytest.mark.long
 def test_training_moves_only_what_learns():
-    """With torch: after gradient descent fixed weights are the same, ties and gains hold."""
+    """After gradient descent in torch fixed weights are unchanged, ties and gains hold."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     nn = torch.nn
     torch.manual_seed(0)
@@ -385,7 +385,7 @@ def test_training_moves_only_what_learns():
     before = {name: p.detach().clone() for name, p in net.named_parameters()}
     assert not net[0].bias.requires_grad
     X, Y = torch.randn(8, 3).double(), torch.randn(8, 2).double()
-    # Methods that scale cells one by one (Adam) would tear ties and gains apart.
+    # Methods that scale cells one by one (Adam) would not keep ties and gains.
     optimizer = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.05)
     for _ in range(200):
         optimizer.zero_grad()

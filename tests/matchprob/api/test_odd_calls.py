@@ -1,4 +1,4 @@
-"""Calls with values of the wrong type: one line that names the argument, in words."""
+"""Calls with values of the wrong type are refused in one line that names the argument."""
 
 import numpy as np
 import pytest
@@ -48,8 +48,8 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_words_instead_of_python_s_errors(call):
-    """An InputError of one line that quotes an argument by name."""
+def test_wrong_types_raise_an_input_error(call):
+    """The error is an InputError of one line with the name of the argument in backquotes."""
     with pytest.raises(mp.InputError) as caught:
         call()
     text = str(caught.value)
@@ -63,7 +63,7 @@ def test_masks_as_an_allocation():
 
 
 def test_a_problem_is_printed_on_one_line():
-    """However large its masks are, and with what it has besides."""
+    """The repr of a problem is one line, however large its masks, and names its other tables."""
     net = mp.LinearRNN(n=100, T=2, b=1, d=1, m=2)
     problem = mp.Problem(
         net, {"W": np.ones((100, 100), int)}, constraints=mp.Constraints(max_abs=1)
@@ -71,8 +71,8 @@ def test_a_problem_is_printed_on_one_line():
     assert repr(problem) == f"Problem({net}; 10000 learnable in W; [constraints])"
 
 
-def test_a_store_that_is_misspelled_is_not_made(tmp_path):
-    """To read a store does not make a file; to make one is asked for."""
+def test_a_store_is_created_only_on_request(tmp_path):
+    """`Store` of a missing file is refused without `create=True` and leaves no file."""
     with pytest.raises(mp.InputError, match="no such store"):
         mp.Store(tmp_path / "typo.sqlite")
     assert not (tmp_path / "typo.sqlite").exists()

@@ -1,4 +1,4 @@
-"""Each verb returns one object: short, shown in a notebook, a frame, a picture."""
+"""Each verb returns one object, with a short repr, a table for notebooks, a frame and a plot."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
 
 
 def _capacity():
-    """Of a small program, without a file."""
+    """The capacity of a small program, without a model file."""
     build = Builder()
     W, x = build.weight("W", (2, 2)), build.sample("x", (2,))
     program = build.program(build.apply("tanh", build.contract("ij,j->i", W, x)))
@@ -52,7 +52,7 @@ VERBS = {
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_verbs_return_one_object(verb):
-    """No tuple; a repr below 500 characters; a table in a notebook, a frame, a picture."""
+    """The result is no tuple and has a repr below 500 characters, a table, a frame and a plot."""
     make, rows = VERBS[verb]
     found = make()
     assert isinstance(found, Result)
@@ -74,8 +74,8 @@ def test_verbs_return_one_object(verb):
     assert axes.get_title() or axes.get_legend()
 
 
-def test_a_plot_is_a_figure_that_notebooks_show():
-    """Without axes pyplot has a new figure, which is what a notebook displays after a cell."""
+def test_plot_without_axes_makes_a_pyplot_figure():
+    """A notebook displays the figures of pyplot after a cell."""
     with mpl.rc_context({"backend": "agg"}):
         plt.close("all")
         axes = mp.certify(DIAGONAL).plot()
@@ -85,15 +85,15 @@ def test_a_plot_is_a_figure_that_notebooks_show():
 
 
 def test_refused_plots_leave_no_figure():
-    """Where there is nothing to draw no empty figure is left open."""
+    """A plot that is refused leaves no empty figure open in pyplot."""
     plt.close("all")
     with pytest.raises(mp.InputError, match="activation pattern"):
         mp.inspect(RELU).plot()
     assert plt.get_fignums() == []
 
 
-def test_partial_results_say_so():
-    """An interrupted result says in repr, notebook and title that it is partial."""
+def test_partial_results_are_marked():
+    """Repr, table and title of the plot of an interrupted result say "partial"."""
     found = mp.estimate(DIAGONAL, 10)
     part = dataclasses.replace(found, requested=40)
     assert part.is_partial
@@ -106,7 +106,7 @@ def test_partial_results_say_so():
 
 
 def test_an_audit_is_a_sequence_with_totals():
-    """One result for each matrix, and sums over them."""
+    """An audit has one entry for each matrix; its totals are the sums over them."""
     found = mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2))
     assert sorted(a.matrix for a in found) == ["W1", "W2"]
     assert len(found) == 2

@@ -1,4 +1,4 @@
-"""Every verb on linear RNNs that are read at every step."""
+"""Verbs on linear RNNs that are read at every step."""
 
 from pathlib import Path
 
@@ -20,8 +20,8 @@ FEW = Problem(
 )
 
 
-def test_example():
-    """The example file is read, inspected, certified."""
+def test_example_of_a_sequence():
+    """`examples/sequence.toml` is read, inspected and certified: 6 weights of rank 6."""
     problem = mp.load_problem(EXAMPLE)
     assert problem.network == SequenceRNN(n=4, T=3, b=1, d=2, m=1)
     found = mp.inspect(problem)
@@ -30,11 +30,11 @@ def test_example():
     assert (certificate.equations, certificate.rank, certificate.learnable) == (6, 6, 6)
 
 
-def test_instances_are_those_of_the_last_output():
-    """Where m = b the fixed weights decide: real solutions as for the linear RNN with Tb samples.
+def test_counts_equal_those_of_the_last_output():
+    """With m = b real solutions depend on the weights only: as for the linear RNN with Tb samples.
 
-    Weights and teacher of a trial are the same for both, since their streams know the shapes
-    only.
+    The weights of student and teacher in a trial are the same for both networks, since the random
+    streams depend on nothing but the shapes.
     """
     cells = [("W", 0, 0), ("W", 1, 1)]
     net, last = SequenceRNN(n=2, T=2, b=1, d=1, m=1), LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -46,8 +46,8 @@ def test_instances_are_those_of_the_last_output():
 
 
 @pytest.mark.parametrize("samples", [1, 2, 3])
-def test_engines_agree(samples):
-    """Path tracking and exact solution count the same real solutions, m below and above b."""
+def test_tracked_and_exact_counts_of_sequences_agree(samples):
+    """Path tracking and exact solution find the same numbers of real solutions."""
     net = SequenceRNN(n=4, T=2, b=2, d=1, m=samples)
     cells = [("W", 0, 0), ("W", 1, 2), ("W", 2, 1), ("W", 3, 3)][: 2 * min(2, samples)]
     problem = Problem.of(Allocation.from_cells(net, cells))
@@ -58,8 +58,8 @@ def test_engines_agree(samples):
     assert {i.status for i in tracked.instances} == {"complete"}
 
 
-def test_solutions_reproduce_the_labels():
-    """A certified solution, put into the network, gives the teacher's trajectories."""
+def test_solutions_reproduce_the_teacher_s_trajectories():
+    """The network with the weights of a real solution has the teacher's outputs at every step."""
     found = mp.count(FEW, instances=5, seed=0)
     met = 0
     for number, counted in enumerate(found.instances):
@@ -71,21 +71,21 @@ def test_solutions_reproduce_the_labels():
     assert met >= 2
 
 
-def test_estimate():
-    """The estimate lies strictly between 0 and 1 where instances of both kinds exist."""
+def test_estimate_of_a_sequence():
+    """The estimate lies strictly between 0 and 1, with no undetermined trial."""
     found = mp.estimate(FEW, trials=30, seed=0)
     assert (found.matched + found.unmatched, found.undetermined) == (30, 0)
     assert 0 < found.estimate < 1
 
 
-def test_theorems_are_silent():
-    """The papers' theorems are stated for the last output: an audit says that none speaks."""
+def test_theorems_are_silent_on_sequences():
+    """The papers' theorems are stated for the last output: none applies to a sequence."""
     assert set(what_theorems_say(FEW.network, FEW.allocation).values()) == {"silent"}
     assert not any(theorem.matrices(FEW.network) for theorem in THEOREMS.values())
 
 
-def test_atlas():
-    """Every orbit of two weights of W gets a verdict, as for the linear RNN with Tb samples."""
+def test_atlas_of_a_sequence():
+    """The orbits of two weights have the verdicts of the linear RNN with Tb samples."""
     one = mp.atlas(SequenceRNN(n=3, T=2, b=1, d=1, m=1), budget=2)
     other = mp.atlas(LinearRNN(n=3, T=2, b=1, d=1, m=2), budget=2)
     assert [entry.verdict for entry in one.entries] == [entry.verdict for entry in other.entries]
@@ -93,16 +93,16 @@ def test_atlas():
 
 
 @pytest.mark.parametrize("goal", ["cheapest", "maximal", "neurons", "spread"])
-def test_design(goal):
-    """A design has as many weights as equations and full rank; a maximal one is certified so."""
+def test_designs_of_sequences(goal):
+    """A design has as many weights as equations and full rank; goal "maximal" is certified."""
     problem = mp.design(Problem(SequenceRNN(n=3, T=2, b=1, d=1, m=1), {}), goal=goal).problem
     certificate = mp.certify(problem)
     assert certificate.rank == certificate.equations == problem.allocation.size == 2
     assert goal != "maximal" or certificate.verdict == "maximal"
 
 
-def test_repair_and_robust():
-    """A minimal allocation is mended by one move; a row with one weight too many may lose one."""
+def test_repair_and_robust_of_sequences():
+    """A minimal allocation is repaired; a row with one weight too many may lose one."""
     net = SequenceRNN(n=4, T=2, b=1, d=2, m=1)
     over = Problem.of(Allocation.rows(net, "W", [0]))
     assert mp.certify(over).verdict == "minimal"

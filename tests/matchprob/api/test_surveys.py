@@ -7,8 +7,8 @@ import matchprob as mp
 NET = mp.LinearRNN(n=3, T=2, b=2, d=2, m=2)
 
 
-def test_a_count_is_shared_out():
-    """The sum is what was asked for; small matrices are gone through whole."""
+def test_count_is_distributed_over_matrices():
+    """The numbers checked add up to `count`; of a small matrix every allocation is checked."""
     found = mp.audit(NET, count=60)
     assert sum(a.checked for a in found) == 60
     assert {a.matrix: a.checked for a in found} == {"D": 15, "W": 30, "B": 15}
@@ -20,14 +20,14 @@ def test_a_count_is_shared_out():
 
 
 @pytest.mark.parametrize("count", [0, -1, 2.5, True])
-def test_impossible_counts(count):
-    """A count is a positive whole number."""
+def test_audit_refuses_impossible_counts(count):
+    """`count` must be a positive integer."""
     with pytest.raises(mp.InputError, match="`count`"):
         mp.audit(NET, count=count)
 
 
-def test_unknown_matrices():
-    """A matrix that is not there is named, with those that are."""
+def test_audit_refuses_unknown_matrices_and_large_budgets():
+    """The message names the unknown matrix, or says that no matrix has `budget` weights."""
     with pytest.raises(mp.InputError, match="no matrix `V`"):
         mp.audit(NET, matrices=["V"], count=5)
     with pytest.raises(mp.InputError, match="has 30 weights"):
@@ -35,13 +35,13 @@ def test_unknown_matrices():
 
 
 def test_atlas_takes_networks_and_problems():
-    """A network and a problem of it have one atlas; a support takes cells away."""
+    """A network and a problem without allocation have the same atlas; a support has fewer cells."""
     net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     found = mp.atlas(net, 2)
     assert found.totals == mp.atlas(mp.Problem(net, {}), 2).totals
     assert sum(e.orbit for e in found.entries) == 6
     sparse = mp.Problem(net, {}, support={"W": [[1, 1], [0, 1]]})
     assert sum(e.orbit for e in mp.atlas(sparse, 2).entries) == 3
-    turned = mp.atlas(net, 2, transposition=True)
-    assert turned.orbits < found.orbits
-    assert turned.totals == found.totals
+    transposed = mp.atlas(net, 2, transposition=True)
+    assert transposed.orbits < found.orbits
+    assert transposed.totals == found.totals

@@ -1,4 +1,4 @@
-"""Text for terminals without some characters."""
+"""Text for terminals that lack some characters."""
 
 import io
 
@@ -14,14 +14,14 @@ def written(text, encoding):
     return raw.getvalue().decode(encoding)
 
 
-def test_ascii():
-    """Masks stay masks and aligned, letters have names, exponents are written once."""
+def test_characters_replaced_in_ascii():
+    """Marks of masks keep their width, letters are named, an exponent has one `^`."""
     assert written("●·\n··", "ascii") == "#.\n.."
     assert written("4 − 2 ≤ ρ·10⁻¹²", "ascii") == "4 - 2 <= rho.10^-12"
     assert written("Gröbner \u4e2d", "ascii") == "Grobner \\u4e2d"
 
 
-def test_what_is_known_stays():
-    """Latin-1 has × and ö, UTF-8 everything."""
+def test_characters_of_the_encoding_stay():
+    """In Latin-1 × and ö stay, in UTF-8 everything."""
     assert written("2×2 ö ●", "latin-1") == "2×2 ö #"
     assert written("●⊗", "utf-8") == "●⊗"

@@ -19,7 +19,7 @@ def write(folder, text):
 
 
 def test_costs_are_exact(tmp_path):
-    """A table and an edge list of the same costs."""
+    """Decimals and fractions are read exactly, from a table and from an edge list."""
     table = read_costs(write(tmp_path, "1,5/2\n0.1,4\n"), NAMES)
     assert table["W", 0, 1] == Fraction(5, 2)
     assert table["W", 1, 0] == Fraction(1, 10)
@@ -38,13 +38,13 @@ def test_costs_are_exact(tmp_path):
     ],
 )
 def test_costs_of_another_shape_are_refused(tmp_path, text, words):
-    """A weight without a cost is a mistake, not a cost of 1."""
+    """Tables of another shape, bad entries and incomplete edge lists are refused."""
     with pytest.raises(InputError, match=words):
         read_costs(write(tmp_path, text), NAMES)
 
 
-def test_marks(tmp_path):
-    """1 marks a weight; an edge marks one; anything else is refused."""
+def test_marks_of_weights(tmp_path):
+    """A 1 in a table, or an edge, marks a weight; other entries and missing files are refused."""
     assert read_cells(write(tmp_path, "0,1\n0,0\n"), NAMES) == [("W", 0, 1)]
     assert read_cells(write(tmp_path, "pre,post\n0,1\n"), NAMES) == [("W", 1, 0)]
     with pytest.raises(InputError, match="is not 0 or 1"):

@@ -1,4 +1,4 @@
-"""Costs and marks of elements: by name, for all of a kind, by names of units; refusals."""
+"""Costs and marks of elements to record: by name, by a file for a kind; refusals."""
 
 from fractions import Fraction
 
@@ -32,40 +32,40 @@ def written(tmp_path, text):
     ],
 )
 def test_costs_of_all_units(tmp_path, text):
-    """A line, a column, or lines of a name and a number in any order."""
+    """A file has a row, a column, or lines of an index or name and a number, in any order."""
     found = read_element_costs([f"units={written(tmp_path, text)}"], UNITS, NAMES)
     assert found == {"unit 0": 1, "unit 1": Fraction(5, 2), "unit 2": 3}
 
 
-def test_costs_by_name():
-    """By index, or by the unit's name; the last one counts."""
+def test_costs_of_units_by_name():
+    """A unit is given by index or by name; if given twice the last cost is taken."""
     found = read_element_costs(["unit 0=2", "unit E=1/3", "unit PV=4"], UNITS, NAMES)
     assert found == {"unit 0": 4, "unit 2": Fraction(1, 3)}
 
 
-def test_some_of_them(tmp_path):
-    """A file may name some units only."""
+def test_costs_of_some_units(tmp_path):
+    """A file may give the costs of some units only."""
     path = written(tmp_path, "unit,cost\nSST,7\n")
     found = read_element_costs([f"units={path}"], UNITS, NAMES)
     assert found == {"unit 1": 7}
 
 
-def test_entries_are_a_matrix(tmp_path):
-    """One number for each output and sample, in the shape of the labels."""
+def test_costs_of_entries_are_a_matrix(tmp_path):
+    """The file has one number for each output and sample, in the shape of the labels."""
     path = written(tmp_path, "1,2\n3,4\n")
     found = read_element_costs([f"entries={path}"], ENTRIES, NAMES)
     assert found == {"entry 0,0": 1, "entry 0,1": 2, "entry 1,0": 3, "entry 1,1": 4}
 
 
-def test_marks(tmp_path):
-    """Names, and files of 0 and 1."""
+def test_marks_of_elements(tmp_path):
+    """Elements are marked by names, or by files of 0 and 1."""
     path = written(tmp_path, "0,1,1\n")
     assert read_marks([f"units={path}"], UNITS, NAMES, "--must") == ["unit 1", "unit 2"]
     assert read_marks(["unit SST", "unit 0"], UNITS, NAMES, "--must") == ["unit 1", "unit 0"]
 
 
-def test_layers_have_names_of_their_own():
-    """Units of a network with several layers are given layer by layer."""
+def test_units_are_grouped_by_layer():
+    """Units of a network with several layers form one kind per layer."""
     elements, _ = elements_of(
         mp.LinearFeedForward(q=1, widths=(2, 3), d=1, m=1), ["units", "outputs"]
     )
@@ -74,7 +74,7 @@ def test_layers_have_names_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("entry", "text", "said"),
+    ("entry", "text", "message"),
     [
         ("units={}", "1,2\n", r"2 numbers; one for each of the units \(3\)"),
         ("units={}", "1,x,2\n", "unit 1: 'x' is no number"),
@@ -87,14 +87,14 @@ def test_layers_have_names_of_their_own():
         ("units={}.x", "1,2,3\n", "No such file"),
     ],
 )
-def test_refusals(tmp_path, entry, text, said):
-    """The option, the file and the place."""
-    with pytest.raises(InputError, match=said):
+def test_bad_costs_of_elements_are_refused(tmp_path, entry, text, message):
+    """The message names the option, the file or the place in it."""
+    with pytest.raises(InputError, match=message):
         read_element_costs([entry.format(written(tmp_path, text))], UNITS, NAMES)
 
 
 def test_marks_are_0_or_1(tmp_path):
-    """Nothing else, and no unknown name."""
+    """Other numbers, and unknown names, are refused with the option's name."""
     path = written(tmp_path, "0,2,1\n")
     with pytest.raises(InputError, match=r"--forbid .*unit 1: '2' is not 0 or 1"):
         read_marks([f"units={path}"], UNITS, NAMES, "--forbid")

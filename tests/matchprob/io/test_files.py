@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and never over what was read."""
+"""Files are written completely or not at all, and never replace an input."""
 
 import errno
 import os
@@ -40,8 +40,8 @@ def test_bad_targets(tmp_path):
         check_target(loop)
 
 
-def test_modes(tmp_path):
-    """A new file follows the umask; one that is there keeps its mode."""
+def test_modes_of_written_files(tmp_path):
+    """A new file has the mode of the umask; an existing one keeps its mode."""
     path = tmp_path / "new"
     write_text(path, "1")
     umask = os.umask(0)
@@ -53,8 +53,8 @@ def test_modes(tmp_path):
     assert path.read_text() == "2"
 
 
-def test_links(tmp_path):
-    """A symbolic link stays one: its target is replaced, or made."""
+def test_writing_through_symbolic_links(tmp_path):
+    """A symbolic link is kept: its target is replaced, or created."""
     for there in (True, False):
         target, link = tmp_path / f"target{there}", tmp_path / f"link{there}"
         if there:
@@ -65,8 +65,11 @@ def test_links(tmp_path):
         assert target.read_text() == "new"
 
 
-def test_inputs(tmp_path):
-    """The problem file, a matrix file that it names, and links to either are refused."""
+def test_outputs_do_not_replace_inputs(tmp_path):
+    """The problem file, a matrix file named in it, and links to either are refused as outputs.
+
+    Two results in one file, and unknown suffixes of pictures, are refused too.
+    """
     problem, mask = tmp_path / "p.toml", tmp_path / "w.csv"
     problem.write_text('[network]\nkind = "linear"\n[learnable]\nW = "w.csv"\n')
     mask.write_text("1\n")
@@ -89,7 +92,7 @@ def test_inputs(tmp_path):
 
 
 def test_pipe_and_device(tmp_path):
-    """A pipe and a device are written to and stay what they are; a store cannot be either."""
+    """A pipe and a device are written to, not replaced; they are refused as stores."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     got = []
@@ -107,7 +110,7 @@ def test_pipe_and_device(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
 def test_full_device():
-    """A full device is an error of the system, with its number."""
+    """Writing to a full device raises the OSError ENOSPC."""
     with pytest.raises(OSError) as caught:
         write_text(files.Path("/dev/full"), "text")
     assert caught.value.errno == errno.ENOSPC

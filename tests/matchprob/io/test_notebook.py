@@ -1,4 +1,4 @@
-"""A bar in a notebook: shown, drawn again, ended in words; elsewhere there is none."""
+"""Progress bars in notebooks: shown, updated, ended with a text; none outside a notebook."""
 
 import sys
 from types import ModuleType, SimpleNamespace
@@ -14,7 +14,7 @@ from tests.samples import DIAGONAL
 
 @pytest.fixture
 def shown(monkeypatch):
-    """What a notebook displays: IPython with a kernel, its display kept."""
+    """The pages that a stand-in for IPython with a kernel displays."""
     pages = []
 
     def display(page, display_id):
@@ -33,7 +33,7 @@ def shown(monkeypatch):
 
 
 def test_a_verb_shows_a_bar(shown):
-    """The bar goes to its end, says how far it is, and how it ended."""
+    """The bar shows how many instances are done, reaches its end and says that it is done."""
     assert in_notebook()
     found = mp.count(DIAGONAL, 4, engine="exact")
     assert len(found) == 4
@@ -43,15 +43,15 @@ def test_a_verb_shows_a_bar(shown):
     assert "(done after" in shown[-1]
 
 
-def test_an_interrupt_is_told(shown):
-    """A block that ends early says so; text from outside is escaped."""
+def test_an_interrupted_bar_says_so(shown):
+    """After an interrupt the bar's text says "interrupted"; its title is escaped for HTML."""
     with pytest.raises(KeyboardInterrupt), notebook_bar("a < b", lambda: None, str):
         raise KeyboardInterrupt
     assert "a &lt; b (interrupted after" in shown[-1]
     assert "value" not in shown[-1]
 
 
-def test_the_callers_own_callback_goes_before(shown):
+def test_a_callback_replaces_the_bar(shown):
     """A caller's callback receives the counts, and no bar is shown."""
     seen = []
     mp.count(DIAGONAL, 2, engine="exact", advance=seen.append)
@@ -59,17 +59,17 @@ def test_the_callers_own_callback_goes_before(shown):
     assert not shown
 
 
-def test_elsewhere_there_is_none(monkeypatch):
-    """No kernel: scripts print nothing."""
+def test_no_bar_outside_a_notebook(monkeypatch):
+    """Without a kernel no bar is shown: scripts print nothing."""
     monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
     sys.modules["IPython"].get_ipython = lambda: None
     assert not in_notebook()
-    with watched(None, "counting", 3) as told:
-        assert told is None
+    with watched(None, "counting", 3) as advance:
+        assert advance is None
 
 
-def test_with_the_real_ipython(monkeypatch):
-    """IPython's own display accepts its argument."""
+def test_in_notebook_with_the_real_ipython(monkeypatch):
+    """A kernel of the installed IPython is recognized."""
     ipython = pytest.importorskip("IPython")
     monkeypatch.setattr(
         ipython, "get_ipython", lambda: SimpleNamespace(kernel=object()), raising=False

@@ -1,4 +1,4 @@
-"""The stdout that reports what it could not write."""
+"""The standard output of commands, which raises an error for text it could not write."""
 
 import io
 
@@ -15,13 +15,13 @@ class _Full(io.StringIO):
 
 
 def test_an_empty_text_is_not_passed_on():
-    """Only a text that has something in it can fail."""
+    """An empty text is not written, so it does not fail; a longer one does."""
     assert Output(_Full()).write("") == 0
     with pytest.raises(OSError, match="No space"):
         Output(_Full()).write("a")
 
 
 def test_bytes_are_refused():
-    """A text stream, as libraries find out by writing no bytes."""
+    """Empty bytes raise a TypeError: by this libraries recognize a text stream."""
     with pytest.raises(TypeError):
         Output(io.StringIO()).write(b"")

@@ -28,7 +28,7 @@ LONG = "row 3 and column 0 of W hold 7 weights but take part in only 6 equations
 
 
 def test_indents_are_kept(narrow):
-    """Folded lines stand under their first one, a little further in; no word is lost."""
+    """Continuation lines are indented a little further than their first; no word is lost."""
     found = narrow("  " + LONG)
     assert len(found) > 1
     assert all(len(line) <= 40 for line in found)
@@ -37,23 +37,23 @@ def test_indents_are_kept(narrow):
     assert " ".join(" ".join(found).split()) == LONG
 
 
-def test_styles_and_lines(narrow):
-    """Markup is interpreted or not, as given; short and empty lines stay as they are."""
+def test_markup_and_short_lines(narrow):
+    """Markup is interpreted unless `markup` is False; short and empty lines are not changed."""
     assert narrow("[bold]a[/bold]\n\n  b") == ["a", "", "  b"]
     assert narrow("W[0,0]", markup=False) == ["W[0,0]"]
     assert narrow(Text("x" * 50)) == ["x" * 40, "  " + "x" * 10]
 
 
-@pytest.mark.parametrize(("said", "width"), [("", 110), ("no", 110), ("0", 110), ("57", 57)])
-def test_width(monkeypatch, said, width):
-    """COLUMNS where it says something, 110 for piped text."""
-    monkeypatch.setenv("COLUMNS", said)
+@pytest.mark.parametrize(("columns", "width"), [("", 110), ("no", 110), ("0", 110), ("57", 57)])
+def test_width_of_a_page(monkeypatch, columns, width):
+    """The width is COLUMNS if that is a positive number, otherwise 110 for piped text."""
+    monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
     assert Page().width == width
 
 
 def closed(parts, *, most=50, report=None):
-    """The lines of a page that is closed."""
+    """The lines of a page with these parts, after it was closed."""
     page = Page(most=most)
     page.file = io.StringIO()
     for part in parts:
@@ -65,8 +65,8 @@ def closed(parts, *, most=50, report=None):
 @given(
     st.lists(st.integers(1, 70), min_size=1, max_size=20), st.integers(10, 60), st.integers(0, 3)
 )
-def test_long_reports_are_cut_and_say_by_how_much(sizes, most, last):
-    """At most so many lines; each kept one is as printed, the others are counted, the end stays."""
+def test_long_reports_are_cut_and_count_the_missing_lines(sizes, most, last):
+    """At most `most` lines remain, unchanged; the missing ones are counted, the end is kept."""
     parts = ["\n".join(f"  {k}.{i}" for i in range(size)) for k, size in enumerate(sizes)]
     ending = min(last, len(parts) - 1, 3)
     parts = [*parts[: len(parts) - ending], *["end"] * ending]
@@ -75,13 +75,13 @@ def test_long_reports_are_cut_and_say_by_how_much(sizes, most, last):
     assert len(lines) <= most
     assert ending == 0 or lines[-ending:] == ["end"] * ending
     kept = [line for line in lines if "more" not in line]
-    told = [re.fullmatch(r" *… (\d+) more: --all", line) for line in lines if "more" in line]
-    assert len(kept) + sum(int(found[1]) for found in told) == len(whole)
+    missing = [re.fullmatch(r" *… (\d+) more: --all", line) for line in lines if "more" in line]
+    assert len(kept) + sum(int(found[1]) for found in missing) == len(whole)
     assert [line for line in whole if line in kept] == kept or ending
 
 
 def test_the_longest_part_is_cut_first():
-    """A mask of 60 rows gives way, the table after it stays."""
+    """A mask of 60 rows is cut, the table after it is kept."""
     mask = "\n".join("●" * 60 for _ in range(60))
     lines = closed(["title", mask, "\n".join(f"form {k}" for k in range(9))])
     assert len(lines) == 50
@@ -89,7 +89,7 @@ def test_the_longest_part_is_cut_first():
 
 
 def test_long_lists_of_weights_are_cut():
-    """Of 30 weights 12 are named, the names put in; a list of 15 is whole, as is all by default."""
+    """Of 30 weights 12 are named; a list of 15 is printed whole, as is every list by default."""
     net = mp.LinearRNN(n=40, T=2, b=1, d=1, m=2)
     names = mp.Problem(net, {"W": "all"}, names={"neurons": [f"N{k}" for k in range(40)]}).names
     weights = [f"W[3,{j}]" for j in range(30)]

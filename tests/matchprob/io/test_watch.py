@@ -10,31 +10,35 @@ from matchprob.io import watch as watching
 from matchprob.io.progress import Rate, _duration
 
 
-def test_long_calls_say_what_they_are_at(monkeypatch):
-    """The innermost phase, its age and how far the work is."""
+def test_status_lines_of_long_calls(monkeypatch):
+    """A status line names the innermost phase, its age and the progress of the work."""
     monkeypatch.setattr(watching, "_FIRST", 0.6)
-    said = []
-    with watching.watch(said.append), phase("estimating"), watching.reported(lambda: "3 of 9 done"):
+    lines = []
+    with (
+        watching.watch(lines.append),
+        phase("estimating"),
+        watching.reported(lambda: "3 of 9 done"),
+    ):
         with phase("generic root count"):
             end = time.monotonic() + 20
-            while not said and time.monotonic() < end:
+            while not lines and time.monotonic() < end:
                 time.sleep(0.05)
-        assert "generic root count … " in said[0]
-        assert said[0].endswith("; 3 of 9 done")
+        assert "generic root count … " in lines[0]
+        assert lines[0].endswith("; 3 of 9 done")
     assert phases() == ()
 
 
-def test_silent_where_a_bar_is_shown(monkeypatch):
-    """No status line is written during a progress bar, nor by short calls."""
+def test_no_status_line_beside_a_bar(monkeypatch):
+    """No status line is written while a progress bar is shown."""
     monkeypatch.setattr(watching, "_FIRST", 0.6)
-    said = []
-    with watching.watch(said.append), watching.hidden():
+    lines = []
+    with watching.watch(lines.append), watching.hidden():
         time.sleep(1.5)
-    assert said == []
+    assert lines == []
 
 
-def test_what_is_compiled_is_named():
-    """The function that the work called, not those that it calls."""
+def test_the_status_names_the_function_that_is_compiled():
+    """Of nested compilations the outermost function is named."""
     events = pytest.importorskip("numba.core.event")
     compiler = watching._Compiler()
     compiler.look()
@@ -49,7 +53,7 @@ def test_what_is_compiled_is_named():
 
 
 def test_time_left_agrees_with_the_rate(monkeypatch):
-    """What a store held at once does not count."""
+    """Trials that were in the store at the start do not count in the rate."""
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     rate = Rate(1000)

@@ -1,4 +1,4 @@
-"""Designs in text and picture."""
+"""Designs as text and as pictures."""
 
 import io
 from collections import Counter
@@ -21,18 +21,18 @@ NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 
 
 def text_of(found):
-    """What is printed of a design."""
-    asked = checked_demand(NET)
+    """The printed document of a design."""
+    demand = checked_demand(NET)
     problem = Problem(NET, {}).with_allocation(found.allocation)
     out = io.StringIO()
     print_document(
-        Console(file=out, width=200), DesignResult(found, problem, asked).document(), "n"
+        Console(file=out, width=200), DesignResult(found, problem, demand).document(), "n"
     )
     return out.getvalue()
 
 
-def test_text_says_what_is_proved():
-    """Value, masks, the proof of rank and of optimality; an open bound is said to be one."""
+def test_text_of_a_design_says_what_is_proved():
+    """It states cost, rank and optimality; where optimality is open, the proved bound."""
     found = cheapest(checked_demand(NET, caps={"row": 1}))
     text = text_of(found)
     assert "2 weights at cost 2, at most 1 in a row" in text
@@ -43,8 +43,8 @@ def test_text_says_what_is_proved():
     assert "values below 1 are excluded" in text_of(open_bound)
 
 
-def test_pictures_show_the_matrices_that_matter():
-    """Only matrices with a weight that may learn are drawn, with what learns and what might."""
+def test_pictures_of_designs_show_matrices_that_may_learn():
+    """Matrices without an allowed weight are left out; learning and allowed weights differ."""
     problem = Problem(NET, {"W": [[1, 1, 1], [0, 0, 0], [0, 0, 0]]})
     axes = figure_of(design(problem)).axes[0]
     assert axes.get_title() == "cheapest: 2 weights learn"

@@ -1,4 +1,4 @@
-"""Documents in a terminal."""
+"""Documents printed in a terminal."""
 
 import io
 
@@ -9,7 +9,7 @@ from matchprob.report.documents import print_document
 
 
 def test_a_document_is_printed_whole():
-    """Title, facts that are known, parts, sentences and commands; facts of the title once."""
+    """Title, facts with values, parts, sentences and commands; facts in the title only there."""
     document = Document(
         "maximal: one root",
         {"verdict": "maximal", "rank": 3, "bound": None},

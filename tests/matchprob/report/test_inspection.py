@@ -1,4 +1,4 @@
-"""Cores and equations as they are printed: few lines, and what is cut says how much it was."""
+"""Printed cores and equations: few lines; shortened equations state their number of terms."""
 
 import io
 import re
@@ -16,7 +16,7 @@ from tests.matchprob.processes import ROOT
 
 
 def lines_of(show, width, monkeypatch):
-    """What a page of this width prints."""
+    """The lines that a page of this width prints."""
     monkeypatch.setenv("COLUMNS", str(width))
     page = Page()
     page.file = io.StringIO()
@@ -26,7 +26,7 @@ def lines_of(show, width, monkeypatch):
 
 @pytest.mark.parametrize("name", ["diagonal", "mixed", "six_rows"])
 def test_a_core_takes_less_than_twenty_lines(name, monkeypatch):
-    """For every width; a truncated equation gives its number of terms."""
+    """At every width; a shortened equation states its number of terms, and JSON has it whole."""
     problem = load_problem(ROOT / "examples" / f"{name}.toml")
     found = shown_core(problem, mp.inspect(problem), None, 0)
     counts = {len(e.expand().as_ordered_terms()) for e in found.equations}
@@ -35,24 +35,24 @@ def test_a_core_takes_less_than_twenty_lines(name, monkeypatch):
         assert len(lines) < 20
         assert max(len(line.rstrip()) for line in lines) <= width
         text = " ".join(line.strip() for line in lines)
-        told = {int(n) for n in re.findall(r"… \((\d+) terms, degree 2", text)}
-        assert told <= counts
-        assert ("in full: --json" in text) == bool(told)
+        stated = {int(n) for n in re.findall(r"… \((\d+) terms, degree 2", text)}
+        assert stated <= counts
+        assert ("in full: --json" in text) == bool(stated)
         if width == 80:
-            assert bool(told) == (name != "mixed")
+            assert bool(stated) == (name != "mixed")
     whole = found.to_dict()["equations"]
     assert [sympy.sympify(text) for text in whole] == list(found.equations)
 
 
 def test_a_long_equation_is_cut_at_a_term(monkeypatch):
-    """The terms that are printed are the first ones of it; the short one is whole."""
+    """The first terms of a long equation are printed; a short equation is printed whole."""
     x = sympy.symbols("x0:60")
     long, short = sum(x), x[0] - x[1]
     made = SymbolicSystem("B", None, ("x0",), 0, (long, short), ("a", "b"), title="Equations")
     lines = lines_of(lambda page: print_equations(page, made), 60, monkeypatch)
     assert lines[-1] == "  b:  x0 - x1 = 0"
     text = " ".join(line.strip() for line in lines[1:-1])
-    kept, told = re.fullmatch(r"a: (.*) … \((\d+) terms; all: --json\) = 0", text).groups()
-    assert int(told) == 60
+    kept, stated = re.fullmatch(r"a: (.*) … \((\d+) terms; all: --json\) = 0", text).groups()
+    assert int(stated) == 60
     assert str(long).startswith(kept.strip() + " + ")
     assert len(lines) <= 6

@@ -1,4 +1,4 @@
-"""Every verb says what is known, what is open, and which command to try."""
+"""Explanations of results: what is known, what is open, and which command to try."""
 
 import json
 import shlex
@@ -42,7 +42,7 @@ def estimate_of(*counts, problem=DIAGONAL, requested=None, engine="homotopy"):
 
 
 def test_no_match_is_claimed_where_none_was_found():
-    """0 matched and some open: it says what is open, and of no matches that were found."""
+    """With 0 matched and open trials the explanation mentions the open trials and no match."""
     searched = [open_count(k, Reason.SEARCHED) for k in range(2)]
     why = explained(estimate_of(*searched, engine="fsolve"))
     assert not any("a match" in text for text in why.known)
@@ -54,8 +54,8 @@ def verbs(why: Explained) -> list[str]:
     return [shlex.split(command)[1] for command, _ in why.commands]
 
 
-def test_an_estimate_without_open_trials_leaves_chance_only():
-    """Complete trials: an interval, and how many trials make it finer."""
+def test_an_estimate_without_open_trials_suggests_more_trials():
+    """With complete counts only chance is open: more trials make the interval shorter."""
     why = explained(estimate_of(*(counted(i, 2 * (i % 2)) for i in range(100))), "net.toml")
     assert any("50 have a match" in text for text in why.known)
     assert any("none is real" in text for text in why.known)
@@ -65,14 +65,14 @@ def test_an_estimate_without_open_trials_leaves_chance_only():
 
 
 def test_trials_that_all_match_prove_nothing():
-    """Many matches are no verdict: certify is what to try."""
+    """If every trial matches, MP = 1 does not follow: `certify` is suggested."""
     why = explained(estimate_of(*(counted(i) for i in range(10))))
     assert any("does not show that MP = 1" in text for text in why.known)
     assert "certify" in verbs(why)
 
 
 def test_open_trials_name_the_reason_and_an_engine():
-    """A search that found nothing: another engine; a failure: more time."""
+    """After a search without a match another engine is suggested, after a failure more time."""
     found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), engine="fsolve")
     why = explained(found, shlex.quote("a b.toml"))
     assert "does not show that there is none" in why.open
@@ -82,8 +82,8 @@ def test_open_trials_name_the_reason_and_an_engine():
     assert "complete count" in failed.decided_by
 
 
-def test_analytic_networks_are_sent_to_no_engine():
-    """No engine counts them completely, so none is named, and no number of solutions."""
+def test_no_engine_is_suggested_for_analytic_networks():
+    """No engine counts their solutions completely: the explanation suggests none."""
     net = mp.FeedForward(q=1, widths=(1,), d=1, m=1, activation="tanh")
     found = mp.count(mp.Problem(net, {"W1": [[1]]}), instances=4)
     assert any(c.status == UNDETERMINED for c in found.instances)
@@ -93,16 +93,16 @@ def test_analytic_networks_are_sent_to_no_engine():
         assert not any("--engine" in command for command, _ in why.commands)
 
 
-def test_more_weights_than_labels_are_never_ruled_out():
-    """Solutions form families: it cannot be shown that there is no match."""
+def test_more_weights_than_equations_leave_searches_open():
+    """Solutions form families, so a search proves no absence: `certify` is suggested."""
     found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), problem=MORE)
     why = explained(found)
     assert "families" in why.open
     assert verbs(why)[0] == "certify"
 
 
-def test_partial_and_empty_estimates_say_so():
-    """An interrupt: the same command with all trials."""
+def test_partial_and_empty_estimates_suggest_their_command():
+    """After an interrupt the command with all trials, and with the seed, is suggested."""
     why = explained(estimate_of(counted(0), counted(1, 0), requested=50))
     assert any("--trials 50" in c for c, _ in why.commands)
     empty = explained(Estimate(DIAGONAL, "homotopy", 3, (), 7))
@@ -111,7 +111,7 @@ def test_partial_and_empty_estimates_say_so():
 
 
 def test_certified_estimates_give_the_verdict():
-    """MP = 1 and MP = 0 without a trial, each with its reason."""
+    """An estimate that a verdict settles explains MP = 1 or MP = 0 with its reason."""
     one = explained(mp.estimate(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), 5))
     assert "every generic instance has a real solution" in one.known[0]
     zero = explained(mp.estimate(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), 5))
@@ -119,8 +119,8 @@ def test_certified_estimates_give_the_verdict():
     assert verbs(zero) == ["certify", "repair"]
 
 
-def test_counts_say_what_n_says():
-    """N even: all may be non-real; open instances and their reason."""
+def test_counts_explain_even_n_and_open_instances():
+    """N is even: all solutions may be non-real; open instances have a reason and a suggestion."""
     found = CountResult(
         "exact", 0, 2, (counted(0), counted(1, 0), open_count(2, Reason.LOST)), requested=4,
         problem=DIAGONAL,
@@ -134,8 +134,8 @@ def test_counts_say_what_n_says():
     assert "minimal" in explained(minimal).known[0]
 
 
-def test_comparisons_name_what_is_open():
-    """An interval around 0, one that excludes 0, and a bound without consequence."""
+def test_comparisons_explain_their_interval():
+    """An interval that contains 0, one that excludes it, and a rate with only a lower bound."""
     a = estimate_of(*(counted(i, 2 * (i % 2)) for i in range(40)))
     b = estimate_of(*(counted(i, 2 * (i % 3 > 0)) for i in range(40)))
     why = explained(Comparison(a, b), "a.toml b.toml")
@@ -147,8 +147,8 @@ def test_comparisons_name_what_is_open():
     assert "second only a lower bound" in explained(Comparison(a, bound)).open
 
 
-def test_decisions_of_relu_instances():
-    """A witness, a refutation, floating point, and nothing."""
+def test_decisions_explain_witness_refutation_and_limit():
+    """A decision in floating point is no proof; one without a result names its nodes."""
     found = mp.decide(RELU, 0)
     why = explained(found, "r.toml", {"decide": {"index": 0}})
     assert ("reproduce every label" in why.known[0]) == (found.verdict == "match")
@@ -162,9 +162,9 @@ def test_decisions_of_relu_instances():
     assert given_up.decided_by
 
 
-def test_designs_repairs_and_losses():
-    """Optimal ones say why; MP = 1 is another question."""
-    found = mp.design(NET and mp.Problem(NET, {"W": [[1, 1], [1, 1]]}))
+def test_designs_repairs_and_losses_are_explained():
+    """An optimal design is said to be optimal, and MP = 1 to be open."""
+    found = mp.design(mp.Problem(NET, {"W": [[1, 1], [1, 1]]}))
     why = explained(found, "free.toml")
     assert any("No allocation is better" in text for text in why.known)
     assert "MP = 1" in why.open
@@ -180,8 +180,8 @@ TANH = mp.Problem(
 )
 
 
-def test_activations_get_no_advice_that_is_refused():
-    """tanh has no number N: neither the goal maximal nor more time is suggested."""
+def test_refused_commands_are_not_suggested_for_activations():
+    """For tanh there is no N: neither the goal "maximal" nor more time is suggested."""
     with pytest.raises(mp.InputError):
         mp.design(TANH, goal="maximal")
     why = explained(mp.design(TANH), "t.toml")
@@ -194,8 +194,8 @@ def test_activations_get_no_advice_that_is_refused():
     assert "complex" not in explained(mp.record(TANH), "t.toml").decided_by
 
 
-def test_more_time_is_advised_where_time_was_short():
-    """A limit that was met; not what no limit reaches, nor where all parts were tried."""
+def test_more_time_is_suggested_after_a_time_limit():
+    """It is not suggested for a system that is too large, nor if all methods were tried."""
     rows = (np.random.default_rng(0).random((60, 60)) < 0.05).astype(int)
     large = mp.Problem(mp.LinearRNN(n=60, T=6, b=10, d=5, m=100), {"W": rows})
     found = mp.identify(large)
@@ -213,8 +213,8 @@ def test_more_time_is_advised_where_time_was_short():
     assert any("--timeout 600" in c for c, _ in explained(cut, "s.toml").commands)
 
 
-def test_identification_and_structure():
-    """Locally, globally, and what the counting of equations does not say."""
+def test_identification_and_structure_are_explained():
+    """`identify` states complex matches or a fibre's dimension, `inspect` a Bézout number."""
     why = explained(mp.identify(DIAGONAL), "d.toml")
     assert any("2 complex matches" in text for text in why.known)
     free = explained(mp.identify(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})))
@@ -226,7 +226,7 @@ def test_identification_and_structure():
 
 
 def test_a_result_without_a_verdict_has_nothing_to_explain():
-    """A result of another kind is not explained, and that is no error."""
+    """The explanation of such a result is empty."""
 
     class Other(Result):
         def document(self):
@@ -258,8 +258,8 @@ def test_a_result_without_a_verdict_has_nothing_to_explain():
         "construct net.npz --skip 1",
     ],
 )
-def test_json_holds_the_sentences(line, tmp_path, monkeypatch, capsys):
-    """`explanation` is a list of sentences, and names the user's own file."""
+def test_json_has_the_sentences(line, tmp_path, monkeypatch, capsys):
+    """`explanation` is a list of sentences; suggested commands name the user's file."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "net.toml").write_text(DIAGONAL.to_toml())
     (tmp_path / "relu.toml").write_text(RELU.to_toml())
@@ -274,8 +274,8 @@ def test_json_holds_the_sentences(line, tmp_path, monkeypatch, capsys):
     assert not tries or any(line.split()[1] in text for text in tries)
 
 
-def test_proofs_that_fail_and_proofs_cut_short():
-    """A fault is named with its place; at a limit nothing follows."""
+def test_verifications_explain_failures_and_limits():
+    """A failed check is named with its place; after a limit more time is suggested."""
     held = mp.verify(mp.certify(DIAGONAL))
     assert "checked again" in explained(held).known[0]
     bad = Verification("minimal", (Check("rank", FAILED, "it is 3"),))
@@ -286,8 +286,8 @@ def test_proofs_that_fail_and_proofs_cut_short():
     assert explained(cut, "c.json").commands[0][0] == "matchprob verify c.json --timeout 3600"
 
 
-def test_constructions():
-    """Exactly, within a bound, or impossible with a proof."""
+def test_constructions_are_explained():
+    """A construction is exact, within a proved bound, impossible with a proof, or not found."""
     target = [[[1, 2], [3, 4]]]
     assert "for every input" in explained(mp.construct(target, exact=True)).known[0]
     near = explained(mp.construct(target), "t.npz")
@@ -316,8 +316,8 @@ def test_constructions():
         assert known.open
 
 
-def test_profiles_and_training():
-    """What matches cost, which are found; chance is what is left open where all is counted."""
+def test_profiles_and_training_are_explained():
+    """A profile states the median bound and the ranking; training states what was counted."""
     profile = explained(mp.profile(DIAGONAL, trials=20), "d.toml")
     assert any("at most" in text and "half have one" in text for text in profile.known)
     assert "within that band" in profile.open
@@ -329,8 +329,8 @@ def test_profiles_and_training():
     assert any("--restarts" in command for command, _ in why.commands)
 
 
-def test_a_surplus_is_no_proof():
-    """All four weights of a net with two equations: over-complete and maximal, never "MP = 0"."""
+def test_a_surplus_of_weights_does_not_mean_mp_0():
+    """`inspect` of four weights in two equations names a violation, but not "MP = 0"."""
     net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     over = mp.inspect(mp.Problem(net, {"W": "all"}))
     assert over.violations
@@ -343,8 +343,8 @@ def test_a_surplus_is_no_proof():
     assert "at most 3 independent directions" in " ".join(short.explanation)
 
 
-def test_recordings():
-    """Unique, free for every recording, and stopped early."""
+def test_recordings_are_explained():
+    """A match is locally unique, weights stay free, or the search was stopped by the time limit."""
     net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
     problem = mp.Problem(net, {"W": [[1, 0, 1], [0, 1, 1], [0, 1, 0]]})
     why = explained(mp.record(problem, "units"), "p.toml")
@@ -361,8 +361,8 @@ def test_recordings():
     assert stopped.commands[0][0].endswith("--what units --seconds 600")
 
 
-def test_who_sees_the_core_is_not_told_how_to_see_it():
-    """`inspect` suggests `inspect --core`, unless it was given."""
+def test_inspect_suggests_core_unless_it_was_given():
+    """Without `--core` the explanation of `inspect` suggests it."""
     found = mp.inspect(DIAGONAL)
     assert any("--core" in command for command, _ in explained(found).commands)
     shown = explained(found, own={"inspect": {"core": True}})

@@ -1,4 +1,4 @@
-"""A verb from outside: the example of docs/extending.md, in one file, has all that a verb has."""
+"""A verb from another package: the example of docs/extending.md works as the built-in verbs do."""
 
 import importlib.util
 import json
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def share(tmp_path):
-    """The example as a module of its own, loaded and forgotten again."""
+    """The verb of the example, loaded from a file and unregistered after the test."""
     path = tmp_path / "share_of_weights.py"
     path.write_text(block("class Shares"), encoding="utf-8")
     spec = importlib.util.spec_from_file_location("share_of_weights", path)
@@ -43,7 +43,7 @@ def row(tmp_path):
     return path
 
 
-def test_it_prints_text_and_json(share, row, capsys):
+def test_a_verb_prints_text_and_json(share, row, capsys):
     """The command prints the result's text; with --json one object with the seed."""
     assert call("share", row) == 0
     assert "learning in each row: 100%, 0%" in capsys.readouterr().out
@@ -52,8 +52,8 @@ def test_it_prints_text_and_json(share, row, capsys):
     assert (data["line"], data["shares"], data["seed"]) == ("column", [0.5, 0.5], 3)
 
 
-def test_its_help_is_its_docstring(share, capsys):
-    """First sentences of the docstring, types and defaults; of shared parameters, too."""
+def test_help_of_a_verb_is_made_from_its_docstring(share, capsys):
+    """The help has first sentences, types and defaults, those of shared parameters included."""
     assert call("share", "--help") == 0
     text = " ".join(capsys.readouterr().out.split())
     for words in (
@@ -68,15 +68,15 @@ def test_its_help_is_its_docstring(share, capsys):
     assert "share" in capsys.readouterr().out
 
 
-def test_it_is_completed(share):
+def test_a_verb_is_completed(share):
     """A shell offers the verb, its options, and the values that its type allows."""
     assert completed("sha") == ["share"]
     assert completed("share", "P.toml", "--l") == ["--line"]
     assert completed("share", "P.toml", "--line", "c") == ["column"]
 
 
-def test_it_is_a_function_with_a_result(share, row):
-    """Called from Python it gives the object, which a notebook shows."""
+def test_a_verb_is_a_function_with_a_result(share, row):
+    """In Python it returns an object that notebooks show; shared parameters are described."""
     found = share(row, line="column")
     assert found.shares == (0.5, 0.5)
     assert "50%, 50%" in found._repr_html_()
@@ -86,7 +86,7 @@ def test_it_is_a_function_with_a_result(share, row):
     assert signature(share).parameters["seed"].annotation == "int"
 
 
-def test_it_has_a_page_of_the_reference(share):
+def test_a_verb_has_a_page_of_the_reference(share):
     """The page of verbs has its usage, its options and their defaults."""
     pytest.importorskip("sphinx")
     text = loaded(ROOT / "docs" / "_ext" / "made_pages.py").verbs()
@@ -95,8 +95,8 @@ def test_it_has_a_page_of_the_reference(share):
     assert "| `--line` *TEXT* | What a neuron is. | `row` |" in page
 
 
-def test_an_installed_package_adds_it(row, tmp_path):
-    """A package's entry point is found by the command, and not loaded for other verbs."""
+def test_an_installed_package_adds_a_verb(row, tmp_path):
+    """The command finds a verb by the entry point of an installed package."""
     package = tmp_path / "site"
     (package / "share-1.0.dist-info").mkdir(parents=True)
     (package / "share_of_weights.py").write_text(block("class Shares"), encoding="utf-8")
@@ -112,15 +112,15 @@ def test_an_installed_package_adds_it(row, tmp_path):
 
 
 def test_messages_name_the_option(share, capsys, tmp_path):
-    """The library names an argument, the command line its option."""
+    """The command line replaces the argument's name in a message by the option's."""
     path = tmp_path / "diagonal.toml"
     path.write_text(DIAGONAL)
     assert call("record", path, "--what", "nonsense") == 2
     assert "matchprob: --what ('nonsense') must be one of" in capsys.readouterr().err
 
 
-def test_a_type_that_no_line_has_is_refused():
-    """A parameter that is neither word nor number says how it is read."""
+def test_a_parameter_of_an_unknown_type_is_refused():
+    """A parameter that is neither text nor number must declare how it is read."""
 
     def strange(question: dict) -> None:
         """Do nothing."""
@@ -130,8 +130,8 @@ def test_a_type_that_no_line_has_is_refused():
     assert "strange" not in VERBS
 
 
-def test_a_name_is_given_once():
-    """Another verb by a name that is there is refused."""
+def test_names_of_verbs_are_unique():
+    """A second verb with the name of a registered one is refused."""
 
     def certify() -> None:
         """Certify nothing."""
@@ -140,8 +140,8 @@ def test_a_name_is_given_once():
         verb(certify)
 
 
-def test_what_stands_in_annotations(capsys):
-    """Repeated options, parts of a mapping, words that are read, flags, callbacks."""
+def test_annotations_of_parameters(capsys):
+    """They declare repeated options, parts of a mapping, own readers, flags and callbacks."""
     seen = {}
 
     def toy(

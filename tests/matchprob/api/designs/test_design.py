@@ -24,8 +24,8 @@ def net(tmp_path):
     return path
 
 
-def test_design(net, capsys):
-    """The result reads back, is certified not minimal, and is drawn."""
+def test_design_writes_problem_certificate_and_plot(net, capsys):
+    """The written problem has the cells that were printed; its certificate is not minimal."""
     folder = net.parent
     words = ("design", net, "--costs", f"W={folder}/costs.csv", "--write", folder / "D.toml")
     words += ("--out", folder / "c.json", "--plot", folder / "d.png")
@@ -42,7 +42,7 @@ def test_design(net, capsys):
 
 
 def test_caps_and_goals(net, capsys):
-    """A cap is kept; the spread goal needs none; impossible caps are refused with numbers."""
+    """Designs keep to the caps; the goal "spread" needs none; impossible caps are refused."""
     assert call("design", net, "--row-cap", 1, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["largest"]["row"] == 1
@@ -59,8 +59,8 @@ def test_caps_and_goals(net, capsys):
     assert call("design", net, "--goal", "best") == 2
 
 
-def test_neurons(net, capsys):
-    """The fewest rows, and by column the fewest columns, with the bound that proves it."""
+def test_goal_neurons(net, capsys):
+    """The goal "neurons" uses the fewest rows, or columns, and has the bound that proves it."""
     for by in ("row", "column"):
         assert call("design", net, "--goal", "neurons", "--by", by, "--json") == 0
         found = json.loads(capsys.readouterr().out)
@@ -72,8 +72,8 @@ def test_neurons(net, capsys):
     assert "neurons that receive what learns" in capsys.readouterr().out
 
 
-def test_maximal(tmp_path, capsys):
-    """A design that is certified maximal, the certificate with it; a definite no is status 2."""
+def test_goal_maximal(tmp_path, capsys):
+    """The design is certified maximal; if provably none exists the command ends with status 2."""
     path = tmp_path / "N.toml"
     net = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
     path.write_text(net + "W = [[1, 0], [1, 1]]\n")
@@ -89,7 +89,7 @@ def test_maximal(tmp_path, capsys):
 
 
 def test_forbidden_weights_and_matrices(net, capsys):
-    """Forbidden weights do not learn; a matrix without enough weights is refused."""
+    """Forbidden weights do not learn; a matrix with too few weights, or unknown, is refused."""
     table = net.parent / "not.csv"
     table.write_text("1,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")
     words = ("design", net, "--forbid", f"W={table}", "--matrix", "W", "--json")
@@ -103,7 +103,7 @@ def test_forbidden_weights_and_matrices(net, capsys):
 
 @pytest.mark.parametrize(("name", "there"), [("W", "g_W"), ("g_W", "g_W"), ("c", "c")])
 def test_a_matrix_with_an_update_stands_for_its_parameters(name, there):
-    """`matrices` names the matrix that the file names, or the array of parameters."""
+    """`matrices` accepts the name of the matrix, or that of its array of parameters."""
     net = RNN(n=4, T=3, b=2, d=2, m=2, activation="tanh", biases=True)
     problem = Problem(net, {"W": {"gain": "rows"}, "c": "all"})
     found = design(problem, matrices=[name])
@@ -111,8 +111,8 @@ def test_a_matrix_with_an_update_stands_for_its_parameters(name, there):
     assert found.allocation.size == 4
 
 
-def test_proof_files(net, capsys):
-    """A proof is written and verified; a changed one is status 3, another goal status 2."""
+def test_proof_files_of_designs(net, capsys):
+    """Proofs of four goals verify; a changed one ends with status 3, a goal without with 2."""
     file = net.parent / "proof.json"
     words = ("--costs", f"W={net.parent}/costs.csv", "--proof", file)
     goals = [("--goal", goal) for goal in ("spread", "neurons", "maximal")]
@@ -128,7 +128,7 @@ def test_proof_files(net, capsys):
 
 
 def test_bad_tables(net, capsys):
-    """Tables that cannot be read are refused by name."""
+    """Tables of a wrong shape, with wrong entries, without a matrix, or missing are refused."""
     bad = net.parent / "bad.csv"
     bad.write_text("1,x\n")
     assert call("design", net, "--costs", f"W={bad}") == 2
@@ -144,7 +144,7 @@ def test_bad_tables(net, capsys):
 
 
 def test_a_cost_budget(net, tmp_path, capsys):
-    """--cost-budget finds the largest rank; its proof verifies; with another goal it is refused."""
+    """`--cost-budget` finds the largest rank, proved; other goals or bad values are refused."""
     proof = tmp_path / "proof.json"
     assert call("design", net, "--cost-budget", "2", "--proof", proof, "--json") == 0
     found = json.loads(capsys.readouterr().out)
@@ -172,7 +172,7 @@ def goals_table(goals):
 
 
 def test_goals_are_listed_once(capsys):
-    """The command line's help and the page's table are those of the registry."""
+    """The help of the command and the table of the page agree with the registry of goals."""
     assert call("design", "--help") == 0
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for name, goal in GOALS.items():
@@ -181,8 +181,8 @@ def test_goals_are_listed_once(capsys):
     assert goals_table(GOALS) in page
 
 
-def test_from_python(net):
-    """One frozen result with a short repr; its proof verifies; costs may be texts and floats."""
+def test_design_from_python(net):
+    """The result is frozen and has a short repr; costs may be texts and floats."""
     found = design(net, goal="neurons", costs={("W", 0, 0): "1/3", ("W", 0, 1): 0.5})
     assert repr(found) == (
         f"DesignResult(goal='neurons', value=2, cost={found.cost}, optimal=True, learnable=4, "

@@ -1,6 +1,6 @@
 """Every goal against brute force over all allocations of every small net.
 
-The atlas gives the verdict of every orbit; its orbits, spread out, are all allocations.
+The atlas gives the verdict of every orbit; together its orbits contain all allocations.
 """
 
 from fractions import Fraction
@@ -37,7 +37,7 @@ PLACE = {"row": 1, "column": 2}
 _LARGEST_RACE = 4
 
 
-def everything(network):
+def verdicts_of_all(network):
     """All allocations of as many weights of W as there are equations, with their verdicts."""
     size = network_rank(network).rank
     group = SymmetryGroup(network, ["W"])
@@ -53,16 +53,19 @@ def everything(network):
 
 
 def fullest(cells, line):
+    """The largest number of cells in one row, or column."""
     keys = [c[PLACE[line]] for c in cells]
     return max(keys.count(k) for k in keys)
 
 
 def lines(cells, line):
+    """The number of rows, or columns, with a cell."""
     return len({c[PLACE[line]] for c in cells})
 
 
 def check_goals(network, seed):
-    verdicts = everything(network)
+    """Compare the design of every goal, with random costs, with the best of all allocations."""
+    verdicts = verdicts_of_all(network)
     size = len(next(iter(verdicts)))
     rng = np.random.default_rng(seed)
     cells = [c for c in all_cells(network) if c[0] == "W"]
@@ -72,50 +75,50 @@ def check_goals(network, seed):
     def price(chosen):
         return sum(costs[c] for c in chosen)
 
-    def asked(**options):
+    def designed(**options):
         return design(problem, matrices=["W"], costs=costs, **options)
 
     able = [chosen for chosen, verdict in verdicts.items() if verdict != "minimal"]
     if not able:
         with pytest.raises(InputError, match="no allocation"):
-            asked()
+            designed()
         return
-    assert asked().cost == min(map(price, able))
+    assert designed().cost == min(map(price, able))
     for row, column in product((1, 2, None), (1, 2, None)):
         caps = {line: k for line, k in (("row", row), ("column", column)) if k is not None}
         kept = [c for c in able if all(fullest(c, line) <= k for line, k in caps.items())]
         if kept:
-            found = asked(caps=caps)
+            found = designed(caps=caps)
             assert found.cost == min(map(price, kept))
             assert found.is_optimal
         else:
             with pytest.raises(InputError, match="no allocation"):
-                asked(caps=caps)
+                designed(caps=caps)
     for line in ("row", "column"):
-        spread = asked(goal="spread", line=line)
+        spread = designed(goal="spread", line=line)
         best = min((fullest(c, line), price(c)) for c in able)
         assert (spread.value, spread.cost) == best
-        few = asked(goal="neurons", line=line)
+        few = designed(goal="neurons", line=line)
         assert (few.value, few.cost) == min((lines(c, line), price(c)) for c in able)
         assert few.is_optimal
     best = [price(c) for c in able if verdicts[c] == "maximal"]
     if best:
-        found = asked(goal="maximal")
+        found = designed(goal="maximal")
         assert found.cost == min(best)
         assert found.is_optimal
         assert verdicts[found.allocation.cells] == "maximal"
-        probable = asked(goal="probable")
+        probable = designed(goal="probable")
         assert probable.value == 1
         assert verdicts[probable.allocation.cells] == "maximal"
     else:
         with pytest.raises(NoneMaximal):
-            asked(goal="maximal")
+            designed(goal="maximal")
         if size > _LARGEST_RACE:
             check_repairs(network, verdicts, able, size)
             return
-        probable = asked(goal="probable", candidates=200, trials=256)
+        probable = designed(goal="probable", candidates=200, trials=256)
         assert probable.design.exhaustive
-        # Renaming units changes nothing: one long run for each orbit.
+        # Renaming units does not change MP: one estimate of many trials for each orbit.
         group = SymmetryGroup(network, ["W"])
         first = {c: group.canonical(Allocation.from_cells(network, c)) for c in able}
         long = {a: estimate(Problem.of(a), 300, seed=5).estimate for a in set(first.values())}
@@ -124,6 +127,7 @@ def check_goals(network, seed):
 
 
 def check_repairs(network, verdicts, able, size):
+    """Compare repairs with the nearest allocations, and robustness with all losses of weights."""
     maximal = [set(c) for c in able if verdicts[c] == "maximal"]
     done = set()
     for chosen, verdict in verdicts.items():
@@ -134,11 +138,11 @@ def check_repairs(network, verdicts, able, size):
         for goal, targets in (("positive", [set(c) for c in able]), ("maximal", maximal)):
             if not targets:
                 continue
-            mended = repair(problem, goal=goal, forbidden=[], seconds=30.0)
-            moves = mended.repair.moves if mended.repair else 0
+            done_repair = repair(problem, goal=goal, forbidden=[], seconds=30.0)
+            moves = done_repair.repair.moves if done_repair.repair else 0
             assert moves == min(len(set(chosen) - t) for t in targets)
             good = {"maximal"} if goal == "maximal" else {"maximal", "intermediate", "undecided"}
-            assert mended.after.verdict in good
+            assert done_repair.after.verdict in good
     cells = [c for c in all_cells(network) if c[0] == "W"]
     if size + 1 <= len(cells):
         base = next(iter(able))
@@ -159,12 +163,12 @@ def check_repairs(network, verdicts, able, size):
 
 @pytest.mark.parametrize("network", QUICK, ids=str)
 def test_every_goal_is_the_brute_force_optimum(network):
-    """Cheapest under all caps, spread, neurons, maximal, probable, repairs, losses: small nets."""
+    """All goals, repairs and losses agree with the best of all allocations of three small nets."""
     check_goals(network, seed=0)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("network", NETS, ids=str)
 def test_every_goal_on_every_net_of_the_atlas(network):
-    """The same for every net with up to three hidden units, other costs."""
+    """They agree for every net with up to three hidden units, with other costs."""
     check_goals(network, seed=1)

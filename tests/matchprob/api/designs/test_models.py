@@ -1,4 +1,4 @@
-"""Designs and repairs of models: against all choices of a few parameters."""
+"""Designs and repairs of models, compared with all choices of a few parameters."""
 
 import itertools
 import random
@@ -19,7 +19,7 @@ def model(tmp_path_factory):
 
 
 def is_enough(problem, cells):
-    """Whether certify finds the full rank where these learn."""
+    """Whether `certify` does not find "minimal" if these weights learn."""
     masks = {name: np.zeros(shape, int) for name, shape in problem.network.shapes.items()}
     for name, i, j in cells:
         masks[name][i, j] = 1
@@ -28,7 +28,7 @@ def is_enough(problem, cells):
 
 
 def test_the_cheapest_design_of_a_model(model):
-    """The least cost of all pairs of biases that are not minimal; its proof verifies."""
+    """The design costs as much as the cheapest pair of biases not minimal; its proof verifies."""
     problem = problem_or_model(model, ["l1.bias", "l3.bias"], 1)
     rng = random.Random(0)
     costs = {cell: rng.randint(1, 40) for cell in problem.allocation.cells}
@@ -44,7 +44,7 @@ def test_the_cheapest_design_of_a_model(model):
 
 
 def test_a_demand_that_no_parameters_meet(model):
-    """Biases of the last layer move all samples alike: with two samples they are never enough."""
+    """Biases of the last layer change all samples alike: two samples are refused with a reason."""
     problem = problem_or_model(model, ["l3.bias"], 2)
     with pytest.raises(mp.InputError, match="only 2 weights may learn, 4 are needed"):
         mp.design(problem)
@@ -56,7 +56,7 @@ def test_a_demand_that_no_parameters_meet(model):
 
 
 def test_a_model_is_repaired(model):
-    """Four weights onto one output: two have to move, as all choices of one show."""
+    """Of four weights onto one output two have to move: no single move is enough."""
     everything = problem_or_model(model, ["l3.weight"], 2)
     shape = everything.network.shapes["l3.weight"]
     onto = np.zeros(shape, int)
@@ -69,14 +69,14 @@ def test_a_model_is_repaired(model):
     assert is_enough(problem, found.problem.allocation.cells)
     old = set(problem.allocation.cells)
     others = set(everything.allocation.cells) - old
-    # One of the weights onto one output is as good as another: moves of one of them show it.
+    # The weights onto one output are equivalent: it is enough to move one of them everywhere.
     gone = min(old)
     assert not any(is_enough(problem, (old - {gone}) | {new}) for new in others)
     assert len(found.edges().splitlines()) == 1 + 4
 
 
-def test_a_repair_speaks_of_no_budget(model):
-    """What nobody gave is not named: too few places, and weights that must learn in vain."""
+def test_a_repair_does_not_name_a_budget(model):
+    """Its refusal names no budget, which was not given; useless weights of `must` are added to."""
     problem = problem_or_model(model, ["l3.bias"], 2)
     with pytest.raises(mp.InputError) as refused:
         mp.repair(problem, matrices=["l3.bias"])

@@ -1,4 +1,4 @@
-"""The design with the highest match probability against long runs of all of them."""
+"""The design of the highest match probability, compared with estimates of many trials of all."""
 
 import json
 from itertools import combinations
@@ -22,7 +22,7 @@ CELLS = [c for c in all_cells(NET) if c[0] == "W"]
 
 
 def test_a_certified_maximal_design_needs_no_race():
-    """Where one exists its match probability is 1, and nothing is above."""
+    """If a maximal design exists its match probability is 1, and no design is estimated."""
     found = design(Problem(NET, {}), goal="probable", matrices=["W"])
     assert found.value == 1
     assert found.is_optimal
@@ -44,16 +44,16 @@ def test_under_constraints_even_maximal_designs_are_raced():
     assert 0 < found.value < 1
     again = estimate(found.problem, 64)
     assert again.matched == found.value * 64
-    # Bounds of their own tell units apart: designs that differ by renaming are all kept.
-    asked = checked_demand(net, allowed=[c for c in all_cells(net) if c[0] == "W"])
-    alike, _ = gather(asked, 100, 5.0)
-    apart, exhaustive = gather(asked, 100, 5.0, symmetric=False)
+    # If units have different bounds, designs that differ by renaming units are all kept.
+    demand = checked_demand(net, allowed=[c for c in all_cells(net) if c[0] == "W"])
+    alike, _ = gather(demand, 100, 5.0)
+    apart, exhaustive = gather(demand, 100, 5.0, symmetric=False)
     assert exhaustive
     assert len(apart) > len(alike)
 
 
-def test_the_race_finds_what_long_runs_find():
-    """Only even root counts allowed: all orbits are raced, the best of long runs wins."""
+def test_the_race_finds_the_best_by_many_trials():
+    """Without maximal designs all orbits are raced; the winner is the best in 500 trials each."""
     # Pairs in different rows and columns.
     allowed = [("W", 0, 0), ("W", 1, 1), ("W", 0, 1), ("W", 1, 2)]
     caps = {"row": 1, "column": 1}
@@ -73,20 +73,20 @@ def test_the_race_finds_what_long_runs_find():
 
 
 def test_many_designs_are_sampled():
-    """More orbits than candidates: different designs, none minimal, not said to be all."""
-    asked = checked_demand(LinearRNN(n=6, T=2, b=1, d=2, m=2))
-    pool, exhaustive = gather(asked, 9, 5.0)
+    """With more orbits than candidates different designs are drawn, and `exhaustive` is False."""
+    demand = checked_demand(LinearRNN(n=6, T=2, b=1, d=2, m=2))
+    pool, exhaustive = gather(demand, 9, 5.0)
     assert not exhaustive
     assert len({a.cells for a in pool}) == len(pool) == 9
     few, everything = gather(checked_demand(NET, allowed=CELLS[:3]), 9, 5.0)
     assert everything
     assert len(few) <= 3
     with pytest.raises(InputError, match="at least 1"):
-        gather(asked, 0, 1.0)
+        gather(demand, 0, 1.0)
 
 
-def test_command(tmp_path, capsys):
-    """On the command line: the ranking in text, the race in JSON."""
+def test_command_design_probable(tmp_path, capsys):
+    """The command prints how many designs were raced; with `--json` the trials of each."""
     path = tmp_path / "N.toml"
     path.write_text(
         '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'

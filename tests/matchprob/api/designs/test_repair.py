@@ -23,7 +23,7 @@ def net(tmp_path):
 
 
 def test_a_minimal_allocation_is_repaired_with_one_move(net, capsys):
-    """Theorem 3.4 misses this one: minimal before, one weight moves, not minimal after."""
+    """An allocation that Theorem 3.4 does not call minimal is minimal until one weight moves."""
     folder = net.parent
     words = ("repair", net, "--write", folder / "R.toml", "--out", folder / "c.json")
     words += ("--plot", folder / "r.png")
@@ -44,7 +44,7 @@ def test_a_minimal_allocation_is_repaired_with_one_move(net, capsys):
 
 
 def test_nothing_to_do_and_definite_refusals(net, tmp_path, capsys):
-    """A maximal allocation stays; impossible demands are refused with the reason."""
+    """A maximal allocation is not changed; impossible demands are refused with the reason."""
     path = tmp_path / "Q.toml"
     small = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
     path.write_text(small + "W = [[1, 1], [0, 0]]\n")
@@ -68,8 +68,8 @@ def test_an_intermediate_allocation_becomes_maximal():
     assert verify(done.after).holds
 
 
-def test_robust(net, capsys):
-    """A row more than needed: what may be lost, the same in text and JSON."""
+def test_robust_counts_losses(net, capsys):
+    """Of a row more than needed weights may be lost: as many in text, JSON and Python."""
     assert call("robust", net) == 2
     assert "matchprob repair" in capsys.readouterr().err
     net.write_text(NETWORK + "W = [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]]\n")

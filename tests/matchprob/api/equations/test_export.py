@@ -1,4 +1,4 @@
-"""Equations for other programs: what they read back, and what they solve, is what was meant."""
+"""Equations for other programs: these read the same equations and find the same solutions."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def worst(problem, found, solutions):
 
 
 def counted(problem, index):
-    """Real and complex solutions of the same instance, counted by this project."""
+    """The numbers of real and complex solutions of the same instance that matchprob counts."""
     (count,) = mp.count(problem, instances=index + 1, engine="exact").instances[index:]
     return count.real, count.complex
 
 
 @PROBLEMS
 @pytest.mark.parametrize("index", [0, 3])
-def test_msolve_solves_it(problem, index):
-    """msolve reads the file; its real solutions are ours in number, and match the labels."""
+def test_msolve_solves_the_export(problem, index):
+    """msolve finds as many real solutions as `count`, and they match the labels."""
     found = mp.export(problem, to="msolve", index=index)
     solutions = boxes(run_msolve(found.text, [], Deadline(60), 2000))
     assert len(solutions) == counted(problem, index)[0]
@@ -76,7 +76,7 @@ def phc(text, folder):
         timeout=60,
     )
     printed = (folder / "found").read_text()
-    # Start solutions come before.
+    # The solutions of the start system are printed before them.
     printed = printed.rpartition("THE SOLUTIONS")[2]
     solutions = []
     for block in re.split(r"^solution \d+ :", printed, flags=re.MULTILINE)[1:]:
@@ -96,8 +96,8 @@ def phc(text, folder):
     shutil.which("phc") is None, reason="phc is not installed: apt-get install phcpack"
 )
 @PROBLEMS
-def test_phcpack_solves_it(problem, tmp_path):
-    """phc reads the file; its solutions are ours in number, and match the labels."""
+def test_phcpack_solves_the_export(problem, tmp_path):
+    """phc finds as many complex solutions as `count`, and they match the labels."""
     found = mp.export(problem, to="phcpack")
     solutions = phc(found.text, tmp_path)
     assert len({tuple(np.round(s, 6)) for s in solutions}) == counted(problem, 0)[1]
@@ -124,15 +124,17 @@ def parsed(found):
 @PROBLEMS
 @pytest.mark.parametrize("to", ["julia", "macaulay2", "singular", "magma", "sage", "sympy"])
 @pytest.mark.parametrize("form", ["core", "lifted"])
-def test_what_is_read_back_is_what_was_meant(problem, to, form):
-    """Read by SymPy, each equation is a multiple of ours: exact, or to the last digits."""
+def test_sympy_reads_the_exported_equations(problem, to, form):
+    """Each equation read is a multiple of the exported one: exactly, for Julia up to rounding."""
     chosen = form if form == "core" else ("forward" if problem is LAYERS else "B")
     found = mp.export(problem, chosen, to=to)
     equations, names = parsed(found)
-    ours = [e for e in found.system.equations if len(e)]
-    assert len(equations) == len(ours)
-    for read, meant in zip(equations, ours, strict=True):
-        terms = {tuple(map(int, m)): sympy.Rational(int(c.p), int(c.q)) for m, c in meant.terms()}
+    exported = [e for e in found.system.equations if len(e)]
+    assert len(equations) == len(exported)
+    for read, polynomial in zip(equations, exported, strict=True):
+        terms = {
+            tuple(map(int, m)): sympy.Rational(int(c.p), int(c.q)) for m, c in polynomial.terms()
+        }
         read_terms = sympy.Poly(read, *names).as_dict()
         assert set(read_terms) == set(terms)
         ratios = [read_terms[m] / terms[m] for m in terms]
@@ -145,7 +147,7 @@ def test_what_is_read_back_is_what_was_meant(problem, to, form):
 @pytest.mark.skipif(shutil.which("Singular") is None, reason="Singular is not installed")
 @PROBLEMS
 def test_singular_counts_the_same(problem):
-    """Singular reads the file; the dimension of the quotient is our number of solutions."""
+    """The dimension of the quotient in Singular is the number of solutions of `count`."""
     text = mp.export(problem, to="singular").text
     done = subprocess.run(
         ["Singular", "-q"], input=text, capture_output=True, text=True, check=True, timeout=60
@@ -153,8 +155,8 @@ def test_singular_counts_the_same(problem):
     assert done.stdout.split() == ["0", str(counted(problem, 0)[1])]
 
 
-def own(instance):
-    """A random instance as a given one, its numbers exactly."""
+def as_given(instance):
+    """A random instance in the form of an instance given by the user, with the same numbers."""
 
     def rows(matrix):
         return [[str(Fraction(x)) for x in row] for row in matrix]
@@ -167,10 +169,10 @@ def own(instance):
 
 
 @pytest.mark.parametrize("to", LANGUAGES)
-def test_one_s_own_instance_is_what_is_written(to):
-    """The same numbers give the same equations, whichever way they came; trial 0 gives others."""
+def test_export_of_a_given_instance(to):
+    """The numbers of trial 5, given as an instance, lead to the equations of trial 5, not of 0."""
     drawn = mp.draw_instance(DIAGONAL, 0, 5)
-    found = mp.export(DIAGONAL, to=to, instance=own(drawn))
+    found = mp.export(DIAGONAL, to=to, instance=as_given(drawn))
     random = mp.export(DIAGONAL, to=to, index=5)
     assert found.text.replace("a given instance", "seed 0, trial 5") == random.text
     assert found.system.equations != mp.export(DIAGONAL, to=to).system.equations
@@ -178,19 +180,19 @@ def test_one_s_own_instance_is_what_is_written(to):
     assert "seed" not in found.to_dict()
 
 
-def test_one_s_own_instance_of_a_normalization_net():
-    """What is solved as another network has its numbers put into that network."""
+def test_export_of_a_given_instance_of_a_normalization_net():
+    """A normalization net is solved as a linear network: a given instance is converted to it."""
     problem = mp.load_problem("examples/normnet_ordinary.toml")
     drawn = mp.draw_instance(problem, 0, 3)
     fixed = problem.with_allocation(drawn.allocation)
-    found = mp.export(fixed, "direct", to="sympy", instance=own(drawn))
+    found = mp.export(fixed, "direct", to="sympy", instance=as_given(drawn))
     assert (
         found.system.equations == mp.export(problem, "direct", to="sympy", index=3).system.equations
     )
 
 
-def test_the_command_line_exports_one_s_own_instance(tmp_path):
-    """`inspect --instance FILE --export FILE` writes that instance, and says so."""
+def test_the_command_line_exports_a_given_instance(tmp_path):
+    """`inspect --instance FILE --export FILE` writes and names it; `--index` is refused with it."""
     (tmp_path / "own.toml").write_text(
         '[weights]\nW = [["1/2", 0.25], [-1, 0]]\nB = [[1], [1]]\nD = [[1, "3/2"]]\n'
         '[samples]\nX = [[1, 0], ["2/3", 1]]\n[labels]\nY = [[1, 2]]\n'
@@ -206,7 +208,7 @@ def test_the_command_line_exports_one_s_own_instance(tmp_path):
 
 
 def test_sympy_finds_the_real_solutions():
-    """The example of the first paper: SymPy's real roots are as many as ours, and match."""
+    """On the first paper's example SymPy finds as many real roots as `count`, and they match."""
     for index in range(4):
         found = mp.export(DIAGONAL, to="sympy", index=index)
         (equation,), (unknown,) = parsed(found)
@@ -223,13 +225,13 @@ def test_sympy_finds_the_real_solutions():
     ],
 )
 def test_unknown_words_are_refused(arguments, words):
-    """The message names what there is."""
+    """The message for an unknown language or form lists the known ones."""
     with pytest.raises(mp.InputError, match=words):
         mp.export(DIAGONAL, **arguments)
 
 
-def test_an_empty_core_is_told():
-    """A linear system leaves nothing to solve; the form to ask for is named."""
+def test_an_empty_core_is_not_exported():
+    """A linear system has an empty core: refused, and the message names the form to use."""
     row = mp.Problem(DIAGONAL.network, {"W": [[1, 1], [0, 0]]})
     with pytest.raises(mp.InputError, match=r"linear.*form '[BD]' writes the equations"):
         mp.export(row, to="sympy")
@@ -237,7 +239,7 @@ def test_an_empty_core_is_told():
 
 
 def test_solutions_of_another_size_are_refused():
-    """A solution has a value for each unknown."""
+    """`weights` refuses a solution with more values than unknowns."""
     found = mp.export(DIAGONAL, to="sympy")
     with pytest.raises(mp.InputError, match="2 values; the system has 1 unknowns"):
         found.weights([1.0, 2.0])
@@ -245,7 +247,7 @@ def test_solutions_of_another_size_are_refused():
 
 @pytest.mark.parametrize("to", LANGUAGES)
 def test_the_command_line_writes_files(to, tmp_path):
-    """The suffix says the language; the file is what the function returns."""
+    """The suffix determines the language; the file has the text that the function returns."""
     file = tmp_path / f"system{LANGUAGES[to].suffix}"
     done = CliRunner().invoke(
         app, ["inspect", "examples/diagonal.toml", "--export", str(file), "--index", "2", "--json"]
@@ -257,7 +259,7 @@ def test_the_command_line_writes_files(to, tmp_path):
 
 
 def test_the_command_line_refuses_unknown_suffixes(tmp_path):
-    """And a problem file is never replaced."""
+    """A file whose suffix belongs to no language is refused; the message lists the suffixes."""
     run = CliRunner().invoke
     done = run(app, ["inspect", "examples/diagonal.toml", "--export", str(tmp_path / "a.txt")])
     assert isinstance(done.exception, mp.InputError)
@@ -265,6 +267,6 @@ def test_the_command_line_refuses_unknown_suffixes(tmp_path):
 
 
 def test_a_normalization_net_is_lowered():
-    """Linear normalization nets have the equations of the linear network they are solved as."""
+    """A linear normalization net is exported as the linear network as which it is solved."""
     found = mp.export("examples/normnet_ordinary.toml", "direct", to="sympy")
     assert len(found.system.equations) == len(parsed(found)[0]) > 0

@@ -1,4 +1,4 @@
-"""Systems, cores and discriminants with symbols, against what is known by hand."""
+"""Systems, cores and discriminants with symbols, compared with closed forms and counts."""
 
 import random
 from fractions import Fraction
@@ -14,7 +14,7 @@ from tests.samples import DIAGONAL, NET, many
 
 
 def closed_form(v):
-    """Δ of Section B.1.1 by hand, for the two diagonal weights of W.
+    """Δ of Section B.1.1, derived on paper, for the two diagonal weights of W.
 
     With α = D₀B₀, β = D₁B₁, γ = D₀W₀₁B₁ + D₁W₁₀B₀ and (G₁, G₂) = Y X⁻¹ the equations are
     αw + βv + γ = G₂ and αw² + βv² + (α+β)W₀₁W₁₀ + γ(w+v) = G₁; v is put into the second.
@@ -31,7 +31,7 @@ def closed_form(v):
 
 
 def test_the_discriminant_of_b11_is_the_closed_form():
-    """The sign at random rational data; 12 symbols, degree 2."""
+    """Its sign at random rational data is that of the closed form; 12 symbols, degree 2."""
     found = mp.discriminant(DIAGONAL)
     assert found.degree == 2
     assert len(found.symbols) == 12
@@ -51,7 +51,7 @@ def test_the_discriminant_of_b11_is_the_closed_form():
 
 
 def test_discriminants_are_given_in_factors():
-    """SymPy's discriminant is their product, SymPy splits none; det X squared is one of them."""
+    """The product is SymPy's discriminant, each factor is irreducible, and (det X)² is one."""
     whole = mp.discriminant(DIAGONAL)
     X = {name: sympy.Symbol(name) for name in ("X_0_0", "X_0_1", "X_1_0", "X_1_1")}
     det = X["X_0_0"] * X["X_1_1"] - X["X_0_1"] * X["X_1_0"]
@@ -76,8 +76,8 @@ def test_discriminants_are_given_in_factors():
         ]
 
 
-def test_the_sign_tells_the_exact_count():
-    """On instances in eighths: two real solutions where Δ > 0, none where Δ < 0."""
+def test_the_sign_of_the_discriminant_gives_the_count():
+    """Instances in eighths have two real solutions if Δ > 0, one if Δ = 0, none if Δ < 0."""
     seen = set()
     for index in range(12):
         student, teacher, X = rational_instance(DIAGONAL, 0, index)
@@ -124,7 +124,7 @@ def _labels(student, X):
 
 
 def test_linear_cores_give_the_weights():
-    """Where all is linear the weights are rational functions of the data."""
+    """Of a linear system the weights are rational functions of the data; no discriminant."""
     left = mp.eliminate(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}))
     assert left.unknowns == ()
     assert set(left.weights) == {"W_0_0", "W_0_1"}
@@ -134,7 +134,7 @@ def test_linear_cores_give_the_weights():
 
 
 def test_symbols_may_be_some_of_the_data():
-    """With an instance only the named matrices stay symbols."""
+    """With an instance the entries of the named matrices remain symbols, and no others."""
     student, teacher, X = rational_instance(DIAGONAL, 0, 0)
     own = GivenNumbers(DIAGONAL, student, X, teacher)
     left = mp.eliminate(DIAGONAL, instance=own, symbols=["D"])
@@ -146,7 +146,7 @@ def test_symbols_may_be_some_of_the_data():
 
 
 def test_a_core_in_two_unknowns_goes_through_a_resultant():
-    """Its degree is N, and its sign the parity of the non-real pairs."""
+    """The degree of the eliminated polynomial is the generic root count."""
     net = mp.LinearRNN(n=3, T=2, b=1, d=1, m=2)
     problem = mp.Problem(net, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]})
     student, teacher, X = rational_instance(problem, 0, 0)
@@ -157,8 +157,8 @@ def test_a_core_in_two_unknowns_goes_through_a_resultant():
     assert found.degree == mp.count(problem, 1).generic_root_count
 
 
-def test_what_has_no_discriminant_is_refused():
-    """Too many symbols, too many unknowns, unknown names, networks that are no chain."""
+def test_symbolic_verbs_refuse():
+    """Too many symbols, names without values or unknown, unknown forms, ReLU nets, missing data."""
     big = mp.LinearRNN(n=6, T=2, b=2, d=2, m=4)
     eight = mp.Problem(big, {"W": [[1, 1, 0, 0, 0, 0]] * 4 + [[0] * 6] * 2})
     with pytest.raises(InputError, match="more than 64"):

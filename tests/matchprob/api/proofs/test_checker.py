@@ -1,4 +1,4 @@
-"""The process in which proofs are checked: same answers, and its limits."""
+"""The process in which proofs are checked: the same results, and its limits."""
 
 import contextlib
 import importlib
@@ -19,8 +19,8 @@ NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 MAXIMAL = mp.certify(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}))
 
 
-def test_the_child_says_what_the_check_says():
-    """Verdict and checks come through the pipe unchanged, for what holds and what does not."""
+def test_the_child_returns_the_result_of_the_check():
+    """`verify` returns what `check_proof` does in this process, for a proof and a false claim."""
     data = MAXIMAL.to_dict()
     for claim in (data, {**data, "verdict": "minimal"}):
         found = mp.verify(claim)
@@ -42,8 +42,8 @@ class Toy(LinearRNN):
 """
 
 
-def test_kinds_from_outside_are_those_of_the_module_that_registered_them(tmp_path, monkeypatch):
-    """The child imports it; where it cannot, one line says so."""
+def test_the_child_imports_the_module_that_registered_a_kind(tmp_path, monkeypatch):
+    """A proof about a kind from outside is checked; if the import fails the message names it."""
     (tmp_path / "toy_kind.py").write_text(_TOY)
     monkeypatch.syspath_prepend(tmp_path)
     toy = importlib.import_module("toy_kind").Toy
@@ -60,8 +60,8 @@ def test_kinds_from_outside_are_those_of_the_module_that_registered_them(tmp_pat
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "nonsense", '{"format": "other"}'])
-def test_what_is_no_proof_is_bad_input(text, tmp_path):
-    """The message names the file; the next proof is checked all the same."""
+def test_files_that_are_no_proofs_are_bad_input(text, tmp_path):
+    """The message names the file; the next proof is checked as before."""
     path = tmp_path / "proof.json"
     path.write_text(text)
     with pytest.raises(InputError, match=r"proof\.json"):
@@ -70,7 +70,7 @@ def test_what_is_no_proof_is_bad_input(text, tmp_path):
 
 
 def test_files_that_are_no_text_or_have_no_end(tmp_path):
-    """Bytes, a folder and an endless device are told in words."""
+    """Bytes and a folder are refused; an endless device exceeds the limit of characters."""
     path = tmp_path / "proof.json"
     path.write_bytes(b"\xff\xfe\x00\x80")
     with pytest.raises(InputError, match="UTF-8"):
@@ -82,8 +82,8 @@ def test_files_that_are_no_text_or_have_no_end(tmp_path):
     assert "characters" in found.checks[0].text
 
 
-def test_a_child_that_dies_is_unfinished_and_replaced():
-    """What its death means is not guessed: nothing is known of the proof."""
+def test_a_child_that_does_not_respond_is_replaced():
+    """A stopped child is killed at the time limit, the check is unfinished, the next one works."""
     assert mp.verify(MAXIMAL).holds
     child = CHECKER._child
     os.kill(child.pid, signal.SIGSTOP)
@@ -95,8 +95,8 @@ def test_a_child_that_dies_is_unfinished_and_replaced():
     assert CHECKER._child is not child
 
 
-def test_memory_is_limited():
-    """A check that needs more than it may take says so."""
+def test_memory_of_the_child_is_limited():
+    """A check that needs more memory than the limit is unfinished and names the limit."""
     checker = Checker(memory=1)
     try:
         size = 2_000
@@ -111,7 +111,7 @@ def test_memory_is_limited():
 
 
 def test_a_limit_is_no_failure():
-    """Whoever reads the checks can tell a limit from a statement that does not hold."""
+    """A limit gives the status "unfinished", a false statement the status "failed"."""
     data = MAXIMAL.to_dict()
     large = {**data["problem"], "network": {"kind": "linear", "q": 9000, "d": 9000, "m": 1}}
     found = mp.verify({**data, "problem": large})
@@ -123,7 +123,7 @@ def test_a_limit_is_no_failure():
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), "1"])
-def test_time_limits_are_positive_numbers(timeout):
-    """Anything else is bad input."""
+def test_time_limits_of_verify_are_positive_numbers(timeout):
+    """Zero, a negative number, NaN and a text are bad input."""
     with pytest.raises(InputError, match="timeout"):
         mp.verify(MAXIMAL, timeout=timeout)

@@ -1,4 +1,4 @@
-"""Proof files that ask for endless work: each is told in words, and its limit named."""
+"""Proof files that would need endless work: each is unfinished, and the limit is named."""
 
 import json
 
@@ -66,24 +66,24 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_limits_are_told(name):
-    """What is beyond a limit is unfinished: it says which limit, and nothing of the proof."""
+def test_proofs_beyond_a_limit_are_unfinished(name):
+    """The check is unfinished and names the limit."""
     found = check_proof(ENDLESS[name], timeout=20)
     assert found.is_unfinished
     assert any(word in found.checks[-1].text for word in ("limit", "at most", "may speak of"))
 
 
 @pytest.mark.parametrize("entry", ["1e1000000000", "1/0", "1" * 10**6, "0.5", 10**300, None, [[]]])
-def test_entries_are_read_as_what_they_must_be(entry):
-    """A strange entry of a matrix is refused at its place, and never expanded."""
+def test_odd_entries_of_matrices_fail_at_their_place(entry):
+    """An entry that is no rational number, or too long, fails, without being expanded."""
     found = check_proof(_decision(2, 3, entry), timeout=20)
     assert not found.holds
     assert found.checks[0].place == "weights.W2[0][0]"
 
 
 @pytest.mark.parametrize("price", ["1e1000000000", "1/0", "1" * 10**6, "nan", None, 1.5])
-def test_prices_are_read_as_what_they_must_be(price, tmp_path):
-    """So are the prices of a design."""
+def test_odd_prices_of_a_design_do_not_hold(price, tmp_path):
+    """A price that is no rational number, or too long, is refused or fails."""
     source, proof = tmp_path / "N.toml", tmp_path / "proof.json"
     source.write_text('[network]\nkind = "linear"\nq = 2\nd = 2\nm = 1\n')
     words = ["design", str(source), "--proof", str(proof)]
@@ -98,8 +98,8 @@ def test_prices_are_read_as_what_they_must_be(price, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["9000×9000 in 486 bytes", "10^11 vertices"])
-def test_status_is_three(name, tmp_path, capsys):
-    """The command line ends with status 3 and says that nothing is known."""
+def test_command_verify_ends_with_status_3_beyond_a_limit(name, tmp_path, capsys):
+    """The command prints "holds": false and says that the proof is undecided."""
     path = tmp_path / "proof.json"
     path.write_text(ENDLESS[name])
     assert run_command(lambda: app(["verify", str(path), "--json"], standalone_mode=False)) == 3

@@ -1,4 +1,4 @@
-"""Masks as a picture: what is where, with indices, names and a legend."""
+"""Masks as a picture: colours of cells, indices, names and a legend."""
 
 from matplotlib.figure import Figure
 
@@ -7,7 +7,7 @@ from matchprob.report.drawing.masks import Group, draw_masks
 
 
 def test_cells_have_the_colour_of_their_last_group():
-    """Two matrices, indices of both, a grid, and a legend of what is seen."""
+    """Two matrices have indices, names and a grid; the legend names the groups that occur."""
     net = LinearFeedForward(q=3, widths=(2,), d=2, m=2)
     axes = Figure(figsize=(5, 3)).subplots()
     groups = (

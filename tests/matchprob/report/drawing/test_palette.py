@@ -26,7 +26,7 @@ TO_XYZ = np.array(
 
 
 def lab(colour, vision):
-    """CIELAB (D65) of a colour as it is seen."""
+    """CIELAB coordinates (D65) of a colour under a matrix of colour vision."""
     given = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
     linear = np.where(given <= 0.04045, given / 12.92, ((given + 0.055) / 1.055) ** 2.4)
     xyz = TO_XYZ @ np.clip(vision @ linear, 0, 1) / TO_XYZ.sum(axis=1)
@@ -34,8 +34,8 @@ def lab(colour, vision):
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def test_the_measure_is_right():
-    """White and black differ by 100; red and green hardly for a deuteranope of one lightness."""
+def test_the_distance_of_colours():
+    """White and black differ by 100; a red and a green by 90, by less than 20 if colour-blind."""
     assert np.linalg.norm(lab("#ffffff", np.eye(3)) - lab("#000000", np.eye(3))) == pytest.approx(
         100, abs=0.1
     )
@@ -47,13 +47,13 @@ def test_the_measure_is_right():
 
 
 @pytest.mark.parametrize("vision", VISION)
-def test_pairs_are_told_apart(vision):
-    """Each pair differs by 20 or more."""
+def test_pairs_of_the_palette_differ(vision):
+    """Each pair of colours has a distance of 20 or more."""
     for a, b in combinations(PALETTE, 2):
         assert np.linalg.norm(lab(a, VISION[vision]) - lab(b, VISION[vision])) >= 20, (a, b)
 
 
-def test_meanings_are_colours_of_the_palette():
+def test_verdicts_have_colours_of_the_palette():
     """Verdicts and outcomes have colours of the palette, each its own."""
     for meaning in (VERDICTS, OUTCOMES):
         assert set(meaning.values()) <= set(PALETTE)

@@ -1,4 +1,4 @@
-"""Pictures show what the report says."""
+"""Pictures agree with the results they show."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.samples import NET
 
 
 def test_incidence_marks_every_occurrence():
-    """As many marks as there are (equation, unknown) pairs, framed blocks included."""
+    """There is a mark for each pair of an equation and an unknown in it, and a frame per block."""
     net = mp.LinearRNN(n=3, T=2, b=1, d=2, m=2)
     found = mp.inspect(mp.Problem(net, {"W": [[1, 1, 0], [0, 1, 0], [0, 1, 0]]}))
     axes = figure_of(found).axes[0]
@@ -33,7 +33,7 @@ def test_incidence_marks_every_occurrence():
 
 
 def test_relu_has_no_system_to_draw():
-    """A ReLU net has no single system: said, not drawn."""
+    """A ReLU net has a system for each activation pattern: its picture is refused."""
     net = mp.ShallowReLU(q=2, n=2, d=1, m=2)
     with pytest.raises(InputError, match="activation pattern"):
         figure_of(mp.inspect(mp.Problem(net, {"W1": [[1, 0], [0, 1]]})))
@@ -69,7 +69,7 @@ def bars(axes):
     ],
 )
 def test_every_trial_is_in_a_bar(kinds, shown):
-    """Counted, found, open and certified trials: shares of all of them, none left out."""
+    """Counted, found, open and certified trials have bars, labelled with shares of all trials."""
     axes = Figure().subplots()
     pictures.real_solutions(axes, counts(*kinds), "title")
     assert bars(axes) == shown
@@ -77,8 +77,8 @@ def test_every_trial_is_in_a_bar(kinds, shown):
     assert shares == pytest.approx([100 * v / len(kinds) for v in shown.values()], rel=5e-3)
 
 
-def test_bars_say_what_the_estimate_says():
-    """The matched bars of a ReLU net's picture add up to its match probability."""
+def test_bars_add_up_to_the_estimate():
+    """The matched bars of a ReLU net add up to the number of matched trials."""
     problem = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=3), {"W1": [[1, 1], [1, 0]]})
     found = mp.estimate(problem, 30)
     groups = pictures.real_solution_groups(found.counts)
@@ -94,13 +94,13 @@ def test_certified_run_is_drawn():
 
 
 def test_no_trial_is_refused():
-    """Nothing counted, nothing drawn."""
+    """A picture of no trials is refused."""
     with pytest.raises(InputError, match="no trial"):
         pictures.real_solutions(Figure().subplots(), (), "")
 
 
 def test_atlas_has_a_mask_for_each_orbit():
-    """As many squares as cells of all masks, and a text for each orbit."""
+    """There is a square for each cell of each mask, and a text for each orbit."""
     found = mp.atlas(NET, 2)
     axes = figure_of(found).axes[0]
     assert len(axes.collections[0].get_paths()) == 4 * len(found.entries)
@@ -110,7 +110,7 @@ def test_atlas_has_a_mask_for_each_orbit():
     assert legend[-1].startswith("fixed")
 
 
-def test_legends_cover_nothing():
+def test_legends_cover_no_data():
     """No legend lies over the axes' data."""
     found = mp.design(mp.Problem(mp.LinearRNN(n=4, T=2, b=1, d=1, m=2), {}))
     for result in (

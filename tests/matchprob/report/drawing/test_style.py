@@ -1,4 +1,4 @@
-"""One style: every picture can be read at every width, and its file is what a paper needs."""
+"""The style of pictures: legible at every width; files have the width and fonts of a paper."""
 
 import re
 import tempfile
@@ -79,7 +79,7 @@ def result(name):
 
 
 def test_every_kind_of_picture_is_here():
-    """Nothing that can be drawn is left out below."""
+    """Every type of result with a picture is drawn in these tests."""
     assert {type(result(name)) for name in MADE} | {AuditResult} == set(PICTURES)
 
 
@@ -88,7 +88,7 @@ def test_every_kind_of_picture_is_here():
 )
 @pytest.mark.parametrize("name", MADE)
 def test_pictures_can_be_read(name, width):
-    """No text meets another or leaves the canvas, no legend lies on data, no type is tiny."""
+    """No text overlaps another or leaves the canvas, no legend covers data, no font is tiny."""
     figure = figure_of(result(name), width and inches(width))
     assert faults(figure) == []
     if width:
@@ -105,8 +105,8 @@ def test_panels_of_a_users_own_figure(name):
     assert [fault for fault in faults(figure) if "covers" in fault or "canvas" in fault] == []
 
 
-def test_faults_are_seen():
-    """The measure finds a legend on data, texts that meet and texts outside."""
+def test_faults_of_pictures_are_found():
+    """`faults` finds a legend on data, overlapping texts, texts outside and tiny fonts."""
     figure = Figure(figsize=(3, 2))
     axes = figure.subplots()
     axes.plot([0, 1], label="a line")
@@ -123,7 +123,7 @@ def test_faults_are_seen():
 
 
 def test_svg_text_stays_text(tmp_path):
-    """An editor finds the words, and the width on paper is the given one."""
+    """SVG files keep text as text, have the given width, and are the same each time."""
     write_picture(result("certify"), tmp_path / "a.svg", "85mm")
     text = (tmp_path / "a.svg").read_text()
     assert ">learns: intermediate</text>" in text
@@ -133,7 +133,7 @@ def test_svg_text_stays_text(tmp_path):
 
 
 def test_pdf_embeds_its_fonts(tmp_path):
-    """TrueType (Type 42), as journals ask; never Type 3."""
+    """Fonts are TrueType (Type 42), which journals require, not Type 3; the width is as given."""
     write_picture(result("estimate"), tmp_path / "a.pdf", "85mm")
     data = (tmp_path / "a.pdf").read_bytes()
     assert b"/FontFile2" in data
@@ -143,8 +143,8 @@ def test_pdf_embeds_its_fonts(tmp_path):
     assert float(box[1]) == pytest.approx(85 / 25.4 * 72, 1e-3)
 
 
-def test_dots(tmp_path):
-    """--dpi is that of the picture on paper."""
+def test_dots_per_inch_on_paper(tmp_path):
+    """The width in dots is the width on paper in inches times `dpi`."""
     write_picture(result("count"), tmp_path / "a.png", "85mm", 300)
     header = (tmp_path / "a.png").read_bytes()[16:20]
     assert int.from_bytes(header) == pytest.approx(85 / 25.4 * 300, abs=1)
@@ -152,32 +152,32 @@ def test_dots(tmp_path):
 
 @pytest.mark.parametrize("bad", ["85", "mm", "-85mm", "85 px", "nan mm", "1e9mm", "1mm", ""])
 def test_bad_widths(bad):
-    """A width without a unit, or of no use, is refused and shown."""
+    """A width without a unit, negative, not finite, or out of range is refused and quoted."""
     with pytest.raises(InputError, match=re.escape(repr(bad))):
         inches(bad)
 
 
-def test_bad_dots():
-    """Too few and too many."""
+def test_bad_dots_per_inch():
+    """Too few or too many dots per inch are refused."""
     for bad in (0, 10, 100_000):
         with pytest.raises(InputError, match=str(bad)):
             check_dpi(bad)
 
 
-def test_breaking():
-    """Lines are as wide as they may be; an equation is not torn, a long word is."""
+def test_wrapped_lines():
+    """Lines fit the width and do not break within an equation; a word that is too long is split."""
     lines = style.wrapped("linear RNN: n = 2, T = 2, b = 1", 60.0, style.TITLE)
     assert len(lines) > 1
     assert not any(line.endswith(("=", "n", "T")) or line.startswith("=") for line in lines)
     assert " ".join(lines) == "linear RNN: n = 2, T = 2, b = 1"
     assert all(style.text_width(line, style.TITLE) <= 60.0 for line in lines)
-    torn = style.wrapped("x" * 80, 60.0, style.TITLE)
-    assert "".join(torn) == "x" * 80
-    assert len(torn) > 3
+    parts = style.wrapped("x" * 80, 60.0, style.TITLE)
+    assert "".join(parts) == "x" * 80
+    assert len(parts) > 3
 
 
 def test_legends_use_the_width():
-    """As many columns as fit."""
+    """A legend has as many columns as fit in the width."""
     labels = ["learns", "fixed", "fatal alone", "fatal together"]
     assert style.legend_columns(labels, 400.0) == 4
     assert style.legend_columns(labels, 130.0) == 2
