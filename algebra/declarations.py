@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -52,18 +52,31 @@ class InFile:
 Count = Annotated[int, Keyword("minimum", 0)]
 Size = Annotated[int, Keyword("minimum", 1)]
 
-_WORDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_WORDS = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 
 
 def declared(table: type) -> dict[str, Any]:
     """The type of each key of a table."""
     hints = get_type_hints(table, include_extras=True)
-    return {f.name: hints[f.name] for f in fields(table)}
+    found = {key_of(f): hints[f.name] for f in fields(table)}
+    return {key: form for key, form in found.items() if key is not None}
+
+
+def named_key(key: str | None) -> dict[str, str | None]:
+    """The metadata of a field whose key has another name, or that is no key (None)."""
+    return {"key": key}
+
+
+def key_of(field: Field[Any]) -> str | None:
+    """The key of a field; None if the field is not in the table."""
+    key: str | None = field.metadata.get("key", field.name)
+    return key
 
 
 def required(table: type) -> list[str]:
     """The keys that a table must have."""
-    return [f.name for f in fields(table) if f.default is MISSING]
+    keys = [key_of(f) for f in fields(table) if f.default is MISSING]
+    return [key for key in keys if key is not None]
 
 
 def description(form: Any) -> str:
@@ -173,8 +186,14 @@ def read_tables(file: type, data: Any) -> None:
             raise InputError(f"there is no [{table}] table")
 
 
-def schema_of(form: Any) -> dict[str, Any]:
+def schema_of(form: Any, missing: bool = False) -> dict[str, Any]:
     """The JSON Schema of a type.
+
+    Parameters
+    ----------
+    form : type
+    missing : bool, optional
+        Whether None stands for a missing key; otherwise it is null.
 
     Examples
     --------
@@ -184,7 +203,7 @@ def schema_of(form: Any) -> dict[str, Any]:
     origin, inside = get_origin(form), get_args(form)
     if origin is Annotated:
         other = [more.form for more in inside if isinstance(more, InFile)]
-        out = schema_of((*other, inside[0])[0])
+        out = schema_of((*other, inside[0])[0], missing)
         out |= {more.name: _plain(more.value) for more in inside if isinstance(more, Keyword)}
         return out | ({"description": description(form)} if description(form) else {})
     if form is Any:
@@ -192,8 +211,11 @@ def schema_of(form: Any) -> dict[str, Any]:
     if origin is Literal:
         return {"enum": list(inside)}
     if origin in (Union, UnionType):
-        kinds = [schema_of(kind) for kind in inside if kind is not NoneType]
+        kinds = [schema_of(kind) for kind in inside if not (missing and kind is NoneType)]
         return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    if origin is tuple and inside[-1] is not Ellipsis:
+        entries = [schema_of(entry) for entry in inside]
+        return {"type": "array", "prefixItems": entries, "minItems": len(entries), "items": False}
     if origin in (list, tuple):
         return {"type": "array", "items": schema_of(inside[0])}
     if origin in (dict, Mapping):
@@ -212,7 +234,9 @@ def table_schema(table: type) -> dict[str, Any]:
     return {
         "type": "object",
         **({"required": needed} if needed else {}),
-        "properties": {key: schema_of(form) for key, form in declared(table).items()},
+        "properties": {
+            key: schema_of(form, key not in needed) for key, form in declared(table).items()
+        },
         **({"patternProperties": {pattern: more}} if pattern else {}),
         "additionalProperties": False if pattern or not more else more,
     }

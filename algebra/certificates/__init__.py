@@ -3,7 +3,7 @@ r"""Verdicts, their evidence and checks; the families of networks decide which v
 certificate  A verdict and its evidence: the object, its field names and its plain data
 checks       The results of verification, one for each statement of a certificate
 claim        The claims in the file of a certificate: the fields that all families share
-duals        Evidence for bounds of matroid problems, as plain data
+duals        Evidence for bounds of matroid problems, declared for proof files
 family       The interface of a family of networks, and the tools that it may use
 fields       Fields of a file read with their exact types, each refusal with its place
 minors       Regular minors in certificates: reading and verification
@@ -12,6 +12,7 @@ parts        Fields that several kinds of proof files have: a problem, prices, c
 points       Ranks that a file gives with a prime and a point, computed again at that point
 reach_of_laws  The verdicts that are known if weights have signs or are measured
 reading      Reading of proof files: JSON text to plain data, within limits
+records      Tables of proof files, declared as dataclasses: read, written, made a schema
 sparse       Large matrices of proof files in sparse form
 vanishing    Structural zeros that leave no path: certificate and verification
 """

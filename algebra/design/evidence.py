@@ -1,33 +1,19 @@
-"""Evidence for a design's bounds: frozen, of exact types, written to a file and read from it.
+"""Evidence for a design's bounds, declared for proof files.
 
-Reading refuses data in any other form than the one written here, with its place
-(`algebra.certificates.fields`).  Data that were read are only well formed; `algebra.design.verify`
-checks what they prove.
+Data that were read are only well formed; `algebra.design.verify` checks what they prove.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from algebra.certificates.duals import (
-    LEAVES,
-    Evidence,
-    cells_to_list,
-    dual_from_dict,
-    dual_to_dict,
-    fixed_list,
-    written,
-)
-from algebra.certificates.fields import cells, items, whole
-from algebra.matroids.capped import Dual
-from algebra.matroids.groups import GroupLeaf
-from algebra.problems.allocation import Cell
+from algebra.certificates.duals import DualInFile, Leaves
+from algebra.certificates.records import Cells, Record
+from algebra.declarations import Size, named_key
 
 
 @dataclass(frozen=True)
-class CostEvidence(Evidence):
+class CostEvidence(Record):
     """Goal "cheapest": no design costs less.
 
     Attributes
@@ -35,20 +21,11 @@ class CostEvidence(Evidence):
     dual : Splitting or Tree
     """
 
-    dual: Dual = field(repr=False, metadata=written("cost", dual_to_dict, dual_from_dict))
-
-
-def _optional_dual(place: str) -> Mapping[str, Any]:
-    """A dual solution that may be missing, under this name."""
-    return written(
-        place,
-        lambda dual: None if dual is None else dual_to_dict(dual),
-        lambda data, at: None if data is None else dual_from_dict(data, at),
-    )
+    dual: DualInFile = field(repr=False, metadata=named_key("cost"))
 
 
 @dataclass(frozen=True)
-class RankEvidence(Evidence):
+class RankEvidence(Record):
     """Goal "rank": no design of this rank costs less, and no larger rank is within the budget.
 
     Attributes
@@ -59,12 +36,12 @@ class RankEvidence(Evidence):
         A larger rank costs more than the budget, or breaks a cap; None for the network's own rank.
     """
 
-    dual: Dual = field(repr=False, metadata=written("cost", dual_to_dict, dual_from_dict))
-    refutation: Dual | None = field(repr=False, metadata=_optional_dual("one_more"))
+    dual: DualInFile = field(repr=False, metadata=named_key("cost"))
+    refutation: DualInFile | None = field(repr=False, metadata=named_key("one_more"))
 
 
 @dataclass(frozen=True)
-class SpreadEvidence(Evidence):
+class SpreadEvidence(Record):
     """Goal "spread": no design that is as spread costs less, and none is more spread.
 
     Attributes
@@ -75,12 +52,12 @@ class SpreadEvidence(Evidence):
         No design keeps a cap smaller by one; None if no smaller cap is possible.
     """
 
-    dual: Dual = field(repr=False, metadata=written("cost", dual_to_dict, dual_from_dict))
-    refutation: Dual | None = field(repr=False, metadata=_optional_dual("one_less"))
+    dual: DualInFile = field(repr=False, metadata=named_key("cost"))
+    refutation: DualInFile | None = field(repr=False, metadata=named_key("one_less"))
 
 
 @dataclass(frozen=True)
-class NeuronEvidence(Evidence):
+class NeuronEvidence(Record):
     """Goal "neurons": the leaves of the search, which together contain every set of neurons.
 
     Attributes
@@ -88,24 +65,11 @@ class NeuronEvidence(Evidence):
     leaves : tuple of GroupLeaf
     """
 
-    leaves: tuple[GroupLeaf, ...] = field(repr=False, metadata=LEAVES)
-
-
-def _counts_to_list(counts: tuple[tuple[tuple[Cell, ...], int], ...]) -> list[list[Any]]:
-    return [[cells_to_list(part), roots] for part, roots in counts]
-
-
-def _counts_from_list(data: object, place: str) -> tuple[tuple[tuple[Cell, ...], int], ...]:
-    counted = []
-    for k, entry in enumerate(items(data, place)):
-        here = f"{place}[{k}]"
-        part, roots = fixed_list(entry, here, "[cells, roots]")
-        counted.append((cells(part, here), whole(roots, here, 1)))
-    return tuple(counted)
+    leaves: Leaves = field(repr=False)
 
 
 @dataclass(frozen=True)
-class CountedRoots(Evidence):
+class CountedRoots(Record):
     """An allocation's generic root count N, or those of parts of it if it is over-complete.
 
     Attributes
@@ -116,14 +80,12 @@ class CountedRoots(Evidence):
         Sets of as many weights as there are equations, with their N.
     """
 
-    cells: tuple[Cell, ...] = field(metadata=written("cells", cells_to_list, cells))
-    parts: tuple[tuple[tuple[Cell, ...], int], ...] = field(
-        metadata=written("parts", _counts_to_list, _counts_from_list)
-    )
+    cells: Cells
+    parts: tuple[tuple[Cells, Size], ...]
 
 
 @dataclass(frozen=True)
-class MaximalEvidence(Evidence):
+class MaximalEvidence(Record):
     """Goal "maximal": the design's odd root count, and the even ones of all cheaper designs.
 
     Attributes
@@ -134,16 +96,5 @@ class MaximalEvidence(Evidence):
         One for each cheaper design that is not minimal, up to renaming of units.
     """
 
-    roots: CountedRoots = field(
-        metadata=written("design", CountedRoots.to_dict, CountedRoots.from_dict)
-    )
-    cheaper: tuple[CountedRoots, ...] = field(
-        metadata=written(
-            "cheaper",
-            lambda counted: [roots.to_dict() for roots in counted],
-            lambda data, place: tuple(
-                CountedRoots.from_dict(part, f"{place}[{k}]")
-                for k, part in enumerate(items(data, place))
-            ),
-        ),
-    )
+    roots: CountedRoots = field(metadata=named_key("design"))
+    cheaper: tuple[CountedRoots, ...]

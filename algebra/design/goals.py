@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from algebra.certificates.duals import Evidence
+    from algebra.certificates.records import Record
     from algebra.design.demand import Demand
     from algebra.design.result import Design
     from algebra.matroids.optimum import RelaxationMaker
@@ -67,7 +67,7 @@ class Goal:
     help: str
     search: Search
     proof: str = ""
-    read_evidence: Callable[[object], Evidence] | None = None
+    read_evidence: Callable[[object], Record] | None = None
     lines: tuple[str, ...] = ()
     needs_cost_budget: bool = False
 
@@ -96,31 +96,31 @@ def _maximal(demand: Demand, options: SearchOptions) -> Design:
     return search_maximal(demand, options)
 
 
-def _cost_evidence(data: object) -> Evidence:
+def _cost_evidence(data: object) -> Record:
     from algebra.design.evidence import CostEvidence
 
     return CostEvidence.from_dict(data)
 
 
-def _rank_evidence(data: object) -> Evidence:
+def _rank_evidence(data: object) -> Record:
     from algebra.design.evidence import RankEvidence
 
     return RankEvidence.from_dict(data)
 
 
-def _spread_evidence(data: object) -> Evidence:
+def _spread_evidence(data: object) -> Record:
     from algebra.design.evidence import SpreadEvidence
 
     return SpreadEvidence.from_dict(data)
 
 
-def _neuron_evidence(data: object) -> Evidence:
+def _neuron_evidence(data: object) -> Record:
     from algebra.design.evidence import NeuronEvidence
 
     return NeuronEvidence.from_dict(data)
 
 
-def _maximal_evidence(data: object) -> Evidence:
+def _maximal_evidence(data: object) -> Record:
     from algebra.design.evidence import MaximalEvidence
 
     return MaximalEvidence.from_dict(data)

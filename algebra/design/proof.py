@@ -29,7 +29,7 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import Evidence, dual_from_dict
+from algebra.certificates.duals import DualInFile
 from algebra.certificates.fields import RefusedAt, cells
 from algebra.certificates.parts import (
     fixed_problem,
@@ -39,6 +39,7 @@ from algebra.certificates.parts import (
     read_prices,
     read_version,
 )
+from algebra.certificates.records import Record, read_form
 from algebra.certificates.sparse import compact
 from algebra.design.demand import LINES, Demand, checked_demand
 from algebra.design.evidence import CostEvidence, SpreadEvidence
@@ -72,7 +73,7 @@ class DesignProof:
         For goals "spread" and "neurons".
     design : tuple of cells
     cost, value, cost_bound : Fraction
-    evidence : Evidence
+    evidence : Record
     cost_budget : Fraction or None
         For goal "rank".
     searched_anew : bool
@@ -90,7 +91,7 @@ class DesignProof:
     cost: Fraction
     value: Fraction
     cost_bound: Fraction
-    evidence: Evidence
+    evidence: Record
     cost_budget: Fraction | None = None
     searched_anew: bool = False
 
@@ -192,8 +193,8 @@ def read_design_proof(data: object) -> DesignProof:
         line = fields.raw("spread")
         if line not in (LINES if goal == "spread" else (None,)):
             raise CheckFailed("spread", f"is {shown(line)}, for goal {goal!r}")
-        dual = dual_from_dict(fields.raw("evidence"), "evidence")
-        evidence: Evidence = CostEvidence(dual)
+        dual = read_form(DualInFile, fields.raw("evidence"), "evidence")
+        evidence: Record = CostEvidence(dual)
         line, value, cost_bound = line or "", cost, cost
         if goal == "spread":
             evidence, value = SpreadEvidence(dual, None), Fraction(dict(caps).get(line, 0))

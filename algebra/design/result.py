@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.duals import Evidence
+from algebra.certificates.records import Record
 from algebra.design.demand import Demand
 from algebra.linalg.rational import float_text
 from algebra.problems.allocation import Allocation, cells_data
@@ -45,7 +45,7 @@ class Design:
         The kind of line for goals "spread" and "neurons"; empty for the others.
     cost_bound : Fraction
         Lower bound on the cost of an allocation with the same value.
-    evidence : Evidence or None
+    evidence : Record or None
         `algebra.design.verify` proves the bounds from it.
     """
 
@@ -63,7 +63,7 @@ class Design:
     certificate: str = field(default="", repr=False)
     line: str = field(default="", repr=False)
     cost_bound: Fraction = field(default=Fraction(0), repr=False)
-    evidence: Evidence | None = field(default=None, repr=False)
+    evidence: Record | None = field(default=None, repr=False)
 
     @property
     def is_optimal(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -12,7 +12,6 @@ import numpy as np
 from flint import fmpq, fmpz, fmpz_poly
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import Evidence, wholes, written
 from algebra.certificates.fields import (
     PRIMES,
     Fields,
@@ -27,6 +26,7 @@ from algebra.certificates.fields import (
     whole,
     whole_text,
 )
+from algebra.certificates.records import Counts, Record
 from algebra.certificates.vanishing import says_vanishing
 from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW, Vector
@@ -49,7 +49,6 @@ _entry = partial(rational_text, digits=64)
 _coordinate = partial(rational_text, digits=200)
 
 Matrices = Mapping[str, np.ndarray]
-Blocks = tuple[tuple[tuple[int, ...], ...], ...]
 
 
 # -- writing --------------------------------------------------------------------------
@@ -155,17 +154,8 @@ class Enclosed:
     points: tuple[np.ndarray, ...]
 
 
-def _blocks(value: object, place: str) -> Blocks:
-    """Units in blocks, layer by layer."""
-    return tuple(
-        tuple(wholes(block, at, 0) for block in items(layer, at))
-        for k, layer in enumerate(items(value, place))
-        for at in [f"{place}[{k}]"]
-    )
-
-
 @dataclass(frozen=True)
-class Reached(Evidence):
+class Reached(Record):
     """Blocks of hidden units in which a change of basis makes the teacher a student.
 
     Attributes
@@ -174,11 +164,7 @@ class Reached(Evidence):
         For each hidden layer, from the input on, its units in blocks.
     """
 
-    blocks: Blocks = field(
-        metadata=written(
-            "blocks", lambda blocks: [[list(part) for part in layer] for layer in blocks], _blocks
-        )
-    )
+    blocks: tuple[tuple[Counts, ...], ...]
 
 
 @dataclass(frozen=True)

@@ -34,16 +34,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, product
 from math import gcd
+from typing import Annotated
 
 import numpy as np
 
 from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
-from algebra.certificates.duals import Evidence, wholes, written
-from algebra.certificates.fields import whole
+from algebra.certificates.records import Counts, Record
+from algebra.declarations import Keyword, Size
 from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
@@ -59,6 +60,7 @@ PLACE = "evidence.at_infinity"
 # Growths that are tried, and the largest that a file may have.
 _GROWTHS = (-1, 0, 1, 2)
 LARGEST_GROWTH = 16
+_Growth = Annotated[int, Keyword("minimum", -LARGEST_GROWTH), Keyword("maximum", LARGEST_GROWTH)]
 # All growths of so many weights are tried in random order; of more weights, random ones.
 _MOST_VECTORS = 5_000
 # Ways to fix r − ρ of the weights, for one vector of growths; seconds for each count.
@@ -66,7 +68,7 @@ _SLICES, _SECONDS = 2, 2
 
 
 @dataclass(frozen=True)
-class AtInfinity(Evidence):
+class AtInfinity(Record):
     """Growths of the weights, which of them are fixed, and the number of solutions.
 
     Attributes
@@ -81,14 +83,10 @@ class AtInfinity(Evidence):
         Primes modulo which it was counted.
     """
 
-    growth: tuple[int, ...] = field(
-        metadata=written(
-            "growth", list, partial(wholes, least=-LARGEST_GROWTH, most=LARGEST_GROWTH)
-        )
-    )
-    fixed: tuple[int, ...] = field(metadata=written("fixed", list, partial(wholes, least=0)))
-    solutions: int = field(metadata=written("solutions", int, partial(whole, least=1)))
-    primes: tuple[int, ...] = field(metadata=written("primes", list, partial(wholes, least=2)))
+    growth: tuple[_Growth, ...]
+    fixed: Counts
+    solutions: Size
+    primes: tuple[Annotated[int, Keyword("minimum", 2)], ...]
 
 
 Terms = list[tuple[tuple[int, ...], int]]

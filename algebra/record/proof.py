@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import Evidence
 from algebra.certificates.parts import (
     fixed_problem,
     proof_fields,
@@ -15,6 +14,7 @@ from algebra.certificates.parts import (
     read_prices,
     read_version,
 )
+from algebra.certificates.records import Record
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.record.elements import elements_of
@@ -37,7 +37,7 @@ class RecordingProof:
     caps : tuple of (str, int)
     rank : int
     cost, bound : Fraction
-    evidence : Evidence
+    evidence : Record
     """
 
     problem: Problem
@@ -50,7 +50,7 @@ class RecordingProof:
     rank: int
     cost: Fraction
     bound: Fraction
-    evidence: Evidence
+    evidence: Record
 
     def question(self, seed: int) -> RecordingQuestion:
         """The question of the file.
@@ -104,7 +104,7 @@ def read_recording_proof(data: object) -> RecordingProof:
     rank = fields.whole("rank", 0)
     cost, bound = (read_price(fields.raw(name), name) for name in ("cost", "bound"))
     form = EntryEvidence if what == ("entries",) else GroupEvidence
-    evidence: Evidence = form.from_dict(fields.raw("evidence"))
+    evidence: Record = form.from_dict(fields.raw("evidence"))
     fields.finish()
     return RecordingProof(
         problem, what, prices, must, forbidden, recorded, caps, rank, cost, bound, evidence

@@ -20,7 +20,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.duals import Evidence
+from algebra.certificates.records import Record
 from algebra.errors import InputError, Unfinished
 from algebra.identify.fibre import Fibre, fibre_of_rows
 from algebra.linalg.modular import Residues
@@ -250,7 +250,7 @@ def _result(
     error: Fraction,
     points: Sequence[tuple[int, int]],
     proof: str,
-    evidence: Evidence,
+    evidence: Record,
     interrupted: bool = False,
 ) -> Recording:
     return Recording(

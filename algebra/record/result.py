@@ -12,18 +12,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.duals import (
-    LEAVES,
-    Evidence,
-    dual_from_dict,
-    dual_to_dict,
-    written,
-)
+from algebra.certificates.duals import DualInFile, Leaves
+from algebra.certificates.records import Record
 from algebra.certificates.sparse import compact
 from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.identify.fibre import Fibre
-from algebra.matroids.capped import Dual
-from algebra.matroids.groups import GroupLeaf
 from algebra.networks.limits import plural, some
 from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
@@ -39,17 +32,17 @@ _MOST, _RANKED = 24, 8
 
 
 @dataclass(frozen=True)
-class GroupEvidence(Evidence):
+class GroupEvidence(Record):
     """Evidence for the bound if elements are groups of rows: the leaves of a search."""
 
-    leaves: tuple[GroupLeaf, ...] = field(repr=False, metadata=LEAVES)
+    leaves: Leaves = field(repr=False)
 
 
 @dataclass(frozen=True)
-class EntryEvidence(Evidence):
+class EntryEvidence(Record):
     """Evidence for the bound if elements are single rows."""
 
-    dual: Dual = field(repr=False, metadata=written("dual", dual_to_dict, dual_from_dict))
+    dual: DualInFile = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -120,7 +113,7 @@ class Recording(Result):
     error: Fraction
     points: tuple[tuple[int, int], ...]
     proof: str
-    evidence: Evidence = field(repr=False)
+    evidence: Record = field(repr=False)
     interrupted: bool = False
     order: tuple[tuple[Recordable, int], ...] = field(default=(), repr=False)
     alone: tuple[int, ...] = field(default=(), repr=False)

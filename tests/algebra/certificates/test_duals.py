@@ -1,21 +1,15 @@
 """Duals and leaves are read from files as written; checks over points; refusals with a place."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import pytest
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import (
-    LEAVES,
-    Evidence,
-    dual_from_dict,
-    dual_to_dict,
-    over_points,
-    written,
-)
+from algebra.certificates.duals import DualInFile, Leaves, over_points
 from algebra.certificates.fields import RefusedAt
+from algebra.certificates.records import Record, read_form, write_form
 from algebra.errors import InputError
 from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.capped import DualError
@@ -31,17 +25,18 @@ DUALS = [
 
 
 @dataclass(frozen=True)
-class Both(Evidence):
-    """A dual and leaves under names of their own."""
+class Both(Record):
+    """A dual and leaves."""
 
-    dual: object = field(metadata=written("by", dual_to_dict, dual_from_dict))
-    leaves: object = field(metadata=LEAVES)
+    by: DualInFile
+    leaves: Leaves
 
 
 @pytest.mark.parametrize("dual", DUALS, ids=lambda dual: type(dual).__name__)
 def test_through_a_file_and_back(dual):
     """Equal after JSON, alone and as a field of evidence."""
-    assert dual_from_dict(json.loads(json.dumps(dual_to_dict(dual))), "evidence") == dual
+    data = json.loads(json.dumps(write_form(DualInFile, dual)))
+    assert read_form(DualInFile, data, "evidence") == dual
     whole = Both(dual, (GroupLeaf((0, 2), (1,)), GroupLeaf((), (0,), dual)))
     data = json.loads(json.dumps(whole.to_dict()))
     assert list(data) == ["by", "leaves"]
@@ -56,7 +51,7 @@ def test_through_a_file_and_back(dual):
         ({"by": {"kind": "splitting", "first": [1.0], "scale": 1}}, "evidence.by.first[0]"),
         ({"by": {"kind": "splitting", "first": [1], "scale": 0}}, "evidence.by.scale"),
         ({"by": {"kind": "tree", "leaves": [[[], []]]}}, "evidence.by.leaves[0]"),
-        ({"leaves": [[[0], [], None], [[-1], [], None]]}, "evidence.leaves[1][0]"),
+        ({"leaves": [[[0], [], None], [[-1], [], None]]}, "evidence.leaves[1][0][0]"),
         ({"more": 1}, "evidence.more"),
     ],
 )

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import dual_from_dict
+from algebra.certificates.duals import DualInFile
+from algebra.certificates.records import read_form
 from algebra.design.demand import checked_demand
 from algebra.design.goals import GOALS, SearchOptions
 from algebra.networks.recurrent import LinearRNN
@@ -61,5 +62,5 @@ def test_what_is_no_dual():
     """The place is named."""
     for bad in (None, [], {"kind": "tree"}, {"weights": "many"}):
         with pytest.raises(CheckFailed) as failed:
-            dual_from_dict(bad, "evidence.cost")
+            read_form(DualInFile, bad, "evidence.cost")
         assert failed.value.place.startswith("evidence.cost")

@@ -103,7 +103,7 @@ def drop(key):
         (lambda: changed(evidence={"leaves": [[[1], [], None]]}), "evidence: the leaves"),
         (lambda: changed(evidence={"leaves": [[[], [2], None]]}), "evidence: a leaf bans"),
         (lambda: changed(evidence={"leaves": [[[7], [], None]]}), "evidence: a leaf names"),
-        (lambda: changed(evidence={"leaves": [[[1.0], [], None]]}), "evidence.leaves[0][0]: must"),
+        (lambda: changed(evidence={"leaves": [[[1.0], [], None]]}), "evidence.leaves[0][0][0]"),
         (lambda: changed(evidence={}), "evidence.leaves: is missing"),
         (lambda: changed(evidence=lambda e: {**e, "x": 1}), "evidence.x: is no field"),
         (lambda: changed(extra=1), "extra: is no field"),
