@@ -1,4 +1,4 @@
-"""The registry: one decorator enters an engine for counters, studies, help and tables."""
+"""The registry of engines: one decorator registers an engine for counters, studies and help."""
 
 import subprocess
 import sys
@@ -35,8 +35,8 @@ from numeric.studies.study import Study
 from tests.samples import DIAGONAL
 
 
-class Guess:
-    """Says that every third instance has a solution."""
+class GuessingEngine:
+    """Reports a solution for every third instance."""
 
     closed = 0
 
@@ -58,8 +58,8 @@ def toy() -> Iterator[str]:
     """A toy engine, registered as from another package."""
 
     @engine(EngineInfo("toy", {"linear"}, complete=False, summary="guesses"))
-    def make(task: Assignment) -> Guess:
-        return Guess()
+    def make(task: Assignment) -> GuessingEngine:
+        return GuessingEngine()
 
     yield "toy"
     unregister("toy")
@@ -85,7 +85,7 @@ def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
 
 
 def test_names_and_help_load_no_engine():
-    """What is known of the engines is known before any of their modules is imported."""
+    """Names, help and requirements of engines are available before their modules are imported."""
     program = (
         "import sys; from numeric.engines.base import engine_info, help_text; help_text(); "
         "assert engine_info('scip').needs == ('PySCIPOpt',); "
@@ -98,13 +98,13 @@ def test_names_and_help_load_no_engine():
     assert done.stdout.split() == loaded
 
 
-def test_every_family_has_one_default_and_it_is_complete():
-    """The default engine is one that can prove that there is no match, if one can."""
+def test_every_family_has_one_default_engine():
+    """Of each family at most one engine is the default; the first one is complete if one can be."""
     families = {family for info in engines().values() for family in info.families}
     for family in families:
         fitting = [i for i in engines().values() if family in i.families]
         assert sum(family in i.default_families for i in fitting) <= 1, family
-        # Analytic equations have no finite number of solutions: no engine can.
+        # Analytic equations have no finite number of solutions: no engine is complete.
         assert fitting[0].complete == (family != "analytic"), family
 
 
@@ -116,7 +116,7 @@ def test_every_family_has_one_default_and_it_is_complete():
         (FeedForward(1, (1,), 1, 1, activation={"polynomial": [0, 0, 1]}), "exact"),
     ],
 )
-def test_defaults(network: Network, name: str):
+def test_default_engines(network: Network, name: str):
     """The default is the first among the engines of a network."""
     assert default_engine(network) == name == engines_for(network)[0]
 
@@ -154,9 +154,9 @@ def test_resources_are_shared_and_closed():
 
 
 def test_engines_are_made_for_an_assignment(toy):
-    """The maker gets the requested options."""
+    """The registered function is called with the assignment and makes the engine."""
     plan = Plan(DIAGONAL.allocation, 2, 2, 2, "known")
-    assert isinstance(make_engine(toy, Assignment(DIAGONAL, plan)), Guess)
+    assert isinstance(make_engine(toy, Assignment(DIAGONAL, plan)), GuessingEngine)
     assert not engine_info(toy).complete
 
 

@@ -21,8 +21,8 @@ def make_plan(problem: Problem, allocation: Allocation) -> Plan:
     return root_plan(problem, rank_plan(problem, allocation))
 
 
-def test_plans():
-    """Minimal, linear, even and over-complete allocations are distinguished."""
+def test_plans_by_allocation():
+    """Plans have N = 0 (minimal), 1 (linear) or 2; surplus weights are fixed by a reduction."""
     minimal = Problem(NET, {"W": [[1, 0], [0, 0]]})
     assert make_plan(minimal, minimal.allocation).root_count == 0
     row = Problem(NET, {"W": [[1, 1], [0, 0]]})
@@ -56,7 +56,7 @@ def test_discrete_laws_are_not_settled_by_rank():
 
 
 def test_surplus_weights_match():
-    """More weights than equations: a real solution with the surplus fixed is a match."""
+    """With more weights than equations a real solution with the surplus fixed is a match."""
     problem = Problem(NET, {"W": [[1, 1], [1, 1]]})
     with InstanceCounter(problem) as counter:
         found = counter.count(draw_instance(problem, 0, 0))
@@ -65,7 +65,7 @@ def test_surplus_weights_match():
 
 
 def test_random_allocations_are_planned_once_each():
-    """Each allocation that occurs is certified once."""
+    """Thirty trials with four different allocations lead to four plans."""
     problem = Problem(LinearEstimator(q=2, d=2, m=1), {"W": RandomCells(budget=2, rows=2)})
     with InstanceCounter(problem) as counter:
         counts = [counter.count(draw_instance(problem, 0, k)) for k in range(30)]
@@ -95,7 +95,7 @@ def test_engines_agree():
 
 @pytest.mark.usefixtures("no_msolve")
 def test_without_msolve_plans_rest_on_a_trace_test():
-    """The plan says so, and so does every complete count; matches need no root count."""
+    """The plan and the note of every complete count name the trace test."""
     net = LinearRNN(n=3, T=2, b=1, d=2, m=2)
     cells = [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 0)]
     problem = Problem.of(Allocation.from_cells(net, cells))
@@ -114,7 +114,7 @@ def test_without_msolve_plans_rest_on_a_trace_test():
 
 @pytest.mark.parametrize(("B", "own", "engine"), [("0", 4, "exact"), ("2", 6, "homotopy")])
 def test_exact_numbers_with_fewer_solutions_are_counted_exactly(B, own, engine):
-    """The tracker counts if N at the numbers is 6, as elsewhere; if it is less, msolve does."""
+    """If N at the exact values is the generic 6 paths are tracked; if it is less, msolve counts."""
     net = LinearRNN(n=2, T=3, b=1, d=1, m=2)
     problem = Problem(net, {"W": [[1, 0], [0, 1]]}, values={"B": [["1"], [B]]})
     with InstanceCounter(problem) as counter:

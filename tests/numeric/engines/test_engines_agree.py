@@ -119,25 +119,25 @@ def compare_polynomial(wanted: int, most: int, instances: int) -> None:
     assert missing["phcpy"] <= wanted * instances // 5
 
 
-def test_polynomial_activations_are_counted_alike():
-    """Six nets of up to 6 solutions, two instances each."""
+def test_engines_agree_on_polynomial_activations():
+    """Three engines agree on six nets of up to 6 solutions, two instances each."""
     compare_polynomial(6, 6, 2)
 
 
 @pytest.mark.long
-def test_many_polynomial_activations_are_counted_alike():
-    """36 nets of up to 12 solutions."""
+def test_engines_agree_on_many_polynomial_activations():
+    """Three engines agree on 36 nets of up to 12 solutions, three instances each."""
     compare_polynomial(36, 12, 3)
 
 
-def test_labels_that_are_not_independent():
-    """One hidden unit, labels of rank 1 for each sample: equations are combined, roots sorted."""
+def test_engines_agree_on_dependent_labels():
+    """One hidden unit with two outputs: four equations of rank 3, counted alike by all engines."""
     need_phcpy()
     network = FeedForward(1, (1,), 2, 2, activation={"polynomial": [1, 1, 1]})
     allocation = Allocation.from_cells(network, [("W1", 0, 0), ("W2", 0, 0), ("W2", 1, 0)])
     assert network.outputs > network_rank(network).rank == 3
     problem = Problem.of(allocation)
-    # Paths are followed for square systems only: this engine's answers are those of exact.
+    # Paths are tracked for square systems only: here the engine homotopy uses the exact engine.
     engines = ["exact", "phcpy", "homotopy"]
     assert compare(problem, 2, 4, engines) == dict.fromkeys(engines, 0)
 

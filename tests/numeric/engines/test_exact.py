@@ -31,7 +31,7 @@ NETS = [
 
 @pytest.mark.parametrize("problem", NETS)
 def test_agrees_with_phcpy(problem):
-    """Instance by instance the exact count and phcpy's are the same."""
+    """On each instance the exact count equals phcpy's, if that is complete."""
     need_phcpy()
     expected = generic_root_count(problem.allocation).value
     exact = ExactEngine(problem, expected)
@@ -49,8 +49,8 @@ def test_agrees_with_phcpy(problem):
     assert compared >= 0.8 * many(12)
 
 
-def test_discrete_instances_one_by_one():
-    """Rademacher linear estimator: a match if and only if least squares has residual 0."""
+def test_discrete_instances_match_as_least_squares_says():
+    """A Rademacher linear estimator matches if and only if least squares has residual 0."""
     law = Distribution("rademacher", "rademacher", "rademacher")
     net = LinearEstimator(q=3, d=2, m=2)
     problem = Problem(net, {"W": [[1, 1, 1], [1, 0, 0]]}, distribution=law)
@@ -88,15 +88,15 @@ def test_contradiction_is_exact():
         (0, 0, None, True, False),
     ],
 )
-def test_audit(real, count, generic, square, doubtful):
-    """Wrong parity and more solutions than a generic instance has are both found."""
+def test_contradictory_counts_are_found(real, count, generic, square, doubtful):
+    """A wrong parity, and more solutions than a generic instance has, are contradictions."""
     box = ((Fraction(0), Fraction(1)),)
     found = RealRoots("complete", ("x",), roots=(box,) * real, complex=count)
     assert bool(count_contradiction(found, generic, square)) is doubtful
 
 
-def test_one_unknown_against_sympy():
-    """Cores of one unknown: FLINT's isolation counts as many real roots as SymPy's."""
+def test_cores_of_one_unknown_agree_with_sympy():
+    """The engine counts as many real roots of a core of one unknown as SymPy."""
     problem = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": [[1, 1, 0], [0, 0, 0], [0, 1, 0]]})
     roots = generic_root_count(problem.allocation).value
     engine = ExactEngine(problem, roots)
@@ -120,7 +120,7 @@ def test_one_unknown_against_sympy():
 
 @pytest.mark.parametrize("law", ["normal", "rademacher"])
 def test_more_samples_than_needed_change_nothing(law, monkeypatch):
-    """The counts on a basis of the samples are those on all samples."""
+    """Counts that use a basis of the samples equal those that use all samples."""
     network = LinearRNN(n=3, T=2, b=1, d=1, m=5)
     problem = Problem(
         network,

@@ -1,4 +1,4 @@
-"""fsolve as in the first paper: its solutions are true, and it never claims that there is none."""
+"""fsolve as in the first paper: its solutions are correct; it never reports "no match"."""
 
 import numpy as np
 import pytest
@@ -60,8 +60,8 @@ def test_found_solutions_are_among_the_exact_ones(problem, roots):
     assert 0 < found <= total
 
 
-def test_verdict_of_the_paper_is_kept_apart():
-    """With one start matches are missed: "no match" in the paper, undetermined here."""
+def test_the_paper_s_verdict_is_a_field_of_its_own():
+    """With one start matches are missed: `paper_match` is False, the outcome undetermined."""
     problem, roots = NETS[0]
     engine, exact = FsolveEngine(problem, starts=1), ExactEngine(problem, roots)
     missed = 0
@@ -77,10 +77,10 @@ def test_verdict_of_the_paper_is_kept_apart():
     assert missed
 
 
-def test_through_a_counter():
+def test_fsolve_in_a_counter():
     """A counter needs no root count, and stops at the first match if that suffices.
 
-    Trials without a match are undetermined, so the matched share of the others is not given.
+    Trials without a match are undetermined, so the share of matched trials is not given.
     """
     problem, _ = NETS[0]
     instances = [draw_instance(problem, 5, k) for k in range(4)]
@@ -96,7 +96,7 @@ def test_through_a_counter():
 
 
 def test_the_same_starts_give_the_same_solutions():
-    """A second engine finds what the first did, and says the same."""
+    """A second engine finds the same solutions and has the same note."""
     problem, _ = NETS[0]
     instance = draw_instance(problem, 5, 0)
     again = [FsolveEngine(problem, starts=50).count(instance) for _ in range(2)]

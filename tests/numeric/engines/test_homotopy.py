@@ -54,7 +54,7 @@ def test_diagonal_of_b11_agrees_with_its_discriminant():
 
 @pytest.mark.parametrize(("allocation", "roots"), CASES, ids=lambda x: str(x))
 def test_counts_are_complete_and_solutions_solve(allocation, roots):
-    """Every instance is counted completely, by parity, and its solutions fit the labels."""
+    """Every count is complete, its real solutions have the parity of N and fit the labels."""
     problem = Problem.of(allocation)
     engine = HomotopyEngine(problem, root_count=roots, cache=False)
     instances = [draw_instance(problem, 1, k) for k in range(12)]
@@ -84,8 +84,8 @@ def test_counts_do_not_depend_on_the_start_system():
     assert counts[0] == counts[1]
 
 
-def test_unknown_root_count_is_never_called_complete_without_proof():
-    """If N is known by stabilisation alone, counts are lower bounds."""
+def test_counts_without_a_given_n_are_complete_only_by_a_trace_test():
+    """If N is only the number at which the loops stopped finding roots, counts are bounds."""
     engine = HomotopyEngine(DIAGONAL, root_count=None, cache=False)
     (count,) = engine.count_many([draw_instance(DIAGONAL, 0, 0)])
     assert engine.start.root_count == 2

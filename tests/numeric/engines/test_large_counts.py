@@ -53,7 +53,7 @@ def large_problem(n: int, rows: int) -> Problem:
 
 
 def test_large_nets_get_certified_matches():
-    """On the n = 12 net of Figure 2a most trials have a certified solution; none is lost."""
+    """At least two of four trials of Figure 2a's n = 12 net get a solution that fits."""
     problem = large_problem(12, 8)
     instances = [draw_instance(problem, 0, k) for k in range(4)]
     with InstanceCounter(problem, "multistart", complete=False) as counter:
@@ -67,8 +67,8 @@ def test_large_nets_get_certified_matches():
             assert drawn.residual(drawn.with_weights(solution)) < 1e-6
 
 
-def test_the_homotopy_engine_says_where_the_root_count_is_out_of_reach(monkeypatch):
-    """Without N its counts are bounds, and each names the engine that gives them."""
+def test_the_homotopy_engine_without_n_gives_bounds(monkeypatch):
+    """The note says that N could not be computed, and names the engine that gave the bound."""
     problem = one_in_each_row("14725036")
 
     def unknown(problem: Problem, plan: Plan, **settings: object) -> Plan:
@@ -84,7 +84,7 @@ def test_the_homotopy_engine_says_where_the_root_count_is_out_of_reach(monkeypat
 
 
 def test_roots_near_infinity_are_finished_in_many_bits():
-    """A dozen paths of this instance stop early in doubles; without their ends N is not reached."""
+    """Twelve paths that stop early in doubles are finished in many bits: the count is complete."""
     cells = RandomCells(budget=24, rows=5, max_per_row=6, max_per_column=12)
     problem = Problem(LinearRNN(n=12, T=6, b=1, d=4, m=6), {"W": cells})
     fixed = Problem.of(draw_instance(problem, 5, 0).allocation)

@@ -1,4 +1,4 @@
-"""Lower bounds by many Newton runs, against complete counts."""
+"""Lower bounds by many Newton runs, compared with complete counts."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ CASES = cases()
 
 @pytest.mark.parametrize("case", [0, 7, 8, 15])
 def test_solutions_are_among_those_of_the_complete_count(case):
-    """Every solution found is one of the complete count's, and on small nets most are found."""
+    """Each solution found is one of the complete count's; on small nets at least half are found."""
     allocation, roots = CASES[case]
     problem = Problem.of(allocation)
     engine = HomotopyEngine(problem, root_count=roots, cache=False)
@@ -36,8 +36,8 @@ def test_solutions_are_among_those_of_the_complete_count(case):
     assert found >= 0.5 * total
 
 
-def test_large_net_has_its_match_found():
-    """On a net of hundreds of roots at least one certified solution is found."""
+def test_matches_of_a_large_net_are_found():
+    """In four trials of a net of hundreds of roots at least one has a certified solution."""
     network = LinearRNN(n=6, T=3, b=1, d=2, m=3)
     problem = Problem.of(Allocation.from_cells(network, [("W", i, (i + 1) % 6) for i in range(6)]))
     counts = [multistart_newton(draw_instance(problem, 0, k), 64, enough=1) for k in range(4)]
@@ -53,8 +53,8 @@ def test_negative_starts_are_refused():
         multistart_newton(draw_instance(Problem.of(allocation), 0, 0), -1)
 
 
-def test_engine_needs_no_root_count():
-    """Through a counter the engine gives the same bounds, without a count before."""
+def test_multistart_needs_no_root_count():
+    """In a counter the engine gives the same bounds, and no root count is computed."""
     allocation, _ = CASES[7]
     problem = Problem.of(allocation)
     instances = [draw_instance(problem, 3, k) for k in range(3)]
@@ -72,7 +72,7 @@ def test_engine_needs_no_root_count():
         assert count.paths == 400
 
 
-def test_one_solution_is_enough_where_only_the_match_counts():
+def test_multistart_stops_at_the_first_match():
     """Without `complete` a counter stops at the first certified solution."""
     allocation, _ = CASES[7]
     problem = Problem.of(allocation)
@@ -83,8 +83,8 @@ def test_one_solution_is_enough_where_only_the_match_counts():
     assert {c.outcome for c in counts} <= {"matched", "undetermined"}
 
 
-def test_time_limit_ends_the_search():
-    """After its seconds no new batch of starts begins."""
+def test_time_limit_ends_multistart():
+    """After the time limit no new batch of starts begins."""
     allocation, _ = CASES[7]
     problem = Problem.of(allocation)
     engine = MultistartEngine(problem, starts=10**9, timeout=0.05, reason="for a test")

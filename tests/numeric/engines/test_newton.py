@@ -1,4 +1,4 @@
-"""The engine for networks with activations: lower bounds that exact counts confirm."""
+"""The engine `newton` for networks with activations: lower bounds, compared with exact counts."""
 
 import pytest
 
@@ -10,8 +10,8 @@ _MASK = {"W1": [[1, 0], [1, 1], [0, 0]]}
 
 
 @pytest.mark.usefixtures("msolve")
-def test_newton_finds_no_more_than_there_is():
-    """A polynomial activation: every certified solution is one of the exact count's."""
+def test_newton_finds_solutions_of_the_exact_count():
+    """With a polynomial activation every certified solution is one of the exact count's."""
     problem = mp.Problem(mp.FeedForward(2, (3,), 1, 3, activation={"polynomial": [0, 1, 1]}), _MASK)
     exact = mp.count(problem, instances=6, engine="exact")
     found = mp.count(problem, instances=6, engine="newton")
@@ -26,7 +26,7 @@ def test_newton_finds_no_more_than_there_is():
 
 @pytest.mark.usefixtures("msolve")
 def test_polynomial_activations_are_counted_exactly_by_default():
-    """N roots, all found, parity kept."""
+    """The default engine finds all N = 6 roots; the number of real ones is even."""
     problem = mp.Problem(mp.FeedForward(2, (3,), 1, 3, activation={"polynomial": [0, 1, 1]}), _MASK)
     found = mp.count(problem, instances=4)
     assert found.engine == "exact"
@@ -35,7 +35,7 @@ def test_polynomial_activations_are_counted_exactly_by_default():
 
 
 def test_linear_activations_are_counted_as_linear_networks():
-    """By homotopy, the results of the linear kind, trial by trial."""
+    """The engine is homotopy, and each trial has the count of the linear kind."""
     sizes = {"n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
     mask = {"W": [[1, 0], [0, 1]]}
     one = mp.count(mp.Problem(mp.RNN(**sizes, activation="linear"), mask), instances=5)
@@ -44,8 +44,8 @@ def test_linear_activations_are_counted_as_linear_networks():
     assert [c.real for c in one.instances] == [c.real for c in other.instances]
 
 
-def test_no_match_is_never_claimed():
-    """tanh: a match if one is found, otherwise undetermined."""
+def test_newton_never_reports_no_match():
+    """For tanh a trial is matched if a solution is found, otherwise undetermined."""
     problem = mp.Problem(
         mp.RNN(3, 2, 1, 1, 2, activation="tanh"), {"W": [[1, 1, 0]] + [[0] * 3] * 2}
     )
@@ -59,7 +59,7 @@ def test_no_match_is_never_claimed():
 
 
 def test_verdicts_settle_trials():
-    """A read-out that learns alone is maximal; too few weights are minimal."""
+    """Trials of a maximal allocation (only the read-out learns) match, of a minimal one do not."""
     net = mp.FeedForward(2, (3,), 1, 3, activation="tanh")
     alone = mp.estimate(mp.Problem(net, {"W2": [[1, 1, 1]]}), trials=10)
     assert alone.matched == 10
@@ -70,7 +70,7 @@ def test_verdicts_settle_trials():
 
 
 def test_other_engines_refuse():
-    """Path trackers take chains only; the error lists suitable engines."""
+    """Other engines refuse tanh; the error names the engine `newton`."""
     problem = mp.Problem(mp.RNN(2, 2, 1, 1, 2, activation="tanh"), {"W": [[1, 0], [0, 1]]})
     for engine in ("homotopy", "exact", "multistart"):
         with pytest.raises(InputError, match="newton"):

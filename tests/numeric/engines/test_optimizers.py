@@ -1,4 +1,4 @@
-"""Optimizers of ReLU nets: derivatives, endpoints, and the paper's verdict."""
+"""Optimizers of ReLU nets as engines: endpoints, witnesses and the paper's verdict."""
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ CASE = problem(3, 4, 2, 3, W1=MASK)
 
 
 @pytest.mark.parametrize("method", [adam_endpoints, damped_endpoints])
-def test_loss_falls(method):
-    """No start ends above its first loss, and some end far below."""
+def test_optimizers_decrease_the_loss(method):
+    """Of 95 % of the starts the loss does not increase; the least loss is halved at least."""
     loss = Loss(Students.of([instances(CASE, 3)[2]], 30))
     starts = np.random.default_rng(1).normal(size=(30, 6))
     before, after = loss.slope(starts)[0], loss.slope(method(loss, starts))[0]
@@ -28,7 +28,7 @@ def test_loss_falls(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_matched_means_a_witness(method):
-    """A trial counts as matched only with an exact witness, and never contrary to the decision."""
+    """A trial that counts as matched is decided to have a match."""
     engine = OptimizerEngine(method, starts=30)
     found = 0
     for instance, count in zip(
@@ -43,7 +43,7 @@ def test_matched_means_a_witness(method):
 
 
 def test_same_seed_same_endpoints():
-    """Starts are derived from seed and number of the instance."""
+    """Two engines with the same seed have the same notes on the same instances."""
     one, two = (
         OptimizerEngine("levenberg-marquardt", starts=5).count_many(instances(CASE, 2))
         for _ in range(2)

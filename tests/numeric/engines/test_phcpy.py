@@ -69,7 +69,7 @@ def test_every_count_agrees_with_the_discriminant(problem):
 
 
 def test_bilinear_core():
-    """A net whose core has several unknowns: counts whole, parity right, roots confirmed."""
+    """For a core of several unknowns at least 18 of 20 counts are complete, with N's parity."""
     need_phcpy()
     net = LinearRNN(n=3, T=2, b=1, d=2, m=2)
     problem = Problem(net, {"W": [[1, 0, 1], [0, 1, 0], [0, 0, 1]]})
@@ -77,9 +77,9 @@ def test_bilinear_core():
     assert expected > 1
     with PhcpyEngine(problem, expected) as engine:
         counts = [engine.count(draw_instance(problem, 0, index)) for index in range(20)]
-    whole = [c for c in counts if c.status == "complete"]
-    assert len(whole) >= 18
-    assert all((expected - c.real) % 2 == 0 for c in whole)
+    complete = [c for c in counts if c.status == "complete"]
+    assert len(complete) >= 18
+    assert all((expected - c.real) % 2 == 0 for c in complete)
 
 
 def test_too_few_roots_are_undetermined():
@@ -92,7 +92,7 @@ def test_too_few_roots_are_undetermined():
 
 
 def test_linear_systems_are_solved_exactly():
-    """If elimination leaves nothing, phcpy is not called."""
+    """If elimination leaves no equation the solution is known without phcpy."""
     problem = Problem(NET, {"W": [[1, 1], [0, 0]]})
     instance = draw_instance(problem, 0, 0)
     found = settled_by_elimination(exact_core(instance), 0)
@@ -101,15 +101,15 @@ def test_linear_systems_are_solved_exactly():
     assert instance.residual(instance.with_weights(found.solutions[0])) < 1e-12
 
 
-def test_contradictions_are_no_solution():
-    """A minimal linear estimator: elimination finds 1 = 0, an exact result."""
+def test_contradictions_have_no_solution():
+    """For a minimal linear estimator elimination finds 1 = 0: complete, without a solution."""
     problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})
     found = settled_by_elimination(exact_core(draw_instance(problem, 0, 0)), 0)
     assert found is not None
     assert (found.status, found.real, found.complex) == ("complete", 0, 0)
 
 
-class Broken(PhcpyProcess):
+class FailingPhcpy(PhcpyProcess):
     """A worker that fails at the instance of index 1, the first `times` times."""
 
     def __init__(self, error, times=100):
@@ -124,24 +124,25 @@ class Broken(PhcpyProcess):
 
 
 @pytest.mark.parametrize("error", [PhcpyCrashed("signal 11"), PhcpyTimeout("10 s")])
-def test_a_crash_costs_one_instance(error):
-    """The instance at which phcpy dies is undetermined, the next is solved."""
+def test_repeated_crashes_leave_one_instance_undetermined(error):
+    """The instance at which phcpy always crashes is undetermined, the others are solved."""
     need_phcpy()
-    with PhcpyEngine(DIAGONAL, 2, process=Broken(error)) as engine:
+    with PhcpyEngine(DIAGONAL, 2, process=FailingPhcpy(error)) as engine:
         found = [engine.count(draw_instance(DIAGONAL, 0, k)).status for k in range(4)]
     assert found == ["complete", "undetermined", "complete", "complete"]
 
 
-def test_a_single_crash_costs_nothing():
-    """The instance at which phcpy dies once is solved again by a new worker."""
+def test_a_single_crash_changes_no_result():
+    """The instance at which phcpy crashes once is solved by a new worker."""
     need_phcpy()
-    with PhcpyEngine(DIAGONAL, 2, process=Broken(PhcpyCrashed("signal 11"), 1)) as engine:
+    crashing = FailingPhcpy(PhcpyCrashed("signal 11"), 1)
+    with PhcpyEngine(DIAGONAL, 2, process=crashing) as engine:
         found = [engine.count(draw_instance(DIAGONAL, 0, k)).status for k in range(3)]
     assert found == ["complete"] * 3
 
 
 def test_killed_worker_is_replaced():
-    """kill -9 of the real worker between two instances changes nothing."""
+    """After SIGKILL of the worker at most one instance is undetermined, and results are equal."""
     need_phcpy()
     with PhcpyProcess() as process, PhcpyEngine(DIAGONAL, 2, process=process) as engine:
         first = engine.count(draw_instance(DIAGONAL, 0, 0))

@@ -1,4 +1,4 @@
-"""Counting of reduced problems: engines agree, solutions are restored to the original's."""
+"""Counting of reduced problems: engines agree, solutions are those of the original problem."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def draws(problem, count=6, seed=0):
     return [draw_instance(problem, seed, k) for k in range(count)]
 
 
-def test_what_is_solved():
+def test_the_problem_that_a_counter_solves():
     """A linear normalization network is lowered; a problem without a reduction is unchanged."""
     plain = Problem(LinearEstimator(2, 1, 1), {"W": [[1, 0]]})
     assert InstanceCounter(plain).problem is plain
@@ -46,8 +46,8 @@ def test_lowered_instance_has_the_same_labels():
     assert (inner.exact[2] == instance.exact[2]).all()
 
 
-def test_engines_agree_and_solutions_solve():
-    """Path tracking and exact solving count alike; each solution reproduces the labels."""
+def test_engines_agree_on_a_lowered_network():
+    """Path tracking and exact solution count alike; each solution reproduces the labels."""
     instances = draws(BILINEAR)
     with InstanceCounter(BILINEAR) as tracked, InstanceCounter(BILINEAR, "exact") as exact:
         assert tracked.plan(BILINEAR.allocation).root_count == 2
@@ -59,8 +59,8 @@ def test_engines_agree_and_solutions_solve():
             assert instance.residual(instance.with_weights(solution)) < 1e-9
 
 
-def test_solutions_come_in_the_allocation_s_order():
-    """Scales, shifts and weights of several layers are distinguished."""
+def test_solutions_have_the_order_of_the_allocation():
+    """A solution for scales, shifts and weights of several layers reproduces the labels."""
     problem = Problem(
         NormNet.square(2, 1, 3, 3, "linear"),
         {"g1": [[0], [1], [1]], "b2": "all", "W2": [[1, 0, 0], [0, 1, 0]]},
@@ -83,23 +83,23 @@ def test_minimal_by_rank_and_by_solving(certify):
     assert [(c.real, c.status) for c in found] == [(0, "complete")] * 3
 
 
-def test_random_allocations():
-    """An allocation drawn for each trial is lowered each time."""
+def test_drawn_allocations_are_lowered():
+    """Each trial's own allocation of a normalization network is lowered, and matches."""
     problem = Problem(NormNet.square(2, 1, 4, 2, "linear"), {"g1": RandomCells(2), "b2": "all"})
     with InstanceCounter(problem, complete=False) as counter:
         found = counter.count_many(draws(problem, 5))
     assert {c.outcome for c in found} == {"matched"}
 
 
-def test_work_makes_the_right_counter():
-    """Trials by worker processes use the same counters."""
-    work = TrialSeries.of(BILINEAR)
-    assert work.counter().plan(BILINEAR.allocation).root_count == 2
-    assert TrialSeries.from_dict(work.to_dict()).key == work.key
+def test_trial_series_make_counters_of_reduced_problems():
+    """The counter of a series has the plan of the reduced problem; a copy has the same key."""
+    series = TrialSeries.of(BILINEAR)
+    assert series.counter().plan(BILINEAR.allocation).root_count == 2
+    assert TrialSeries.from_dict(series.to_dict()).key == series.key
 
 
-def test_surplus_weights_come_back():
-    """The match found with surplus weights fixed is one of all learnable weights."""
+def test_solutions_include_surplus_weights():
+    """A match found with surplus weights fixed has values of all learnable weights."""
     problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": "all"})
     found = []
     with InstanceCounter(problem) as counter:

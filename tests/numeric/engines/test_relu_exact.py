@@ -1,4 +1,4 @@
-"""The engine `relu-exact`: matches by verdict, exactly with one hidden layer, or by realizing."""
+"""The engine `relu-exact`: by verdict, by exact decision (one hidden layer), by construction."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_the_engine_of_relu_networks():
 
 
 def test_relu_construction_agrees_with_the_verdict():
-    """Instances of a maximal ReLU allocation are realized exactly, each of them."""
+    """Every instance of a maximal ReLU allocation is realized, and counted as matched."""
     problem = Problem(NormNet((2, 2, 2), (3, 4), 3), {
         **{f"g{k}": "all" for k in (1, 2, 3)}, **{f"b{k}": "all" for k in (1, 2, 3, 4)},
     })  # fmt: skip
@@ -41,8 +41,8 @@ def test_relu_construction_agrees_with_the_verdict():
         assert {c.certified for c in counter.count_many(draws(problem, 3))} == {1}
 
 
-def test_relu_between_the_verdicts():
-    """One hidden layer: each instance is decided exactly, or undecided after a short limit."""
+def test_relu_exact_decides_one_hidden_layer():
+    """Instances of an intermediate allocation are decided exactly; without time undetermined."""
     few = Problem(NormNet.square(3, 1, 4, 4), {"g1": "all", "g2": "all"})
     with InstanceCounter(few) as counter:
         assert {c.outcome for c in counter.count_many(draws(few, 2))} == {"unmatched"}
@@ -55,8 +55,8 @@ def test_relu_between_the_verdicts():
         assert counter.count(draws(between, 1)[0]).outcome == "undetermined"
 
 
-def test_relu_undetermined():
-    """Two hidden layers below the width, or products of weights: undetermined, with the reason."""
+def test_relu_exact_leaves_instances_undetermined():
+    """Two hidden layers below the width, or weights in both layers: the note gives the reason."""
     names = ("g1", "b1", "b2", "g3", "b3", "b4")
     deep = Problem(NormNet.square(2, 2, 3, 3), dict.fromkeys(names, "all"))
     both = Problem(NormNet.square(2, 1, 3, 3), {"W1": "all", "W2": "all"})

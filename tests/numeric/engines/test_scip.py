@@ -1,4 +1,4 @@
-"""The engine `scip`: texts and numbers of its results."""
+"""The engine `scip`: its verdicts and counts, compared with the tree of activation cells."""
 
 import pytest
 
@@ -12,8 +12,8 @@ pytest.importorskip("pyscipopt")
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 
 
-def test_answers_are_those_of_the_tree():
-    """Matches and refutations of small nets, one by one."""
+def test_scip_has_the_verdicts_of_the_tree():
+    """On 20 instances of a small net SCIP's verdicts are those of `decide`; both occur."""
     seen = set()
     for instance in instances(problem(3, 4, 2, 3, W1=MASK), 20):
         verdict, note = scip_verdict(instance)
@@ -23,16 +23,16 @@ def test_answers_are_those_of_the_tree():
     assert seen == {MATCH, NONE}
 
 
-def test_readout_that_learns():
-    """With W2 alone learning the program is linear."""
+def test_scip_decides_a_learnable_readout():
+    """If only W2 learns, a linear program, SCIP's verdicts are those of `decide`."""
     case = problem(3, 4, 2, 3, W2=[[1, 1, 1, 0], [1, 1, 0, 0]])
     for instance in instances(case, 4):
         verdict, _ = scip_verdict(instance)
         assert verdict == decide(instance).verdict
 
 
-def test_engine_by_name():
-    """`scip` counts a match as one solution at least, and none as complete."""
+def test_scip_in_a_counter():
+    """A match is counted as one solution, undetermined; no match is a complete count of 0."""
     case = problem(3, 4, 2, 3, W1=MASK)
     counts = InstanceCounter(case, "scip").count_many(instances(case, 6))
     for count, instance in zip(counts, instances(case, 6), strict=True):

@@ -1,4 +1,4 @@
-"""The search for real solutions, at the ends of some complex paths, against complete counts."""
+"""The search for real solutions among ends of complex paths, compared with complete counts."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def search_of(problem: Problem, index: int, seed: int = 0, **more: float) -> Rea
 
 @pytest.mark.parametrize("case", [0, 7, 8, 15])
 def test_ends_are_solutions_of_the_complete_count(case):
-    """Ends repeat each other, and the certified ones are among the complete count's real ones."""
+    """The certified ends are real solutions of the complete count, a third of them at least."""
     allocation, roots = CASES[case % len(CASES)]
     problem = Problem.of(allocation)
     engine = HomotopyEngine(problem, root_count=roots, cache=False)
@@ -47,7 +47,7 @@ def test_ends_are_solutions_of_the_complete_count(case):
         search = RealSearch(instance, engine.chain, enough=None)
         search.follow(2000)
         assert search.few
-        # Of a pair of conjugates one is kept.
+        # Of a pair of conjugates only one is kept.
         assert search.paths.distinct <= complete.real + (roots - complete.real) // 2
         assert len(search.pool) <= complete.real
         found, total = found + len(search.pool), total + complete.real
@@ -59,18 +59,18 @@ def test_ends_are_solutions_of_the_complete_count(case):
 
 
 def test_an_instance_without_a_real_solution_is_never_matched():
-    """On the diagonal of B.1.1, more than a quarter of the instances: both ends are non-real."""
+    """On the diagonal of B.1.1 only instances with real solutions match, 70 % of them at least."""
     engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
     instances = [draw_instance(DIAGONAL, 0, k) for k in range(60)]
-    without = met = 0
+    without = found = 0
     for instance, complete in zip(instances, engine.count_many(instances), strict=True):
         search = RealSearch(instance, engine.chain)
         search.follow(200)
         assert not len(search.pool) or complete.real
         without += not complete.real
-        met += bool(len(search.pool))
+        found += bool(len(search.pool))
     assert without >= 8
-    assert met >= 0.7 * (len(instances) - without)
+    assert found >= 0.7 * (len(instances) - without)
 
 
 def test_a_match_of_a_large_net_where_newton_finds_none():
@@ -89,7 +89,7 @@ def test_a_match_of_a_large_net_where_newton_finds_none():
 
 
 def test_trials_of_a_large_net_are_decided_by_one_solution():
-    """Matched, by one certain solution, without a claim about the count."""
+    """Each trial is matched by one certified solution; its count stays undetermined."""
     with InstanceCounter(SIX_ROWS, "homotopy", complete=False, root_timeout=1) as counter:
         counts = counter.count_many([draw_instance(SIX_ROWS, 0, k) for k in range(3)])
     for count in counts:
@@ -100,8 +100,8 @@ def test_trials_of_a_large_net_are_decided_by_one_solution():
         assert count.complex is None
 
 
-def test_few_solutions_are_counted_where_none_is_real():
-    """The search agrees with complete counts: a match by one solution, no match by all of them."""
+def test_the_search_agrees_with_complete_counts():
+    """A match is found by one solution; without a real one all solutions are counted."""
     net = LinearRNN(n=6, T=3, b=1, d=1, m=3)
     problem = Problem(net, {"W": RandomCells(budget=3, rows=3)})
     instances = [draw_instance(problem, 0, k) for k in (0, 3, 14)]
@@ -112,8 +112,8 @@ def test_few_solutions_are_counted_where_none_is_real():
     assert outcomes[0] == outcomes[1] == ["matched", "matched", "unmatched"]
 
 
-def test_the_seed_decides():
-    """Equal seeds find equal solutions, in any number of calls; others start elsewhere."""
+def test_the_seed_determines_the_search():
+    """Equal seeds find equal solutions, in any number of calls; another seed finds others."""
     one, same, parts, other = (search_of(SIX_ROWS, 0, seed) for seed in (0, 0, 0, 1))
     for search in (one, same, other):
         search.follow(48)
@@ -125,8 +125,8 @@ def test_the_seed_decides():
     assert one.pool.solutions != other.pool.solutions
 
 
-def test_time_limits_end_it():
-    """No batch begins after the given seconds, and the call's limit ends it."""
+def test_time_limits_end_the_search():
+    """No batch begins after the given seconds; the limit of the whole call raises OutOfTime."""
     search = search_of(SIX_ROWS, 0, seconds=0.0)
     search.follow(2000)
     assert search.paths.paths == 0
@@ -135,23 +135,23 @@ def test_time_limits_end_it():
         search_of(SIX_ROWS, 0).follow(2000)
 
 
-def test_chains_of_several_layers():
-    """If there are no free inputs the weights themselves are tracked."""
+def test_the_search_tracks_weights_of_several_layers():
+    """For multi-layer nets, which have no free inputs, most instances with a match get one."""
     allocation, roots = next((a, n) for a, n in CASES if a.network.kind == "lffn" and n > 1)
     problem = Problem.of(allocation)
     engine = HomotopyEngine(problem, root_count=roots, cache=False)
     instances = [draw_instance(problem, 1, k) for k in range(10)]
-    matched = met = 0
+    matched = found = 0
     for instance, complete in zip(instances, engine.count_many(instances), strict=True):
         search = RealSearch(instance, engine.chain)
         search.follow(200)
         assert not len(search.pool) or complete.real
-        matched, met = matched + bool(complete.real), met + bool(len(search.pool))
-    assert met >= max(1, 0.8 * matched)
+        matched, found = matched + bool(complete.real), found + bool(len(search.pool))
+    assert found >= max(1, 0.8 * matched)
 
 
-def test_special_samples_are_refused():
-    """Dependent samples leave no square system; no solution is found or claimed."""
+def test_the_search_refuses_dependent_samples():
+    """Dependent samples leave no square system: refused, with the rank in the message."""
     instance = draw_instance(DIAGONAL, 0, 0)
     instance.X[:, 1] = instance.X[:, 0]
     with pytest.raises(InputError, match="rank"):

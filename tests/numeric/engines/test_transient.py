@@ -1,4 +1,4 @@
-"""A child process that dies: retried with a new one, and never stored as a result."""
+"""Child processes that crash: they are replaced, and lost trials are not stored."""
 
 import os
 import stat
@@ -24,62 +24,62 @@ WIDE = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], 
 
 
 @pytest.fixture
-def dying_msolve(tmp_path, monkeypatch):
-    """An msolve that is killed the first `deaths` times, then works."""
+def crashing_msolve(tmp_path, monkeypatch):
+    """An msolve that is killed in its first `crashes` runs, then works."""
 
-    def make(deaths: int):
-        real, lives = find_msolve(), tmp_path / "lives"
-        fake = tmp_path / "msolve"
-        fake.write_text(
-            f"#!/bin/sh\necho x >> {lives}\n"
-            f'[ "$(wc -l < {lives})" -le {deaths} ] && kill -9 $$\nexec {real} "$@"\n'
+    def make(crashes: int):
+        real, runs = find_msolve(), tmp_path / "runs"
+        script = tmp_path / "msolve"
+        script.write_text(
+            f"#!/bin/sh\necho x >> {runs}\n"
+            f'[ "$(wc -l < {runs})" -le {crashes} ] && kill -9 $$\nexec {real} "$@"\n'
         )
-        fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-        monkeypatch.setattr(msolve, "find_msolve", lambda: str(fake))
-        return lives
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setattr(msolve, "find_msolve", lambda: str(script))
+        return runs
 
     return make
 
 
-@pytest.mark.parametrize("deaths", [1, 2])
-def test_an_msolve_that_dies_now_and_then_is_tried_again(dying_msolve, deaths):
-    """The count is that of a healthy one."""
+@pytest.mark.parametrize("crashes", [1, 2])
+def test_msolve_is_run_again_after_a_crash(crashing_msolve, crashes):
+    """After one or two crashes the count is the same as without a crash."""
     instance = draw_instance(WIDE, 0, 0)
-    healthy = ExactEngine(WIDE).count(instance)
-    dying_msolve(deaths)
+    expected = ExactEngine(WIDE).count(instance)
+    crashing_msolve(crashes)
     found = ExactEngine(WIDE).count(instance)
-    assert (found.real, found.complex, found.status) == (healthy.real, healthy.complex, COMPLETE)
+    assert (found.real, found.complex, found.status) == (expected.real, expected.complex, COMPLETE)
 
 
-def test_an_msolve_that_always_dies_is_given_up(dying_msolve):
-    """After three processes the count is lost, not failed."""
-    lives = dying_msolve(99)
+def test_a_count_is_lost_after_three_crashes_of_msolve(crashing_msolve):
+    """After three processes the reason is "lost", with the signal in the note."""
+    runs = crashing_msolve(99)
     found = ExactEngine(WIDE).count(draw_instance(WIDE, 0, 0))
     assert (found.status, found.reason) == (UNDETERMINED, Reason.LOST)
     assert "signal 9" in found.note
-    assert lives.read_text().count("x") == 3
+    assert runs.read_text().count("x") == 3
 
 
-class Moody(PhcpyProcess):
-    """A phcpy whose worker dies in the first calls."""
+class CrashingPhcpy(PhcpyProcess):
+    """A phcpy whose worker crashes in the first calls; the next call raises AssertionError."""
 
-    def __init__(self, deaths: int) -> None:
+    def __init__(self, crashes: int) -> None:
         super().__init__()
-        self.deaths = deaths
+        self.crashes = crashes
 
     def solve(self, *arguments, **more):
-        if self.deaths:
-            self.deaths -= 1
+        if self.crashes:
+            self.crashes -= 1
             raise PhcpyCrashed("the phcpy process was ended by SIGKILL")
-        raise AssertionError("alive")
+        raise AssertionError("called again")
 
 
 def test_phcpy_is_tried_three_times():
     """Two failures are tolerated; after three the count is lost."""
     instance = draw_instance(WIDE, 0, 0)
-    with pytest.raises(AssertionError, match="alive"):
-        PhcpyEngine(WIDE, 6, process=Moody(2)).count(instance)
-    found = PhcpyEngine(WIDE, 6, process=Moody(3)).count(instance)
+    with pytest.raises(AssertionError, match="called again"):
+        PhcpyEngine(WIDE, 6, process=CrashingPhcpy(2)).count(instance)
+    found = PhcpyEngine(WIDE, 6, process=CrashingPhcpy(3)).count(instance)
     assert (found.status, found.reason) == (UNDETERMINED, Reason.LOST)
 
 
@@ -106,8 +106,8 @@ def broken(tmp_path):
     unregister("broken")
 
 
-def test_lost_trials_are_not_kept_and_are_computed_again(tmp_path, broken):
-    """They count as undetermined in the run that lost them, and are not in the store."""
+def test_lost_trials_are_not_stored_and_are_computed_again(tmp_path, broken):
+    """Lost trials are undetermined in their run and not in the store; the next run has them."""
     path = tmp_path / "s.sqlite"
     with Study(DIAGONAL, engine="broken", store=path) as study:
         found = study.run(6)
@@ -120,7 +120,7 @@ def test_lost_trials_are_not_kept_and_are_computed_again(tmp_path, broken):
 
 
 def test_merging_compares_counts_not_notes(tmp_path):
-    """A complete count replaces an undetermined one, in either direction."""
+    """A complete count replaces an undetermined one and is never replaced itself."""
     whole = InstanceCount(0, 2, 2, COMPLETE, "by one way")
     again = InstanceCount(0, 2, 2, COMPLETE, "by another", paths=9)
     part = InstanceCount(0, None, None, UNDETERMINED, "phcpy: no answer")

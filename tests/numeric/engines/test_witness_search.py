@@ -46,7 +46,7 @@ def test_guesses_hold_exactly(problem, seed):
 
 
 def test_pairs_approach_along_the_gradient():
-    """A step towards the meeting point of two solutions brings them as near as predicted."""
+    """A step along the gradient brings two solutions as near as the linear model predicts."""
     engine = HomotopyEngine(DIAGONAL, root_count=2)
     for index in range(20):
         instance = draw_instance(DIAGONAL, 5, index)
@@ -65,8 +65,10 @@ def test_pairs_approach_along_the_gradient():
 
 
 def test_guarded_steps_keep_non_real_solutions_away():
-    """Along a guarded step no guard decreases; it is the wanted step where none would.  The guard
-    of a solution has the sign by which its imaginary part changes."""
+    """Along a guarded step no guard decreases; if none would anyway, it is the wanted step.
+
+    The guard of a solution has the sign with which its imaginary part changes.
+    """
     N = generic_root_count(RING.allocation).value
     engine, rng, tried = HomotopyEngine(RING, root_count=N), np.random.default_rng(0), 0
     for instance in [draw_instance(RING, 3, index) for index in range(20)]:
@@ -100,7 +102,7 @@ def test_guarded_steps_keep_non_real_solutions_away():
 
 
 def test_pairs_that_are_followed_leave_the_reals():
-    """An instance beyond the meeting point of the only two real solutions has none, mostly."""
+    """Most instances beyond the point where the only two real solutions meet have none."""
     engine = HomotopyEngine(DIAGONAL, root_count=2)
     left = tried = 0
     for index in range(20):
@@ -117,7 +119,7 @@ def test_pairs_that_are_followed_leave_the_reals():
 
 
 def test_newton_finds_the_solution_nearby():
-    """A slightly changed solution is found again; if none is near, none is found."""
+    """From a slightly changed solution Newton's method finds it; from far away it finds none."""
     engine = HomotopyEngine(DIAGONAL, root_count=2)
     counts = ((draw_instance(DIAGONAL, 5, k), k) for k in range(20))
     instance, count = next((i, c) for i, _ in counts for c in engine.count_many([i]) if c.real == 2)
@@ -148,7 +150,7 @@ def test_instances_with_dependent_readouts_are_passed_over():
     assert engine.all_roots([singular, fine])[0] is None
 
 
-def test_dependent_samples_have_equations_of_their_own():
+def test_jacobian_of_more_samples_than_inputs():
     """With more samples than inputs the Jacobian is that of as many independent labels."""
     problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=4), {"W": [[1, 0], [0, 1]]})
     instance = draw_instance(problem, 0, 0)

@@ -1,4 +1,4 @@
-"""The construction in doubles: machine precision, bounds that hold, failures below the width."""
+"""The construction in doubles: rounding errors, bounds that hold, failures below the width."""
 
 import numpy as np
 import pytest
@@ -33,15 +33,15 @@ def target(weights, shifts, X):
 
 
 def ball(rng, d, count=200, radius=1.0):
-    """Points of the ball, most near its rim."""
+    """Points of the ball, most of them near its surface."""
     X = rng.standard_normal((d, count))
     return radius * X / np.linalg.norm(X, axis=0) * rng.random(count) ** 0.1
 
 
 @pytest.mark.parametrize("d", [2, 10, 20])
 @pytest.mark.parametrize("second", [False, True])
-def test_machine_precision(d, second):
-    """At the needed width (400 for d = 20) the proved error is a few roundings."""
+def test_error_at_the_needed_width(d, second):
+    """At the needed width (400 for d = 20) the proved error is below 1e-12."""
     rng = np.random.default_rng(d)
     weights, shifts, frozen = draw(rng, [d, d], [width_needed(d, d, second_scales=second)])
     made = construct_in_doubles(weights, shifts, frozen, second_scales=second)
@@ -71,7 +71,7 @@ def test_bound_holds_below_the_width():
     weights, shifts, frozen = draw(rng, [4, 4, 3], [11, 9])
     made = construct_in_doubles(weights, shifts, frozen)
     assert {b.method for b in made.blocks} == {"pseudo-inverse"}
-    # A deep target: its hidden units may have other scales, so nothing is proved.
+    # The hidden units of a deep target may have other scales, so nothing is proved.
     assert not any(b.impossible for b in made.blocks)
     assert "cannot realize it" not in str(made)
     assert "second_scales tries others" in str(made)
@@ -106,7 +106,7 @@ def test_pseudo_inverse_is_the_best_approximation():
 
 
 def test_singular_square_system():
-    """A hidden unit without inputs leaves a square system singular: approximated, and reported."""
+    """A hidden unit without inputs makes the square system singular: approximated and reported."""
     rng = np.random.default_rng(8)
     W1, W2 = rng.standard_normal((4, 2)), rng.standard_normal((2, 4))
     W1[0] = 0
@@ -117,7 +117,7 @@ def test_singular_square_system():
 
 
 def test_both_scales_fall_back():
-    """Below their own width Γ_2 stays 1; an output without inputs has the scale 0."""
+    """Below the width for both scales Γ_2 stays 1; an output with a zero target row has scale 0."""
     rng = np.random.default_rng(9)
     goal = rng.standard_normal((2, 2))
     W1, W2 = rng.standard_normal((2, 2)), rng.standard_normal((2, 2))
@@ -144,7 +144,7 @@ def test_both_scales_with_dead_units():
 
 
 def test_narrow_inner_blocks_by_scales_of_hidden_units():
-    """With the least inner width most deep targets are realized, and the bound is met."""
+    """At the least inner width at least half of the deep targets are realized; bounds hold."""
     rng = np.random.default_rng(21)
     realized = 0
     for _ in range(12):
@@ -163,7 +163,7 @@ def test_narrow_inner_blocks_by_scales_of_hidden_units():
 
 
 def test_an_output_without_inputs_in_a_narrow_block():
-    """Its scale is 0, in doubles and in rationals, and the other outputs are realized."""
+    """The output's scale is 0, and the other outputs are realized."""
     rng = np.random.default_rng(22)
     for _ in range(6):
         weights, shifts, frozen = draw(rng, [2, 2, 3], [3, 2])
@@ -180,7 +180,7 @@ def test_an_output_without_inputs_in_a_narrow_block():
 
 
 def test_inner_blocks_of_three_units():
-    """d = 3, five inner units where seven are needed without hidden scales; four are too few."""
+    """For d = 3 five inner units suffice with scales of hidden units; four are proved too few."""
     rng = np.random.default_rng(3)
     weights, shifts, frozen = draw(rng, [3, 3, 3], [7, 5])
     made = construct_in_doubles(weights, shifts, frozen, second_scales=True)
@@ -220,7 +220,7 @@ def test_exact_failure():
     assert failure.value.obstruction.holds(frozen[1], frozen[0], weights[0])
 
 
-def test_wrong_input_is_told():
+def test_wrong_input_of_constructions_is_refused():
     """A wrong depth, shape or radius raises InputError."""
     rng = np.random.default_rng(12)
     weights, shifts, frozen = draw(rng, [2, 2], [4])

@@ -1,4 +1,4 @@
-"""Layers of a target for the blocks: the same function for all scales of the hidden units."""
+"""Goals of the blocks: layers of a target, with other orders and scales of its hidden units."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def values(goals, X):
 
 
 def test_aligned_goals_are_the_same_function():
-    """Orders and scales change the layers, not the network; balls hold the doubles."""
+    """Orders and scales change the layers, not the function; exact weights are near the doubles."""
     X = np.random.default_rng(0).standard_normal((2, 50))
     found = 0
     for seed in range(8):
@@ -43,8 +43,8 @@ def test_aligned_goals_are_the_same_function():
     assert found >= 4
 
 
-def test_what_is_not_tried_is_said():
-    """Without the even layers' scales, and below the least width, nothing is searched."""
+def test_reasons_for_no_search():
+    """Without `second_scales`, and below the least width, the reason is returned."""
     weights, shifts, frozen = layers(0)
     assert "second_scales" in aligned_goals(weights, shifts, frozen, False)
     narrow = [*frozen[:2], frozen[2][:1], frozen[3][:, :1]]

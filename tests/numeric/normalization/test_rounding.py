@@ -1,4 +1,4 @@
-"""The a priori bound of rounding, against other precisions and other orders of operations."""
+"""The a priori bound of rounding errors, with other precisions and orders of operations."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from numeric.normalization.construct import construct_in_doubles
 
 
 def tuned(depth, seed):
-    """A target of that depth, frozen matrices of the width it needs."""
+    """A target of this depth, and frozen matrices of the width it needs."""
     rng = np.random.default_rng(seed)
     weights = [rng.standard_normal((4, 4)) for _ in range(depth)]
     shifts = [rng.standard_normal(4) for _ in range(depth)]
@@ -16,7 +16,7 @@ def tuned(depth, seed):
 
 
 def evaluate(made, X, dtype, order=None):
-    """The plain pass in a precision; sums in the given order of columns, one term at a time."""
+    """The forward pass in a precision; sums in the given order of columns, one term at a time."""
     X = X.astype(dtype)
     last = len(made.frozen) - 1
     for j, (W, g, b) in enumerate(zip(made.frozen, made.scales, made.shifts, strict=True)):
@@ -36,7 +36,7 @@ def evaluate(made, X, dtype, order=None):
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(5))
 def test_every_order_is_within_the_bound(depth, seed):
-    """Doubles in three orders against extended precision, singles against doubles."""
+    """Doubles in three orders differ from extended precision, singles from doubles, within it."""
     weights, shifts, frozen = tuned(depth, seed)
     made = construct_in_doubles(weights, shifts, frozen)
     X = np.random.default_rng(seed + 100).standard_normal((4, 500))
@@ -45,7 +45,7 @@ def test_every_order_is_within_the_bound(depth, seed):
     for order in (None, range, lambda n: reversed(range(n))):
         away = np.linalg.norm((evaluate(made, X, float, order) - exact).astype(float), axis=0)
         assert 0 < away.max() <= made.rounding
-    # Singles: matrices, scales, shifts and inputs rounded too; the matrices are made singles first.
+    # Scales and shifts are rounded to singles; the matrices and inputs are singles already.
     single = [W.astype(np.float32).astype(float) for W in frozen]
     made = construct_in_doubles(weights, shifts, single, unit=2.0**-24)
     X = X.astype(np.float32).astype(float)
@@ -53,7 +53,7 @@ def test_every_order_is_within_the_bound(depth, seed):
     assert 1e-8 < away.max() <= made.rounding
 
 
-def test_no_bound_where_none_is_known():
-    """A precision too low for the width has no bound."""
+def test_too_low_a_precision_has_no_bound():
+    """For a precision too low for the width the bound is infinite."""
     weights, shifts, frozen = tuned(1, 0)
     assert construct_in_doubles(weights, shifts, frozen, unit=2.0**-5).rounding == float("inf")

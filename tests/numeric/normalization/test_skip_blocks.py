@@ -13,14 +13,14 @@ from numeric.normalization.skip_blocks import (
 
 
 def ball(rng, d, count=100, radius=1.0):
-    """Points of the ball, most near its rim."""
+    """Points of the ball, most of them near its surface."""
     X = rng.standard_normal((d, count))
     return radius * X / np.linalg.norm(X, axis=0) * rng.random(count) ** 0.1
 
 
 @pytest.mark.parametrize(("d", "k"), [(2, 1), (4, 1), (5, 2), (6, 3), (8, 4)])
-def test_the_bound_holds(d, k):
-    """The block is the target within its small proved bound, at points of a larger ball too."""
+def test_the_bound_of_skip_blocks_holds(d, k):
+    """On a ball of radius 2 the block differs from the target by at most its small bound."""
     rng = np.random.default_rng(10 * d + k)
     target, shift = rng.standard_normal((d, d)), rng.standard_normal(d)
     made = construct_skip_block(target, shift, random_skip_block(d, d, k, rng), radius=2.0)
@@ -33,7 +33,7 @@ def test_the_bound_holds(d, k):
 
 
 def test_layers_in_a_row():
-    """Two layers with ReLU between: the last bound is above the measured error."""
+    """For two layers with ReLU between them the last bound is above the measured error."""
     rng = np.random.default_rng(1)
     weights = [rng.standard_normal((4, 3)) / 2, rng.standard_normal((2, 4)) / 2]
     shifts = [rng.standard_normal(4), rng.standard_normal(2)]
@@ -56,7 +56,7 @@ def test_narrow_layers_are_ill_conditioned():
     assert narrow.error > wide.error
 
 
-def test_wrong_input_is_told():
+def test_wrong_input_of_skip_blocks_is_refused():
     """Sizes that do not fit, a bad radius and singular systems raise InputError."""
     rng = np.random.default_rng(3)
     frozen = random_skip_block(3, 3, 1, rng)

@@ -6,15 +6,15 @@ from algebra.errors import InputError
 from numeric.phcpy.install import INSTALL, find_phcpy
 
 
-def test_real(installation):
-    """The system's phcpy is found with its version, and again without a search."""
+def test_the_installed_phcpy_is_found(installation):
+    """The system's phcpy is found with its version; the search is done once."""
     assert installation.version[0].isdigit()
     assert "PHC" in installation.phcpack
     assert find_phcpy() is find_phcpy()
 
 
-def test_chosen(monkeypatch, fake_phcpy):
-    """The environment variable decides alone."""
+def test_the_environment_variable_names_the_interpreter(monkeypatch, fake_phcpy):
+    """The Python of `MATCHPROB_PHCPY_PYTHON` is used."""
     interpreter = fake_phcpy("new")
     monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", interpreter)
     found = find_phcpy()
@@ -23,8 +23,8 @@ def test_chosen(monkeypatch, fake_phcpy):
 
 
 @pytest.mark.parametrize("text", ["exit 4", "echo hello", "sleep 0.1"])
-def test_chosen_wrongly(monkeypatch, fake_python, text):
-    """An environment variable with a wrong path is an error in one line, never ignored."""
+def test_a_named_interpreter_without_phcpy_is_refused(monkeypatch, fake_python, text):
+    """If the named Python has no phcpy the error names it and the command that installs phcpy."""
     interpreter = fake_python(text).interpreter
     monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", interpreter)
     with pytest.raises(InputError) as caught:
@@ -35,7 +35,7 @@ def test_chosen_wrongly(monkeypatch, fake_python, text):
     assert INSTALL in message
 
 
-def test_missing(monkeypatch, fake_python):
+def test_phcpy_is_missing(monkeypatch, fake_python):
     """If no Python has phcpy, the error names those tried and the command that installs it."""
     nowhere = fake_python("exit 1").interpreter
     monkeypatch.delenv("MATCHPROB_PHCPY_PYTHON", raising=False)
@@ -50,8 +50,8 @@ def test_missing(monkeypatch, fake_python):
     assert INSTALL in message
 
 
-def test_found_on_path(monkeypatch, fake_phcpy, fake_python):
-    """Candidates are tried in turn until one works."""
+def test_phcpy_is_found_on_the_path(monkeypatch, fake_phcpy, fake_python):
+    """Candidates are tried in turn until one can import phcpy."""
     bad, good = fake_python("exit 1").interpreter, fake_phcpy("old")
     monkeypatch.delenv("MATCHPROB_PHCPY_PYTHON", raising=False)
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""The parent's side of the phcpy worker: roots by other methods, and all kinds of failure."""
+"""The parent process of the phcpy worker: roots compared with other methods, and failures."""
 
 import contextlib
 import gc
@@ -65,7 +65,7 @@ def same_points(found, expected, tolerance=1e-9):
 
 
 def gone(pid):
-    """Whether a process is gone altogether, not even a zombie."""
+    """Whether a process has ended and been waited for (it is no zombie)."""
     for _ in range(100):
         if not Path(f"/proc/{pid}").exists():
             return True
@@ -78,8 +78,8 @@ def gone(pid):
 
 @shared
 @given(st.lists(reals, min_size=2, max_size=6))
-def test_one_unknown(phcpy, coefficients):
-    """All roots of a polynomial in one unknown are those of its companion matrix."""
+def test_roots_of_one_polynomial(phcpy, coefficients):
+    """The roots of a polynomial in one unknown are the eigenvalues of its companion matrix."""
     expected = np.roots(coefficients)
     gaps = abs(expected[:, None] - expected) + 10 * np.eye(len(expected))
     assume(gaps.min() > 1e-2)
@@ -115,14 +115,14 @@ def compare_bilinear(phcpy, count):
     return wrong
 
 
-def test_bilinear(phcpy):
+def test_bilinear_systems(phcpy):
     """Two bilinear equations have the roots of the quadratic that elimination leaves."""
     assert compare_bilinear(phcpy, 200) == 0
 
 
 @pytest.mark.long
-def test_many(phcpy):
-    """On 2,000 bilinear systems at most one differs, and 2,000 quadratics are all right."""
+def test_thousands_of_bilinear_systems(phcpy):
+    """Of 2,000 bilinear systems at most one differs; 2,000 quadratics are all correct."""
     assert compare_bilinear(phcpy, 2000) <= 1
     coefficients = np.random.default_rng(1).standard_normal((2000, 3))
     for k, (a, b, c) in enumerate(coefficients):
@@ -141,8 +141,8 @@ def test_order_of_unknowns(phcpy):
     assert np.allclose(phcpy.solve(exchanged, timeout=TIMEOUT).roots, [[1, 3]])
 
 
-def test_linear(phcpy):
-    """A regular linear system has its one solution."""
+def test_regular_linear_system(phcpy):
+    """The solution of a regular linear system is NumPy's."""
     rng = np.random.default_rng(3)
     matrix, right = rng.standard_normal((4, 4)), rng.standard_normal(4)
     unit = [tuple(row) for row in np.eye(4, dtype=int).tolist()]
@@ -162,14 +162,14 @@ def test_singular_linear(phcpy, right):
     assert result.failed == len(result.solutions)
 
 
-def test_curve(phcpy):
+def test_curve_of_solutions(phcpy):
     """Points on a curve of solutions are not accepted: none is isolated."""
     result = phcpy.solve(read(["x^2 + y^2 - 1", "x^2 + y^2 - 1"], "xy"), timeout=TIMEOUT)
     assert result.accepted == ()
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-20, 3.0e5, 1e200])
-def test_scale(phcpy, scale):
+def test_scale_of_equations(phcpy, scale):
     """Equations of any size have the roots of the same equations of size one."""
     result = phcpy.solve(
         [{(2, 0): scale, (0, 1): -2 * scale}, {(0, 1): 1 / scale, (0, 0): -2 / scale}],
@@ -179,7 +179,7 @@ def test_scale(phcpy, scale):
 
 
 def test_complex_coefficients(phcpy):
-    """Complex coefficients are sent completely."""
+    """The roots of a polynomial with complex coefficients are NumPy's."""
     roots = phcpy.solve([{(2,): 1.5 - 2j, (0,): 1}], timeout=TIMEOUT).roots
     assert same_points(roots, np.roots([1.5 - 2j, 0, 1])[:, None])
 
@@ -191,7 +191,7 @@ def test_zero_coordinates(phcpy):
 
 
 @pytest.mark.parametrize("precision", ["d", "dd", "qd"])
-def test_reproducible(phcpy, installation, precision):
+def test_solve_is_reproducible(phcpy, installation, precision):
     """One seed gives the same digits in any order of calls and in another process."""
     systems = [system for system, *_ in bilinear(np.random.default_rng(5), 6)]
     first = [
@@ -213,10 +213,10 @@ def test_largest_seed(phcpy):
         assert len(phcpy.solve(TWO, timeout=TIMEOUT, seed=seed).accepted) == 2
 
 
-def test_track(phcpy):
+def test_track_keeps_the_order_of_starts(phcpy):
     """Paths lead from given solutions to the target's, in the order of the starts.
 
-    In the target alone y is met first: PHCpack by itself would exchange the coordinates.
+    In the target's text y occurs first: PHCpack alone would exchange the coordinates.
     """
     target = [{(0, 1): 1, (1, 0): -1, (0, 0): 1}, {(1, 1): 1, (0, 0): -2}]
     result = phcpy.track(target, START, POINTS, timeout=TIMEOUT)
@@ -224,7 +224,7 @@ def test_track(phcpy):
     assert np.allclose(ends, [[2, 1], [-1, -2]])
 
 
-def test_track_twice(phcpy):
+def test_track_one_start_twice(phcpy):
     """Of two paths that end in one point one is accepted, and the other is counted as failed."""
     result = phcpy.track(GOAL, START, [*POINTS, POINTS[0]], timeout=TIMEOUT)
     assert len(result.solutions) == 3
@@ -233,7 +233,7 @@ def test_track_twice(phcpy):
 
 
 def test_track_is_reproducible(phcpy):
-    """The seed decides; another seed may permute the ends, not change them."""
+    """The same seed gives the same ends; another seed may permute them, not change them."""
     arguments = (
         read(["x^3 - 2*x - 5"], "x"),
         power(3),
@@ -254,7 +254,7 @@ def test_track_to_infinity(phcpy):
     assert result.failed == 1
 
 
-def test_memory_limit(installation):
+def test_memory_limit_of_a_worker(installation):
     """A worker that uses too much memory is replaced, and results do not change."""
     with PhcpyProcess(installation, memory_limit=1) as small:
         small.start()
@@ -264,8 +264,8 @@ def test_memory_limit(installation):
             assert round(abs(result.roots[0, 0]) ** 2) == square
 
 
-def test_timeout(installation):
-    """A call that takes too long is an error of its own, its process is gone, the next works."""
+def test_timeout_of_a_call(installation):
+    """A call that takes too long raises PhcpyTimeout and its process is ended; the next works."""
     with PhcpyProcess(installation) as process:
         process.start()
         pid = process.pid
@@ -275,8 +275,8 @@ def test_timeout(installation):
         assert len(process.solve(TWO, timeout=TIMEOUT).accepted) == 2
 
 
-def test_killed(installation):
-    """A worker killed in the middle of a call is an error of its own, and the next call works."""
+def test_killed_during_a_call(installation):
+    """A worker killed during a call raises PhcpyCrashed, and the next call works."""
     with PhcpyProcess(installation) as process:
         process.start()
         pid = process.pid
@@ -300,8 +300,8 @@ def test_killed_while_idle(installation):
         assert process.pid != pid
 
 
-def test_threads(phcpy):
-    """Calls from several threads do not mix."""
+def test_calls_from_threads(phcpy):
+    """Each of several threads gets the results of its own calls."""
     found = {}
 
     def work(k):
@@ -318,7 +318,7 @@ def test_threads(phcpy):
     assert all(np.allclose(found[k], 10 * k + np.arange(9)) for k in range(4))
 
 
-def test_fork(phcpy):
+def test_forked_child_has_its_own_worker(phcpy):
     """A forked child gets a separate worker and does not use the parent's."""
     phcpy.start()
     mine = phcpy.pid
@@ -339,7 +339,7 @@ def test_fork(phcpy):
 
 
 def test_close_and_collect(fake_phcpy):
-    """Closing, or forgetting the object, ends the worker without a zombie; twice is allowed."""
+    """Closing, also twice, or deleting the object ends the worker without a zombie."""
     process = PhcpyProcess(PhcpyInstallation(fake_phcpy("old")))
     process.start()
     pid = process.pid
@@ -439,7 +439,7 @@ def test_errors_of_one_system(fake_phcpy):
             assert caught.type is kind
 
 
-def test_hang(fake_phcpy):
+def test_a_system_that_hangs(fake_phcpy):
     """A system that hangs is a timeout, and the next one is solved."""
     with PhcpyProcess(PhcpyInstallation(fake_phcpy("old"))) as process:
         assert len(process.solve(power(2), timeout=TIMEOUT).accepted) == 1
@@ -532,7 +532,7 @@ def test_no_interpreter():
         (["1"], [], "inconsistent", 0),
     ],
 )
-def test_settled_at_once(system, variables, status, solutions):
+def test_trivial_systems_need_no_phcpy(system, variables, status, solutions):
     """Trivial systems are solved without phcpy, and "no root" differs from "no result"."""
     with PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process:
         result = process.solve(read(system, variables), variables, timeout=TIMEOUT)
@@ -550,8 +550,8 @@ def test_settled_at_once(system, variables, status, solutions):
         ({"timeout": 1, "precision": "mp"}, "`precision` ('mp')"),
     ],
 )
-def test_bad_arguments(change, why):
-    """Wrong arguments are refused by name before anything is started."""
+def test_bad_arguments_of_solve(change, why):
+    """Wrong arguments are refused by name before a process is started."""
     with (
         PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process,
         pytest.raises(InputError) as caught,
@@ -560,7 +560,7 @@ def test_bad_arguments(change, why):
     assert why in str(caught.value)
 
 
-def test_bad_track_arguments():
+def test_bad_arguments_of_track():
     """Wrong start systems, points and seeds are refused by name."""
     with PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process:
         good = (power(1), [{(1,): 1, (0,): -2}], [[2]])

@@ -1,4 +1,4 @@
-"""Reading of solution strings and the filter on their quality."""
+"""Solution strings of PHCpack: reading, writing, and the filter on quality numbers."""
 
 import math
 from dataclasses import replace
@@ -111,7 +111,7 @@ def test_write_and_read(values):
         ({"values": (complex(1, math.inf), 1j)}, False),
     ],
 )
-def test_accepted(change, expected):
+def test_accepted_solutions(change, expected):
     """Paths that stopped early, singular ends and non-roots are rejected, large roots not."""
     assert accepted(replace(GOOD, **change)) is expected
 
@@ -135,14 +135,14 @@ def test_no_roots():
     assert result().roots.shape == (0, 2)
 
 
-def test_real():
+def test_real_roots_by_imaginary_parts():
     """A root is real if its imaginary parts are small relative to its size."""
     assert not GOOD.is_real()
     assert replace(GOOD, values=(1e6 + 1e-4j, 1 + 0j)).is_real()
     assert not replace(GOOD, values=(1 + 1e-4j, 1 + 0j)).is_real()
 
 
-def test_text():
+def test_text_of_a_result():
     """A result prints its counts, precision, seed and time in one line."""
     assert str(result(GOOD, replace(GOOD, rco=0.0))) == (
         "solved: 2 paths, 1 roots (0 real), 1 failed; precision d, seed 3, 0.25 s"

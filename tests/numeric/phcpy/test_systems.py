@@ -22,7 +22,7 @@ polynomials = st.dictionaries(monomials, coefficients, min_size=1, max_size=6)
 
 @given(st.lists(polynomials, min_size=2, max_size=2), st.integers(-900, 900))
 def test_scaling_is_exact(pair, exponent):
-    """Equations times a power of two give the very same system, coefficients near 1."""
+    """Equations times a power of two give the same lines, with coefficients between 1/2 and 1."""
     system = PhcSystem.read(pair, ["a", "b"])
     if system.status != "square":
         return
@@ -33,8 +33,8 @@ def test_scaling_is_exact(pair, exponent):
 
 
 @pytest.mark.parametrize("precision", ["d", "dd", "qd"])
-def test_lines_hold_the_same_doubles(precision):
-    """The sent system is read as the same doubles, with the names x0, x1, …."""
+def test_lines_have_the_same_doubles(precision):
+    """The lines sent to phcpy have the coefficients' exact values and the names x0, x1, …"""
     given_ = {(2, 0): 0.1, (1, 1): -1 / 3 + 0.7j, (0, 0): 1e-30}
     system = PhcSystem.read([given_, {(0, 1): 1, (1, 0): -1}], ["u", "v"])
     line = system.lines(precision)[0]
@@ -70,8 +70,8 @@ def test_exact_decimals():
         ([], [], "square"),
     ],
 )
-def test_status(polynomials, variables, status):
-    """Constant equations, missing unknowns and missing equations are handled at once."""
+def test_status_of_systems(polynomials, variables, status):
+    """Constant equations make a system inconsistent, too few equations underdetermined."""
     assert PhcSystem.read(read(polynomials, variables), variables).status == status
 
 
@@ -95,7 +95,7 @@ def test_bad_systems(polynomials, variables, why):
 
 
 def test_backward_errors():
-    """Zero up to rounding at roots, of the size of the change off them, inf at nan."""
+    """They are 0 up to rounding at roots, as large as the change near them, infinite at NaN."""
     system = PhcSystem.read([{(2, 0): 1, (0, 1): -2}, {(1, 0): 1e9, (0, 0): -3e9}])
     root = np.array([3.0, 4.5])
     points = np.array([root, root * (1 + 1e-5), [math.nan, 0], [0, 0]], dtype=complex)

@@ -15,7 +15,7 @@ WORKER = Path(install.__file__).with_name("worker.py")
 
 
 def converse(interpreter, *requests):
-    """Answers of a worker to some requests, the greeting first."""
+    """The messages of a worker, the greeting and one for each request, and the ended process."""
     lines = "".join(
         json.dumps({"id": k, "precision": "d", "seed": 5, "newton": 1, **request}) + "\n"
         for k, request in enumerate(requests)
@@ -31,7 +31,7 @@ def solve(exponent):
 
 
 @pytest.mark.parametrize(("generation", "api"), [("old", "verbose"), ("new", "vrblvl")])
-def test_solve(fake_phcpy, generation, api):
+def test_worker_solves_with_both_versions(fake_phcpy, generation, api):
     """Both versions are recognised, called verbosely, and return solution strings."""
     (hello, answer), done = converse(fake_phcpy(generation), solve(2))
     assert hello["ready"] is True
@@ -44,23 +44,23 @@ def test_solve(fake_phcpy, generation, api):
 
 
 @pytest.mark.parametrize("generation", ["old", "new"])
-def test_chatter(fake_phcpy, generation):
-    """What phcpy prints, from Python or from C, on import or in a call, reaches no stream."""
+def test_output_of_phcpy_is_suppressed(fake_phcpy, generation):
+    """Text that phcpy prints, from Python or C, on import or in a call, is not on stdout."""
     answers, done = converse(fake_phcpy(generation), solve(2), solve(2))
     assert [answer.get("id") for answer in answers] == [None, 0, 1]
     assert "chatter" not in done.stdout
     assert "works!" not in done.stdout
 
 
-def test_requests_are_not_eaten(fake_phcpy):
-    """A phcpy that reads standard input finds it empty and loses no request."""
+def test_phcpy_cannot_read_requests(fake_phcpy):
+    """A phcpy that reads standard input finds it empty: no request is lost."""
     answers, _ = converse(fake_phcpy("old"), solve(13), solve(2))
     assert len(answers) == 3
     assert all("solutions" in answer for answer in answers[1:])
 
 
 @pytest.mark.parametrize("generation", ["old", "new"])
-def test_track(fake_phcpy, generation):
+def test_worker_tracks_with_both_versions(fake_phcpy, generation):
     """The trackers' different names and return values give the same result."""
     start = "t : 0.0 0.0\nm : 1\nthe solution for t :\n x0 : 1.0 0.0\n== err : 0 ="
     request = {
@@ -75,7 +75,7 @@ def test_track(fake_phcpy, generation):
 
 
 @pytest.mark.parametrize("generation", ["old", "new"])
-def test_seed(fake_phcpy, generation):
+def test_worker_sets_the_seed(fake_phcpy, generation):
     """The seed is set before each call."""
     request = {**solve(14), "seed": 11}
     answers, _ = converse(fake_phcpy(generation), solve(14), request)
@@ -83,7 +83,7 @@ def test_seed(fake_phcpy, generation):
     assert "1.1000" in answers[2]["solutions"][0]
 
 
-def test_errors(fake_phcpy):
+def test_worker_reports_errors(fake_phcpy):
     """An exception or a refusal inside phcpy is reported, and the worker continues."""
     answers, _ = converse(fake_phcpy("old"), solve(9), solve(11), solve(2))
     assert answers[1]["error"] == "ValueError: no such thing"
@@ -91,7 +91,7 @@ def test_errors(fake_phcpy):
     assert len(answers[3]["solutions"]) == 1
 
 
-def test_no_phcpy(fake_phcpy):
+def test_worker_without_phcpy(fake_phcpy):
     """A Python that cannot import phcpy reports the reason in its greeting and ends."""
     interpreter = fake_phcpy("old")
     package = Path(interpreter).parent / "old" / "phcpy"
@@ -115,28 +115,28 @@ def test_starred_fields_are_not_refined(fake_phcpy):
     assert answers[1]["solutions"] == [starred]
 
 
-def test_ends_when_the_lifeline_is_closed(fake_phcpy):
+def test_worker_ends_when_its_control_pipe_is_closed(fake_phcpy):
     """A worker inside a long call ends as soon as the other end of its control pipe is closed."""
-    held, lifeline = os.pipe()
+    read_end, write_end = os.pipe()
     with subprocess.Popen(
-        [fake_phcpy("old"), str(WORKER), str(held)],
+        [fake_phcpy("old"), str(WORKER), str(read_end)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        pass_fds=[held],
+        pass_fds=[read_end],
     ) as process:
-        os.close(held)
+        os.close(read_end)
         assert b"ready" in process.stdout.readline()
         request = {"id": 1, "precision": "d", "seed": 5, "newton": 0, **solve(8)}
         process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.flush()
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.5)
-        os.close(lifeline)
+        os.close(write_end)
         assert process.wait(10) != 0
 
 
-def test_needs_nothing_but_the_standard_library():
-    """It imports only the standard library and phcpy, and is read by Python 3.7."""
+def test_worker_imports_the_standard_library_and_phcpy_only():
+    """It has no other imports, and its syntax is that of Python 3.7."""
     tree = ast.parse(WORKER.read_text(), feature_version=(3, 7))
     imported = set()
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""Thresholds of trials against estimates under constraints, and what is made of them."""
+"""Profiles: thresholds of trials compared with estimates under constraints; shares; crossings."""
 
 import math
 from dataclasses import replace
@@ -53,9 +53,9 @@ OPEN = InstanceCount(0, None, None, UNDETERMINED)
     ids=["two roots", "one root", "drawn", "constrained", "relu", "square"],
 )
 def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by, tmp_path):
-    """Record by record, at round bounds and at the steps themselves.
+    """Trial by trial, at round bounds and at the steps of the profile.
 
-    The two profiles are of the same kept trials; the estimates count anew.
+    The two profiles use the same stored trials; the estimates count again.
     """
     trials, store = 60, tmp_path / "s.sqlite"
     steps = profile(problem, by=by, trials=trials, store=store).profiles[0].steps
@@ -111,8 +111,8 @@ def test_costs_are_those_of_the_solutions():
             assert threshold.high - threshold.low <= width * threshold.high
 
 
-def test_what_is_not_known_stays_open():
-    """No solution known: any value; some may be missing: no lower end; none exists: infinite."""
+def test_thresholds_of_incomplete_counts_are_open():
+    """If solutions may be missing the lower end is 0; if none is known the upper is infinite."""
     of = Thresholds(DIAGONAL, 0, MEASURES["size"]).of
     whole = next(c for c in estimate(DIAGONAL, 10, complete=True).counts if c.real == 2)
     sure = of(whole)
@@ -128,8 +128,8 @@ def test_what_is_not_known_stays_open():
     assert (settled.low, settled.high) == (0.0, math.inf)
 
 
-def test_relu_solutions_are_exact():
-    """The thresholds of a ReLU net are the least sizes of its exact witnesses."""
+def test_thresholds_of_relu_nets():
+    """The thresholds of a ReLU net are the least sizes of its solutions, up to rounding."""
     found = profile(RELU, trials=40).profiles[0]
     counts = estimate(RELU, 40, complete=True).counts
     finite = 0
@@ -143,8 +143,8 @@ def test_relu_solutions_are_exact():
     assert finite > 3
 
 
-def test_more_weights_than_equations_are_asked_bound_by_bound():
-    """A family of matches has no list: each bound is a separate estimate."""
+def test_profiles_of_more_weights_than_equations():
+    """A family of matches cannot be listed: each bound is a separate estimate."""
     assert not is_listed(OVER)
     assert is_listed(ROW)
     rules = Constraints(max_abs={"W": 2.0})
@@ -160,8 +160,8 @@ def test_more_weights_than_equations_are_asked_bound_by_bound():
         profile(OVER, by="norm", trials=3)
 
 
-def test_answers_under_several_bounds_are_merged():
-    """Matched from one bound on, unmatched up to another; the reverse is a contradiction."""
+def test_outcomes_under_several_bounds_are_merged():
+    """A trial matches from one bound on and not up to another; the reverse is an error."""
 
     def count(outcome):
         real = {"matched": 1, "unmatched": 0, "undetermined": None}[outcome]
@@ -210,15 +210,15 @@ def test_profiles_are_monotone_counts(ends, bounds):
 
 
 def test_lower_bounds_are_no_estimates():
-    """If matches were found and no search can prove that there is none, no share is given."""
+    """If undecided trials can only be matched by a search, no share is given."""
     ends = [(0.0, 1.0), (0.0, 2.0), (0.0, math.inf), (math.inf, math.inf)]
     assert _profile(ends, counted=False).at(1.5).estimate is None
     assert _profile(ends[:2], counted=False).at(3.0).estimate == 1
     assert _profile([(1.0, 1.0), (2.0, 3.0), (9.0, 9.0)]).at(2.5).estimate == 0.5
 
 
-def test_crossings():
-    """Rankings cross if one is certainly ahead below and the other above."""
+def test_crossings_of_profiles():
+    """Two profiles cross if one is certainly higher at small bounds and the other at large."""
     slow = [(0.2 + 0.001 * k,) * 2 for k in range(60)] + [(math.inf, math.inf)] * 40
     fast = [(5.0 + 0.01 * k,) * 2 for k in range(100)]
     found = ProfileResult("size", 0, (_profile(slow), _profile(fast)), 100)
@@ -231,8 +231,8 @@ def test_crossings():
     assert found.signs(0, 1, (1.0, 10.0)) == [1, -1]
 
 
-def test_bad_bounds():
-    """Negative, NaN, infinite, no numbers, none at all."""
+def test_bad_bounds_of_profiles():
+    """Negative, NaN or infinite bounds, texts and an empty list are refused."""
     assert check_bounds([3, 1, 1.0]) == (1.0, 3.0)
     for bad in ([-1.0], [math.nan], [math.inf], ["2"], [True], [], "12", [None]):
         with pytest.raises(InputError, match="bound"):

@@ -1,4 +1,4 @@
-"""Optimizers: against closed forms and scipy; every run ends as it would alone."""
+"""Optimizers, compared with closed forms and SciPy; batches do not change the runs."""
 
 import math
 
@@ -17,13 +17,14 @@ from tests.samples import DIAGONAL
 
 
 def batch(problem, count, starts=1):
+    """The loss of a batch of instances, and its starts."""
     instances = [draw_instance(problem, 0, k) for k in range(count)]
     w = np.concatenate([starts_of(i, starts) for i in instances])
     return Loss(Students.of(instances, starts)), w
 
 
 def test_gradient_descent_of_a_quadratic():
-    """Of a linear estimator k steps are the k-th power of I - rate H, applied to the error."""
+    """On a linear estimator 40 steps multiply the error by the 40th power of I - rate H."""
     problem = Problem(LinearEstimator(q=3, d=2, m=4), {"W": "all"})
     loss, w = batch(problem, 3)
     found = gradient_descent(loss, w, 40, 0.2)
@@ -38,7 +39,7 @@ def test_gradient_descent_of_a_quadratic():
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_a_run_in_a_batch_ends_as_alone(name):
-    """Batches and runs that end earlier do not change results."""
+    """A run has the same end and the same number of steps alone and in a batch."""
     chosen = find_optimizer(name)
     loss, w = batch(DIAGONAL, 12, 2)
     rate = chosen.rate or math.nan
@@ -55,14 +56,14 @@ def test_a_run_in_a_batch_ends_as_alone(name):
     errors, _ = loss.take(ended).slope(together.ends[ended])
     assert np.allclose(errors, together.mse[ended], rtol=1e-9)
     size = (loss.students.Y**2).mean(axis=(1, 2))
-    # Levenberg-Marquardt stops, too, if no step decreases the loss.
+    # Levenberg-Marquardt also stops if no step decreases the loss.
     if name != "levenberg-marquardt":
         over = (together.mse <= ENOUGH**2 * size) | ~np.isfinite(together.mse)
         assert ((together.steps == steps) | over).all()
 
 
 def test_levenberg_marquardt_ends_at_a_minimum_of_scipy():
-    """From its ends scipy's least squares finds nothing lower nearby."""
+    """From its ends SciPy's least squares finds no lower loss."""
     loss, w = batch(DIAGONAL, 20)
     found = OPTIMIZERS["levenberg-marquardt"].descend(loss, w, 200, math.nan)
     for k, end in enumerate(found.ends):
@@ -71,8 +72,8 @@ def test_levenberg_marquardt_ends_at_a_minimum_of_scipy():
         assert 2 * best.cost / 2 >= found.mse[k] - 1e-6 * (1 + found.mse[k])
 
 
-def test_runs_that_diverge_are_told_and_left():
-    """Steps that are too large end at once in a value that is not finite; others continue."""
+def test_diverging_runs_end_early():
+    """With too large a step a run's loss is not finite, and it ends before the last step."""
     loss, w = batch(DIAGONAL, 6)
     found = gradient_descent(loss, w, 2000, 50.0)
     lost = ~np.isfinite(found.mse)

@@ -1,4 +1,4 @@
-"""Errors, slopes and Jacobians of a batch against the networks themselves and differences."""
+"""Errors, slopes and Jacobians of a batch, compared with the networks and with differences."""
 
 import numpy as np
 import pytest
@@ -60,8 +60,8 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_derivatives(name):
-    """Errors are the network's own; slopes and Jacobians agree with central differences."""
+def test_derivatives_of_losses(name):
+    """Errors are those of the network; slopes and Jacobians agree with central differences."""
     problem = PROBLEMS[name]
     instances = [draw_instance(problem, 3, k) for k in range(4)]
     students = Students.of(instances, 2)
@@ -88,8 +88,11 @@ def test_derivatives(name):
     assert np.array_equal(loss.take(rows).slope(w[rows])[1], slope[rows])
 
 
-def test_starts():
-    """The first start is the drawn student; the others have its law, for any number of them."""
+def test_starts_of_students():
+    """The first start is the drawn student; the others have its distribution.
+
+    The first seven of 400 starts are the seven starts.
+    """
     problem = PROBLEMS["recurrent"]
     instance = draw_instance(problem, 0, 2)
     starts = starts_of(instance, 400)

@@ -6,7 +6,7 @@ from tests.onnx_models import save
 
 
 def test_patterns_follow_from_the_seed(tmp_path):
-    """Each node with a choice has its signs, for all samples, and the same for the same seed."""
+    """Each node `choose` gets a sign for every sample; the same seed gives the same signs."""
     program = read_onnx(save("convnet", tmp_path)).program
     choosing = {k for k, node in enumerate(program.nodes) if node.op == "choose"}
     first, again = (drawn_patterns(program, seed=3)(5) for _ in range(2))

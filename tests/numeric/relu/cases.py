@@ -45,10 +45,10 @@ def instances(case: Problem, count: int, seed: int = 0) -> list[Instance]:
 
 
 def brute_force(instance: Instance) -> tuple[set[tuple[Any, ...]], bool]:
-    """All solutions by the linear equations of every pattern, and whether some have freedom.
+    """All isolated solutions, from every pattern's linear equations, and whether others exist.
 
-    If a pattern's equations have a continuum of solutions, a linear program in doubles searches one
-    with the required signs.
+    If a pattern's equations have a continuum of solutions, a linear program in doubles searches
+    for one with the required signs.
     """
     network = instance.problem.network
     weights, X, Y = instance.exact

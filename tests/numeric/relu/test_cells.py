@@ -1,4 +1,4 @@
-"""The programs and the tree of activation cells: floating point against exact and brute force."""
+"""The tree of activation cells and its linear programs, compared with SciPy and brute force."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ from tests.samples import many
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 
 
-def test_root_program_is_scipys():
-    """A tree of one leaf means that scipy finds the root infeasible too."""
+def test_the_root_program_agrees_with_scipy():
+    """The tree is refuted at its root if and only if SciPy finds the root program infeasible."""
     seen = 0
     for instance in instances(problem(3, 4, 2, 3, W1=MASK), 20):
         tree = CellTree(instance)
@@ -27,8 +27,8 @@ def test_root_program_is_scipys():
 
 
 @pytest.mark.parametrize("part", range(3))
-def test_counts_are_brute_force(part):
-    """The number of solutions is that of all patterns' linear equations."""
+def test_counts_agree_with_brute_force(part):
+    """Complete counts are the numbers of solutions of all patterns' linear equations."""
     rng = np.random.default_rng(part)
     compared = 0
     for _ in range(many(25)):
@@ -48,8 +48,8 @@ def test_counts_are_brute_force(part):
     assert compared > many(50)
 
 
-def test_divided_search_ends_in_cells():
-    """If the search continues after solutions, every recorded cell has all its sides."""
+def test_a_search_that_divides_ends_in_cells():
+    """In the mode DIVIDE every recorded cell with a solution has all of its sides."""
     for instance in instances(problem(3, 4, 2, 3, W1=MASK), 6, seed=8):
         found = CellTree(instance).search(mode=DIVIDE)
         assert found.status == NO_MATCH

@@ -1,4 +1,4 @@
-"""Decisions of ReLU instances compared with brute force, a second tree, SCIP, exact checks."""
+"""Decisions of ReLU instances, compared with brute force, a second tree and SCIP."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ from tests.samples import many
 
 
 def _check(instance, found):
-    """Every result has evidence that holds over Q."""
+    """Assert that the evidence of a decision holds over Q."""
     system = relu_system(instance.allocation, *instance.exact)
     if found.verdict == MATCH:
         assert system.is_witness(list(found.witness))
@@ -64,8 +64,8 @@ def test_brute_force_agrees_on_tiny_instances(part):
 
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.filterwarnings("error")
-def test_units_without_effect_decide_nothing(part):
-    """Units whose column of W2 is zero: the result is brute force's, and its file verifies."""
+def test_units_without_effect_do_not_change_decisions(part):
+    """With units whose column of W2 is zero decisions are those of brute force, and verify."""
     rng = np.random.default_rng(300 + part)
     idle = 0
     for _ in range(6):
@@ -100,7 +100,7 @@ def test_counts_with_units_without_effect():
 
 @pytest.mark.long
 def test_brute_force_agrees_on_many_tiny_instances():
-    """The same over a thousand instances."""
+    """The decision agrees with brute force on a thousand instances."""
     rng = np.random.default_rng(7)
     for _ in range(250):
         case = random_problem(rng)
@@ -120,7 +120,7 @@ def _figure(n: int, rows: int):
 
 @pytest.mark.parametrize(("n", "rows", "count"), [(8, 8, 6), (8, 6, 6), (10, 8, 2)])
 def test_both_trees_agree_with_evidence(n, rows, count):
-    """Branching on pairs and on cells gives the same answer, certified."""
+    """Branching on pairs and on cells gives the same verdict; that on cells has evidence."""
     for instance in instances(_figure(n, rows), count):
         cells = decide_cells(instance, certify=True)
         _check(instance, cells)
@@ -130,7 +130,7 @@ def test_both_trees_agree_with_evidence(n, rows, count):
 
 
 def test_evidence_is_a_file_that_verifies():
-    """Certificates of both verdicts verify, and fail if a number is changed."""
+    """Certificates of both verdicts verify; with a changed number or a missing leaf they fail."""
     seen = set()
     for instance in instances(_figure(8, 8), 12):
         found = decide(instance, certify=True)
@@ -150,7 +150,7 @@ def test_evidence_is_a_file_that_verifies():
 
 @pytest.mark.parametrize(("rows", "count"), [(8, 12), (5, 6)])
 def test_scip_agrees(rows, count):
-    """SCIP, with special ordered sets, agrees."""
+    """SCIP, with special ordered sets, has the same verdicts or none."""
     pytest.importorskip("pyscipopt")
     for instance in instances(_figure(8, rows), count, seed=3):
         verdict, _ = scip_verdict(instance, timeout=60)
@@ -159,19 +159,19 @@ def test_scip_agrees(rows, count):
 
 @pytest.mark.long
 def test_scip_agrees_on_five_hundred():
-    """SCIP agrees on mid-size instances."""
+    """SCIP has the same verdicts on 520 instances of medium size, of which it decides 500."""
     pytest.importorskip("pyscipopt")
-    answered = 0
+    decided = 0
     for n, rows in ((8, 8), (8, 7), (6, 6), (10, 8)):
         for instance in instances(_figure(n, rows), 130, seed=11):
             verdict, _ = scip_verdict(instance, timeout=60)
             assert verdict in (decide(instance).verdict, UNDETERMINED)
-            answered += verdict != UNDETERMINED
-    assert answered >= 500
+            decided += verdict != UNDETERMINED
+    assert decided >= 500
 
 
 def test_learnable_readout_alone_is_linear():
-    """With only W2 learning the labels are linear: decided by exact linear algebra."""
+    """If only W2 learns the labels are linear: decided, with evidence over Q."""
     case = problem(3, 4, 2, 3, W2=[[1, 1, 1, 0], [1, 1, 1, 0]])
     for instance in instances(case, 6):
         found = decide(instance, certify=True)
@@ -181,17 +181,17 @@ def test_learnable_readout_alone_is_linear():
         assert (found.verdict == MATCH) or np.linalg.matrix_rank(active) < 3
 
 
-def test_both_layers_are_refused_in_words():
-    """If W1 and W2 both learn a pattern's equations are bilinear, and a message says so."""
+def test_decide_refuses_learnable_weights_in_both_layers():
+    """If W1 and W2 both learn a pattern's equations are bilinear; the message says so."""
     case = problem(2, 2, 1, 2, W1=[[1, 0], [0, 0]], W2=[[1, 0]])
     with pytest.raises(InputError, match="bilinear"):
         decide(instances(case, 1)[0])
 
 
-def test_silent_fixed_part_is_no_exception():
-    """A sample on which all fixed contributions vanish may be matched with all units off.
+def test_samples_with_labels_of_0_may_match():
+    """A sample whose label is 0 may be matched with all units off.
 
-    Lemmas D.3 and D.4 exclude such patterns; they do not hold there.
+    Lemmas D.3 and D.4 exclude such patterns, but do not hold for such samples.
     """
     case = problem(2, 1, 1, 1, W1=[[1, 0]])
     seen = set()
@@ -205,8 +205,8 @@ def test_silent_fixed_part_is_no_exception():
     assert MATCH in seen
 
 
-def test_whole_rows_that_learn():
-    """All hyperplanes of such a unit meet at w = 0; its arrangement is central."""
+def test_decisions_with_whole_rows_that_learn():
+    """Decisions agree with brute force if the hyperplanes of each unit all meet at w = 0."""
     case = problem(3, 2, 2, 3, W1=[[1, 1, 1], [1, 1, 1]])
     for instance in instances(case, 12):
         found = decide(instance, certify=True)
@@ -234,8 +234,8 @@ def test_order_of_units_does_not_matter(order, index):
     assert decide(instance).verdict == decide(moved).verdict
 
 
-def test_few_nodes_leave_it_undetermined():
-    """An instance whose search was stopped is neither matched nor unmatched."""
+def test_few_nodes_leave_a_decision_undetermined():
+    """With one node some instances are undetermined and have no certificate."""
     found = [decide(i, most_nodes=1) for i in instances(_figure(8, 8), 12)]
     assert any(f.verdict == UNDETERMINED and "given up" in f.note for f in found)
     with pytest.raises(InputError, match="no certificate"):

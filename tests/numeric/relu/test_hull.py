@@ -1,4 +1,4 @@
-"""The linear programs over convex hulls: floating point against exact arithmetic."""
+"""Linear programs over convex hulls: floating point compared with exact arithmetic."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 
 
 def test_columns_are_those_over_the_rationals():
-    """Inputs at vertices and slopes of rays agree with exact ones."""
+    """Each column in doubles, of a vertex or a ray, is one of the exact program's."""
     for instance in instances(problem(3, 4, 2, 3, W1=MASK), 5):
         tree = CellTree(instance)
         exact = tree.exact_program
@@ -32,7 +32,7 @@ def test_columns_are_those_over_the_rationals():
 
 
 def test_every_leaf_is_refuted_over_the_rationals():
-    """Rounded vectors of few digits refute every leaf of a complete tree."""
+    """Every leaf of a complete tree has a rounded vector that refutes it exactly."""
     for instance in instances(problem(3, 4, 2, 3, W1=MASK), 12, seed=4):
         tree = CellTree(instance)
         found = tree.search(every=True)
@@ -45,8 +45,8 @@ def test_every_leaf_is_refuted_over_the_rationals():
             assert tree.refuter.refutes(sides, mu)
 
 
-def test_sides_only_remove_columns():
-    """A point that agrees with more sides agrees with fewer."""
+def test_more_sides_leave_fewer_columns():
+    """The columns left by some sides are among those left by fewer; no sides leave all."""
     instance = instances(problem(3, 4, 2, 3, W1=MASK), 1)[0]
     program = make_hull(instance)
     rng = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def test_sides_only_remove_columns():
     assert columns_left(program, np.zeros((3, 3), int)).all()
 
 
-def test_many_samples_do_not_fit():
-    """Thirty samples and rows of ten weights have too many vertices."""
+def test_hull_programs_of_many_samples_do_not_fit():
+    """Thirty samples with rows of ten weights have too many vertices."""
     wide = problem(20, 2, 2, 30, W1=[[1] * 10 + [0] * 10, [0] * 10 + [1] * 10])
     assert not hull_fits(instances(wide, 1)[0])

@@ -58,8 +58,8 @@ def _random_sides(rng, shape):
     return sides
 
 
-def test_rows_are_products_with_the_columns():
-    """Products by units, from activations and outputs, are those with the matrix."""
+def test_products_with_the_columns():
+    """Products computed unit by unit equal those with the matrix of columns."""
     rng = np.random.default_rng(0)
     for tree in _trees(5):
         program, _, _, buffers = _begin(tree)
@@ -69,8 +69,8 @@ def test_rows_are_products_with_the_columns():
         assert buffers.row == pytest.approx(program.columns @ y, abs=1e-12)
 
 
-def test_feasibility_and_least_cost_are_scipys():
-    """Feasibility at the root, and the optimum, agree with SciPy's."""
+def test_hull_simplex_agrees_with_scipy():
+    """Feasibility of the root program, and its optimum, are SciPy's."""
     seen = set()
     for tree in _trees(many(30)):
         program, basis, costs, buffers = _begin(tree)
@@ -87,8 +87,11 @@ def test_feasibility_and_least_cost_are_scipys():
     assert seen == {OPTIMAL, INFEASIBLE}
 
 
-def test_columns_that_go_are_not_used_and_rows_refute():
-    """From an optimal basis, sides are decided as by SciPy; kept rows refute no more."""
+def test_removed_columns_and_kept_rows():
+    """From an optimal basis sides are decided as by SciPy; kept rows refute only such sides.
+
+    Removed columns have the value 0 in the optimal basis.
+    """
     rng = np.random.default_rng(1)
     seen = {"refuted": 0, "solved": 0, "row refutes node": 0, "row refutes side": 0}
     for tree in _trees(many(30), seed=3):
@@ -102,11 +105,11 @@ def test_columns_that_go_are_not_used_and_rows_refute():
         for _ in range(25):
             sides = _random_sides(rng, shape)
             gone = ~columns_left(tree.program, sides)
-            what, i, s, side = find_refutation(program, known, gone, sides)
-            if what == NODE:
+            kind, i, s, side = find_refutation(program, known, gone, sides)
+            if kind == NODE:
                 seen["row refutes node"] += 1
                 assert _peer(tree, sides).status == 2
-            if what == SIDE:
+            if kind == SIDE:
                 seen["row refutes side"] += 1
                 assert sides[i, s] == 0
                 sides_then = sides.copy()

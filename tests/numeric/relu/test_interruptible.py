@@ -1,4 +1,4 @@
-"""Searches under a time limit: the same result, or none; never one from an unfinished search."""
+"""Searches under a time limit: either the result without a limit, or OutOfTime."""
 
 import threading
 from math import inf
@@ -26,8 +26,8 @@ def _walk(most):
     return nodes, value
 
 
-def test_the_search_is_whole():
-    """Within a limit and without one, and never more nodes than permitted."""
+def test_searches_visit_all_permitted_nodes():
+    """With a time limit and without one a search visits all nodes, or as many as permitted."""
     for limit in (60.0, inf):
         with within(limit):
             assert run_search(_walk, _walk, 10**6)[0] == 100_000
@@ -42,8 +42,8 @@ def _for_ever(most, seen):
 
 
 @pytest.mark.parametrize("is_main", [True, False])
-def test_time_is_up(is_main):
-    """The alarm, or otherwise the clock, ends a search; no thread continues."""
+def test_the_time_limit_ends_a_search(is_main):
+    """In the main thread and in another OutOfTime is raised; no search continues in a thread."""
     seen, visited = [], np.zeros(1, np.int64)
     _for_ever(np.full(1, -1), visited)
 
@@ -64,14 +64,14 @@ def test_time_is_up(is_main):
     assert not [t for t in threading.enumerate() if t.name.startswith("search")]
 
 
-def test_an_error_of_the_search_is_told():
-    """Its exception is raised in the caller."""
+def test_an_exception_of_the_search_is_raised():
+    """An exception in the search is raised in the caller."""
     with pytest.raises(ZeroDivisionError):
         run_search(_walk, lambda most: 1 // 0, 10)
 
 
 def test_decisions_do_not_depend_on_the_limit():
-    """The same verdict and the same number of nodes."""
+    """With a time limit decisions have the same verdict and the same number of nodes."""
     net = ShallowReLU(q=3, n=4, d=2, m=4)
     problem = Problem(net, {"W1": [[1, 1, 0], [1, 0, 1], [0, 1, 0], [1, 0, 0]]})
     for index in range(6):

@@ -1,4 +1,4 @@
-"""ReLU instances under constraints: compared with all patterns; proofs that verify."""
+"""Decisions of ReLU instances under constraints, compared with all patterns; their proofs."""
 
 import itertools
 import json
@@ -30,7 +30,7 @@ from tests.samples import many
 
 
 def ends(instance: Instance) -> list[tuple[float, float]]:
-    """The box in doubles."""
+    """The intervals of the weights in doubles."""
     found = []
     for cell in instance.allocation.cells:
         interval = instance.box[cell]
@@ -86,7 +86,7 @@ def by_patterns(instance: Instance) -> bool:
 
 
 def random_instance(rng: np.random.Generator) -> Instance:
-    """Any tiny net, allocation and constraints."""
+    """An instance of a random tiny net, allocation and constraints."""
     q, n, d, m = (int(rng.integers(*pair)) for pair in ((1, 4), (1, 4), (1, 3), (1, 4)))
     if n * m > 6:
         m = 2
@@ -101,15 +101,15 @@ def random_instance(rng: np.random.Generator) -> Instance:
     if rng.random() < 0.5 or not rules:
         rules["sign"] = str(rng.choice(["keep", "+", "-"]))
     if rng.random() < 0.3:
-        # Some cells free, some narrow, some pinned.
+        # Some cells are free, some have narrow bounds, some are fixed at 0.
         rules["max_abs"] = {name: rng.choice([0.0, 0.5, 2.0, np.inf], shape).tolist()}
     net = ShallowReLU(q=q, n=n, d=d, m=m)
     problem = Problem(net, {name: mask.tolist()}, constraints=Constraints(**rules))
     return draw_instance(problem, int(rng.integers(10_000)), int(rng.integers(10_000)))
 
 
-def test_tiny_instances_against_all_patterns():
-    """Both results agree with one linear program for each pattern; every proof verifies."""
+def test_decisions_under_constraints_agree_with_all_patterns():
+    """Verdicts agree with a linear program for each pattern; every proof verifies."""
     rng = np.random.default_rng(17)
     seen = {True: 0, False: 0}
     for _ in range(many(500)):
@@ -127,7 +127,7 @@ def test_tiny_instances_against_all_patterns():
 
 
 def test_the_tree_over_q_alone_agrees():
-    """Linear programs over Q, branched, without floating point: the same results."""
+    """Branching with linear programs over Q, without floating point, gives the same verdicts."""
     rng = np.random.default_rng(3)
     for _ in range(60):
         instance = random_instance(rng)
@@ -163,8 +163,8 @@ def test_vectors_refute_in_their_box_and_in_smaller_ones():
     sign=st.sampled_from([None, "keep", "+"]),
     learns=st.sampled_from(["W1", "W2"]),
 )
-def test_tighter_never_matches_more(key, bounds, sign, learns):
-    """Trial by trial: matches under tight constraints are matches under looser ones."""
+def test_matches_under_tight_constraints_are_matches_under_loose_ones(key, bounds, sign, learns):
+    """Each trial that matches under constraints matches under looser ones."""
     net = ShallowReLU(q=3, n=3, d=1, m=3)
     mask = [[1, 1, 0], [0, 1, 0], [0, 0, 1]] if learns == "W1" else [[1, 1, 1]]
     low, high = sorted(bounds)
@@ -178,8 +178,8 @@ def test_tighter_never_matches_more(key, bounds, sign, learns):
         before = found
 
 
-def test_a_huge_bound_is_none():
-    """`max_abs = 1e9` gives the decisions and counts of no constraint."""
+def test_a_huge_bound_changes_nothing():
+    """`max_abs = 1e9` gives the outcomes and counts of the problem without constraints."""
     net = ShallowReLU(q=3, n=3, d=2, m=2)
     masks = {"W1": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}
     bound = Problem(net, masks, constraints=Constraints(max_abs=1e9))
@@ -192,7 +192,7 @@ def test_a_huge_bound_is_none():
 
 
 def test_counts_are_the_solutions_inside():
-    """A complete count under a bound is that of the unconstrained solutions inside it."""
+    """The solutions under a bound are those of the unconstrained problem inside it."""
     net = ShallowReLU(q=3, n=3, d=2, m=2)
     masks = {"W1": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}
     free, bound = Problem(net, masks), Problem(net, masks, constraints=Constraints(max_abs=1.0))
@@ -208,23 +208,23 @@ def test_counts_are_the_solutions_inside():
 
 
 def test_ends_belong_to_the_box():
-    """A bound that the only match meets exactly: Rademacher weights of modulus 1."""
+    """A bound of 1 permits Rademacher weights of modulus 1; a slightly smaller one does not."""
     law = Distribution("rademacher", "rademacher", "rademacher")
     net = ShallowReLU(q=1, n=1, d=1, m=1)
     rules = Constraints(max_abs=1.0)
     problem = Problem(net, {"W1": [[1]]}, distribution=law, constraints=rules)
     free = Problem(net, {"W1": [[1]]}, distribution=law)
-    shut = replace(problem, constraints=Constraints(max_abs=1.0 - 2.0**-40))
-    outcomes = {"free": [], "bound": [], "shut": []}
-    for name, question in (("free", free), ("bound", problem), ("shut", shut)):
+    smaller = replace(problem, constraints=Constraints(max_abs=1.0 - 2.0**-40))
+    outcomes = {"free": [], "bound": [], "smaller": []}
+    for name, question in (("free", free), ("bound", problem), ("smaller", smaller)):
         for k in range(60):
             outcomes[name].append(decide(draw_instance(question, 0, k), certify=True).verdict)
     assert outcomes["free"] == outcomes["bound"]
-    assert outcomes["shut"].count(MATCH) < outcomes["bound"].count(MATCH)
+    assert outcomes["smaller"].count(MATCH) < outcomes["bound"].count(MATCH)
 
 
 def test_contradictory_constraints_match_nothing():
-    """An empty interval: no match, with a proof that verifies, in counts too."""
+    """With an empty interval there is no match, with a proof that verifies."""
     net = ShallowReLU(q=2, n=2, d=1, m=2)
     rules = Constraints(max_abs=0.01, max_change=0.01)
     problem = Problem(net, {"W1": [[1, 1], [0, 0]]}, constraints=rules)
@@ -236,8 +236,8 @@ def test_contradictory_constraints_match_nothing():
     assert estimate(problem, 5).unmatched == 5
 
 
-def test_idle_weights_lie_in_their_intervals():
-    """A unit that reaches no output keeps its weights within their bounds."""
+def test_weights_without_effect_lie_in_their_intervals():
+    """The weights of a unit without outputs lie in their intervals in every witness."""
     net = ShallowReLU(q=2, n=3, d=1, m=2)
     support = {"W2": [[1, 1, 0]]}
     rules = Constraints(sign="keep", max_change=0.1)
@@ -255,8 +255,8 @@ def test_idle_weights_lie_in_their_intervals():
 
 
 @pytest.mark.parametrize("engine", ["adam", "levenberg-marquardt", "scip"])
-def test_other_engines_obey(engine):
-    """Other engines find no match that violates the constraints."""
+def test_other_engines_keep_to_constraints(engine):
+    """Other engines have the outcomes of `decide` under constraints; SCIP decides every trial."""
     if engine == "scip":
         pytest.importorskip("pyscipopt")
     net = ShallowReLU(q=3, n=3, d=1, m=2)
@@ -265,18 +265,18 @@ def test_other_engines_obey(engine):
         constraints=Constraints(max_abs=1.0, sign="keep"),
     )  # fmt: skip
     instances = [draw_instance(problem, 2, k) for k in range(12)]
-    ours = [decide(i).verdict for i in instances]
+    verdicts = [decide(i).verdict for i in instances]
     with InstanceCounter(problem, engine) as counter:
-        theirs = counter.count_many(instances)
-    for a, b in zip(ours, theirs, strict=True):
-        if b.outcome != "undetermined":
-            assert b.outcome == {MATCH: "matched", NONE: "unmatched"}[a]
+        counts = counter.count_many(instances)
+    for verdict, found in zip(verdicts, counts, strict=True):
+        if found.outcome != "undetermined":
+            assert found.outcome == {MATCH: "matched", NONE: "unmatched"}[verdict]
     if engine == "scip":
-        assert all(c.outcome != "undetermined" for c in theirs)
+        assert all(found.outcome != "undetermined" for found in counts)
 
 
-def test_programs_may_be_given_up():
-    """A limit of pivots gives no result."""
+def test_linear_programs_beyond_the_limit_of_pivots_are_given_up():
+    """With no pivot permitted the status is "given up"."""
     one = fmpq(1)
     rows = [[one, one, fmpq(0)], [one, fmpq(0), one]]
     assert maximize(rows, [one, one], most_pivots=0).status == "given up"

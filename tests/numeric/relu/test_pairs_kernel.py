@@ -1,4 +1,4 @@
-"""The tree over pairs (u, v), against brute force."""
+"""The tree over pairs (u, v): its tableau, and decisions compared with brute force."""
 
 import numpy as np
 
@@ -18,15 +18,15 @@ def test_tableau_solves_the_equations():
     assert np.allclose(A[:, basic] @ T, A[:, other])
 
 
-def test_dependent_equations_are_told_apart():
-    """A dependent row leaves a remainder, 0 if it is consistent."""
+def test_contradictory_equations_leave_a_remainder():
+    """A dependent row leaves the remainder 0 if it is consistent, otherwise a positive one."""
     A = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
     assert start_tableau(A, np.array([1.0, 2.0]))[4] < 1e-12
     assert start_tableau(A, np.array([1.0, 3.0]))[4] > 0.1
 
 
-def test_pairs_are_brute_force():
-    """The decision is that of all patterns, or there is none."""
+def test_decisions_over_pairs_agree_with_brute_force():
+    """More than 70 of 90 instances are decided, each as by all patterns."""
     rng = np.random.default_rng(5)
     decided = 0
     for _ in range(30):

@@ -1,4 +1,4 @@
-"""The condensed simplex against scipy's."""
+"""The condensed simplex, compared with SciPy's linear programs."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from numeric.relu.simplex import primal_simplex
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_least_cost_is_scipys(seed):
-    """From a feasible basis, the optimum is scipy's."""
+def test_condensed_simplex_agrees_with_scipy(seed):
+    """From a feasible basis it reaches the optimum of SciPy."""
     rng = np.random.default_rng(seed)
     rows, columns = int(rng.integers(1, 6)), int(rng.integers(6, 14))
     A = rng.normal(size=(rows, columns))

@@ -9,7 +9,7 @@ from numeric.statistics.intervals import proportion_interval
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
-def test_the_interval_carries_what_is_open(exact, found, left):
+def test_the_interval_includes_undecided_instances(exact, found, left):
     """The lower end counts undecided instances as not reached, the upper one as reached."""
     trials = exact + found + left
     if not trials:
@@ -23,13 +23,13 @@ def test_the_interval_carries_what_is_open(exact, found, left):
     assert ("at least" in str(share)) == bool(left)
 
 
-def test_a_verdict_is_its_own_interval():
-    """If every instance has a match by a verdict, the share is 1 without an interval."""
+def test_a_certified_share_has_an_interval_of_length_0():
+    """If every instance has a match by a verdict, both ends of the interval are 1."""
     share = ApproximateShare(1e-3, 12, 12, 0, certified=True)
     assert (share.interval.low, share.interval.high) == (1.0, 1.0)
 
 
-def test_plain_data():
+def test_json_of_an_approximate_share():
     """The JSON object names the loss, and the instances that were not searched."""
     data = ApproximateShare(0.01, 10, 2, 3, 1).to_dict()
     assert data["loss"] == "mean squared error"

@@ -9,8 +9,8 @@ from algebra.errors import InputError
 from numeric.statistics.bands import band_at, band_half_width
 
 
-def test_width_is_massarts():
-    """2 exp(-2 n ε²) is one minus the confidence."""
+def test_half_width_of_the_band():
+    """For the half-width ε, 2 exp(-2 n ε²) is one minus the confidence (Massart)."""
     for n, level in ((10, 0.5), (1000, 0.95), (77, 0.999)):
         width = band_half_width(n, level)
         assert math.isclose(2 * math.exp(-2 * n * width**2), 1 - level)
@@ -23,7 +23,7 @@ def test_the_whole_function_is_covered():
     rng = np.random.default_rng(7)
     n, level, missed, rounds = 60, 0.8, 0, 1500
     width = band_half_width(n, level)
-    # τ = 1 … 6 with probability 0.15 each, infinite else.
+    # τ = 1 … 6 with probability 0.15 each, otherwise infinite.
     true = 0.15 * np.arange(1, 7)
     for _ in range(rounds):
         drawn = rng.integers(1, 21, n)

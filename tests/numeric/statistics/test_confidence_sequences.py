@@ -1,4 +1,4 @@
-"""The confidence sequence, compared with exact probabilities of any miss, and simulation."""
+"""The confidence sequence: exact probabilities that any interval misses, and simulation."""
 
 from functools import cache
 from math import log, pi, sqrt
@@ -17,7 +17,7 @@ from tests.samples import many
 
 
 def probability_of_ever_missing(interval, p, trials):
-    """Exact: the chance that some interval among the first `trials` moments misses p."""
+    """The exact probability that an interval after one of the first `trials` trials misses p."""
     alive = np.array([1.0])
     for n in range(1, trials + 1):
         step = np.zeros(n + 1)
@@ -28,7 +28,7 @@ def probability_of_ever_missing(interval, p, trials):
 
 
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.743])
-def test_never_misses_too_often(p):
+def test_the_sequence_misses_with_at_most_the_stated_probability(p):
     """The chance that any of the first 120 intervals misses is at most 10 %, computed exactly.
 
     The same for Clopper-Pearson intervals is above 10 %: the test can distinguish them.
@@ -117,8 +117,8 @@ def test_width_scales_as_stated(n, p):
     assert 1.9 < half / fixed < 2.7
 
 
-def test_ends_and_extremes():
-    """No outcomes, all or none matched, and huge counts have their simple results."""
+def test_extreme_counts():
+    """No outcomes give [0, 1], all matched the closed form; huge counts are computed."""
     assert confidence_sequence(0, 0) == ConfidenceInterval(0.0, 1.0)
     assert confidence_sequence(0, 0, 9) == ConfidenceInterval(0.0, 1.0)
     every, none = confidence_sequence(40, 0), confidence_sequence(0, 40)
@@ -132,7 +132,7 @@ def test_ends_and_extremes():
 
 
 def test_running_interval_is_the_intersection():
-    """Each update intersects; a new interval outside leaves the nearest point."""
+    """Each update intersects; a disjoint new interval leaves the nearest point of the old one."""
     running = RunningInterval(0.95)
     assert running.interval == ConfidenceInterval(0.0, 1.0)
     moments = [(8, 2, 0), (70, 28, 2), (72, 28, 0), (140, 58, 2)]
@@ -150,8 +150,8 @@ def test_running_interval_is_the_intersection():
     assert rising.update(5000, 50) == ConfidenceInterval(top, top)
 
 
-def test_running_interval_wants_totals():
-    """Counts that shrink are refused with both values, and change nothing."""
+def test_running_interval_refuses_smaller_counts():
+    """Counts below those before are refused with both values, and the interval is kept."""
     running = RunningInterval()
     before = running.update(10, 5, 2)
     with pytest.raises(InputError, match=r"`matched` \(9\) must not be less than before \(10\)"):
@@ -165,7 +165,7 @@ def test_running_interval_wants_totals():
     )
 
 
-def test_bad_input_is_echoed():
+def test_bad_input_is_quoted():
     """A bad count or confidence is named with its value."""
     with pytest.raises(InputError, match=r"`unmatched` \(-1\)"):
         confidence_sequence(1, -1)

@@ -1,4 +1,4 @@
-"""Estimates: every trial counted once, intervals that hold the undetermined on both sides."""
+"""Estimates: every trial counted once, intervals that include undetermined trials both ways."""
 
 from dataclasses import replace
 
@@ -14,20 +14,20 @@ from numeric.statistics.intervals import ConfidenceInterval
 from tests.samples import DIAGONAL
 
 
-def scripted(trials, seed=0):
-    """Of each five trials three are matched, one is not, one is undetermined."""
+def made_estimate(trials, seed=0):
+    """An estimate: of each five trials three are matched, one is not, one is undetermined."""
     counts = [
         InstanceCount(k, None, None, UNDETERMINED)
         if k % 5 == 4
         else InstanceCount(k, 2 if k % 5 < 3 else 0, 2, COMPLETE)
         for k in range(trials)
     ]
-    return Estimate(DIAGONAL, "scripted", seed, tuple(counts), trials)
+    return Estimate(DIAGONAL, "made", seed, tuple(counts), trials)
 
 
 def test_tally_and_interval():
     """60 matched, 20 unmatched, 20 undetermined: both ends include the undetermined."""
-    found = scripted(100, 7)
+    found = made_estimate(100, 7)
     assert (found.matched, found.unmatched, found.undetermined) == (60, 20, 20)
     assert found.estimate == 0.75
     assert found.interval().low < 0.6 < 0.8 < found.interval().high
@@ -35,23 +35,23 @@ def test_tally_and_interval():
     assert found.histogram == {0: 20, 2: 60}
 
 
-def test_one_certain_solution_is_a_match():
-    """An incomplete count with a certain real solution still matches."""
+def test_one_certified_solution_is_a_match():
+    """An incomplete count with a certified real solution matches; without one it is open."""
     assert InstanceCount(0, 1, 3, UNDETERMINED).outcome == "matched"
     assert InstanceCount(0, 0, 3, UNDETERMINED).outcome == "undetermined"
 
 
-def test_json_keys():
-    """The keys that other programs rely on are there."""
-    data = scripted(10).to_dict()
+def test_json_keys_of_an_estimate():
+    """The JSON object has the documented keys."""
+    data = made_estimate(10).to_dict()
     assert {
         "trials", "matched", "unmatched", "undetermined", "estimate", "low", "high",
         "confidence", "engine", "seed",
     } <= set(data)  # fmt: skip
 
 
-def test_nothing_decided():
-    """Only undetermined trials: no estimate, the interval is [0, 1]."""
+def test_only_undetermined_trials():
+    """With undetermined trials only there is no estimate, and the interval is [0, 1]."""
     counts = (InstanceCount(0, None, None, UNDETERMINED),)
     found = Estimate(DIAGONAL, "x", 0, counts, 1)
     assert found.estimate is None
@@ -60,17 +60,17 @@ def test_nothing_decided():
 
 
 def test_running_interval_replaces_the_others():
-    """Where the number of trials followed the outcomes only the confidence sequence holds."""
-    found = replace(scripted(50), running=ConfidenceInterval(0.1, 0.9))
+    """If the outcomes determined the number of trials the confidence sequence is given."""
+    found = replace(made_estimate(50), running=ConfidenceInterval(0.1, 0.9))
     assert found.interval() == ConfidenceInterval(0.1, 0.9)
     assert found.to_dict()["interval"] == "confidence sequence"
 
 
-def test_other_shapes():
-    """A data frame has a row a trial, the notebook and the plot show the estimate."""
+def test_frame_notebook_and_plot_of_an_estimate():
+    """The data frame has a row for each trial; the notebook and the plot show the estimate."""
     import matchprob  # noqa: F401 (pictures are drawn by it)
 
-    found = scripted(10)
+    found = made_estimate(10)
     pandas = pytest.importorskip("pandas")
     frame = found.to_frame()
     assert isinstance(frame, pandas.DataFrame)
@@ -93,8 +93,8 @@ def settled(real, trials=50):
 
 
 @pytest.mark.parametrize("real", [0, 1])
-def test_a_verdict_is_no_estimate(real):
-    """A value that is certified is its own interval, in words, in JSON and in text."""
+def test_an_estimate_settled_by_a_verdict(real):
+    """A certified value is both ends of its interval, in the object, in JSON and in text."""
     found = settled(real)
     assert found.certified == found.estimate == real
     assert found.interval() == ConfidenceInterval(real, real)
@@ -103,12 +103,12 @@ def test_a_verdict_is_no_estimate(real):
     assert data["wilson"] == {"low": real, "high": real}
     assert str(found).startswith(f"MP = {real}, certified")
     assert "[" not in interval_text(found)
-    # What a sample of so many would say is there for who asks for it.
+    # The interval of a sample of this size is given on request.
     assert found.interval("clopper-pearson").half_width > 0.01
 
 
-def test_a_mixture_of_certified_draws_is_a_sample():
-    """If the allocation is drawn for each trial there is no verdict on it."""
+def test_drawn_allocations_are_not_settled_by_a_verdict():
+    """If the allocation is drawn for each trial, certified trials are a sample."""
     both = settled(1).counts + settled(0).counts
     cells = Problem(DIAGONAL.network, {"W": RandomCells(budget=2, rows=2)})
     for counts in (both, settled(1).counts):
@@ -118,11 +118,11 @@ def test_a_mixture_of_certified_draws_is_a_sample():
     assert replace(settled(1), counts=both).certified is None
 
 
-@pytest.mark.parametrize("engine", ["homotopy", "fsolve", "of one's own"])
-def test_lower_bounds_are_at_least(engine):
-    """With undecided trials, matches found give no share, for every engine."""
-    one = InstanceCount(0, 1, None, UNDETERMINED, "one is certain")
-    open_ = InstanceCount(3, None, None, UNDETERMINED, "fell back")
+@pytest.mark.parametrize("engine", ["homotopy", "fsolve", "a user's engine"])
+def test_matches_beside_undecided_trials_give_a_lower_bound(engine):
+    """Matches that a search found give no share if trials are undecided, for every engine."""
+    one = InstanceCount(0, 1, None, UNDETERMINED, "one is certified")
+    open_ = InstanceCount(3, None, None, UNDETERMINED, "a path failed")
     counts = (one, replace(one, index=1), replace(one, index=2), open_)
     found = Estimate(DIAGONAL, engine, 0, counts, 4)
     assert found.is_lower_bound
@@ -132,7 +132,7 @@ def test_lower_bounds_are_at_least(engine):
     data = found.to_dict()
     assert (data["estimate"], data["at_least"], data["high"]) == (None, 0.75, 1.0)
     assert Comparison(found, settled(1, 4)).difference is None
-    # Complete counts on both sides, and one lost: the share of those decided is an estimate.
+    # Complete counts of both outcomes and one undecided: the share of the decided is an estimate.
     done = [InstanceCount(k, real, 2, COMPLETE) for k, real in enumerate((2, 2, 0))]
     found = Estimate(DIAGONAL, engine, 0, (*done, open_), 4)
     assert not found.is_lower_bound
@@ -140,7 +140,7 @@ def test_lower_bounds_are_at_least(engine):
 
 
 def test_comparison_with_a_certified_value():
-    """The interval of the difference is that of the other, moved; exact if both are certified."""
+    """The interval of the difference is the other's, shifted; exact if both are certified."""
     found = Estimate(DIAGONAL, "homotopy", 0,
                      tuple(InstanceCount(k, 2 * (k % 4 > 0), 2, COMPLETE) for k in range(50)),
                      50)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Intervals, against scipy, exact enumeration, simulation and numerical optimization."""
+"""Intervals, compared with SciPy, exact enumeration, simulation and numerical optimization."""
 
 from itertools import product
 from math import comb, log
@@ -78,7 +78,7 @@ def test_undetermined_trials_contain_every_completion(method, scipy_name, k, m, 
 @given(counts, counts, st.integers(0, 50), st.sampled_from(["clopper-pearson", "wilson"]))
 @settings(max_examples=many(100), deadline=None)
 def test_order_properties(k, m, u, method):
-    """Ends are in order and in [0, 1], contain the estimate, move with k, grow with confidence."""
+    """Ends are ordered and in [0, 1], contain the share, increase with k; confidence widens."""
     assume(k + m > 0)
     found = proportion_interval(k, m, u, method=method)
     assert 0 <= found.low <= k / (k + m + u) <= (k + u) / (k + m + u) <= found.high <= 1
@@ -128,13 +128,13 @@ def test_coverage_with_undetermined_trials(method, hidden):
         ((1, 2, "3"), r"`undetermined` \('3'\)"),
     ],
 )
-def test_bad_counts_are_echoed(arguments, complaint):
+def test_bad_counts_are_quoted(arguments, complaint):
     """A bad count is named with its value."""
     with pytest.raises(InputError, match=complaint):
         proportion_interval(*arguments)
 
 
-def test_bad_options_are_echoed():
+def test_bad_options_are_quoted():
     """A bad confidence or method is named with its value."""
     for confidence in (0, 1, 95, float("nan"), "high"):
         with pytest.raises(InputError, match="`confidence`"):
@@ -144,7 +144,7 @@ def test_bad_options_are_echoed():
 
 
 def test_an_interval_prints_and_contains():
-    """Three decimals, closed ends, half of the length."""
+    """It prints three decimals, contains its ends, and `half_width` is half of its length."""
     interval = ConfidenceInterval(0.7291, 0.7569)
     assert str(interval) == "[0.729, 0.757]"
     assert repr(interval) == "ConfidenceInterval(low=0.7291, high=0.7569)"
@@ -154,7 +154,7 @@ def test_an_interval_prints_and_contains():
     assert proportion_interval(np.int64(3), np.uint8(4)) == proportion_interval(3, 4)
 
 
-# Paired comparison
+# -- paired comparison -----------------------------------------------------------------
 
 
 def statistic_by_optimization(delta, b, c, n):
@@ -217,7 +217,7 @@ def test_paired_limits_are_monotone(confidence):
 
 
 def completions(table):
-    """All 2×2 tables of which a 3×3 table may be the part that is known."""
+    """All complete 2×2 tables that a 3×3 table with undetermined outcomes may stand for."""
     fixed = np.array(table)[:2, :2]
     sets = {
         (0, 2): [(0, 0), (0, 1)],
@@ -264,14 +264,14 @@ def test_paired_coverage_by_enumeration():
 
 
 def test_paired_is_shorter_than_two_separate_intervals():
-    """Common instances help: if outcomes mostly agree, the interval is far shorter."""
+    """If outcomes on common instances mostly agree, the paired interval is far shorter."""
     paired = paired_interval([[600, 40], [20, 340]])
     first, second = proportion_interval(640, 360), proportion_interval(620, 380)
     assert paired.half_width < 0.4 * (first.half_width + second.half_width)
 
 
-def test_paired_table():
-    """Outcomes are counted in pairs; odd ones are refused."""
+def test_paired_tables_of_outcomes():
+    """Outcomes are counted in pairs; unequal lengths, texts and bad tables are refused."""
     first = [True, True, False, None, None, np.True_]
     second = [True, False, None, None, False, np.False_]
     assert paired_table(first, second).tolist() == [[1, 2, 0], [0, 0, 1], [0, 1, 1]]

@@ -1,4 +1,4 @@
-"""The label curve against `network.forward` and finite differences; tracking against roots."""
+"""The label curve: residuals and Jacobian against differences; tracking to other sections."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_tracking_arrives_on_the_section(case, careful):
     r = curve.unknowns
     start = np.append(root, 0)[None]
     Q0, Q1 = gaussian(rng, r + 1, 2), gaussian(rng, r + 1, 2)
-    Q0[0, 0] -= np.append(1, root) @ Q0[:, 0]  # the start lies on it
+    Q0[0, 0] -= np.append(1, root) @ Q0[:, 0]  # the start lies on this section
     there = track_sections(curve, start, Q0, Q1, careful=careful)
     assert np.isfinite(there).all()
     assert np.abs(curve.system(there, Q1)[0]).max() < 1e-8
@@ -53,8 +53,8 @@ def test_tracking_arrives_on_the_section(case, careful):
     assert np.allclose(back, start, atol=1e-8)
 
 
-def test_lost_points_stay_lost():
-    """A path that does not start on the curve has no end, and does not disturb its neighbours."""
+def test_a_start_of_nan_ends_in_nan():
+    """A path that starts at NaN ends in NaN and does not change the other paths."""
     curve, root, rng = curve_of(CASES[0][0])
     r = curve.unknowns
     Q0, Q1 = gaussian(rng, r + 1, 2), gaussian(rng, r + 1, 2)
@@ -67,7 +67,7 @@ def test_lost_points_stay_lost():
 
 
 def test_singular_points_are_not_refined():
-    """Where the section's gradient vanishes there is no Newton step: NaN, no exception."""
+    """If the section is zero Newton's step does not exist: NaN without an exception."""
     curve, root, _ = curve_of(CASES[0][0])
     zero = np.zeros((curve.unknowns + 1, 2), complex)
     assert np.isnan(curve.refine(np.append(root, 0)[None], zero)).all()

@@ -1,4 +1,4 @@
-"""Equivalent instances have the same roots; a detour keeps its distance."""
+"""Equivalent instances have the same roots; detours keep a distance from a singular point."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.numeric.chains.cases import cases
 
 @pytest.mark.parametrize(("allocation", "_"), cases(), ids=lambda x: str(x))
 def test_a_turned_instance_has_the_same_roots(allocation, _):
-    """Residuals stay zero at the root, and only there."""
+    """The residual of the transformed instance is zero at the root and not beside it."""
     chain = make_chain(allocation)
     rng = np.random.default_rng(0)
     parameters, root = chain.random(rng)
@@ -30,8 +30,8 @@ def test_a_turned_instance_has_the_same_roots(allocation, _):
         (LinearFeedForward(q=2, widths=(2,), d=1, m=2), [("W1", 0, 0), ("W2", 0, 1)]),
     ],
 )
-def test_a_turned_instance_is_elsewhere(network, cells):
-    """If D learns, S_0 is transformed within its span."""
+def test_a_turned_instance_has_other_parameters(network, cells):
+    """The transformed parameters differ, also if D learns (S_0 is transformed in its span)."""
     chain = make_chain(Allocation.from_cells(network, cells))
     rng = np.random.default_rng(0)
     parameters = chain.random(rng)[0]
@@ -40,7 +40,7 @@ def test_a_turned_instance_is_elsewhere(network, cells):
 
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_detour_keeps_its_distance(side):
-    """Legs pass the singular point on the given side, no nearer than √3/2 of the radius."""
+    """The detour passes the singular point on the given side, at √3/2 of the radius or more."""
     inner = detour(np.array([0.6]), np.array([0.1]), side)[:, 0]
     assert (side * inner[1:3].imag > 0.05).all()
     corners = np.array([0, *inner, 1])

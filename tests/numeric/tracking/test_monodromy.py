@@ -1,4 +1,4 @@
-"""Monodromy against root counts by elimination."""
+"""Start systems by monodromy, compared with root counts by elimination."""
 
 import numpy as np
 import pytest
@@ -43,23 +43,23 @@ def test_root_count_must_be_positive():
 
 
 def test_same_seed_same_start():
-    """The start system is derived from the seed."""
+    """Equal seeds give equal start systems; another seed gives another."""
     a, b = find_start(DIAGONAL, 2, 5), find_start(DIAGONAL, 2, 5)
     assert np.array_equal(a.parameters, b.parameters)
     assert np.allclose(a.roots, b.roots)
     assert not np.allclose(a.parameters, find_start(DIAGONAL, 2, 6).parameters)
 
 
-def test_match_tells_roots_apart():
-    """A root matches itself to rounding, not a neighbour, and NaN matches nothing."""
+def test_match_distinguishes_roots():
+    """A root matches itself up to rounding, not a near one, and NaN matches none."""
     known = np.array([[1.0, 2.0], [1.0, 2.001], [1e5, 0.0]], complex)
     seen = known[[2, 0]] * (1 + 1e-9)
     assert match(seen, known).tolist() == [2, 0]
     assert match(np.array([[np.nan, 1.0], [3.0, 3.0]]), known).tolist() == [-1, -1]
 
 
-def test_incomplete_search_stops():
-    """A limit of edges is kept: the first two nodes have three."""
+def test_the_limit_of_edges_stops_the_search():
+    """With a limit of one edge the search stops after the three edges of the first two nodes."""
     network = LinearRNN(n=4, T=3, b=1, d=2, m=2)
     cells = [("W", i, i) for i in range(4)]
     start = find_start(make_chain(Allocation.from_cells(network, cells)), 37, most_edges=1)

@@ -14,13 +14,13 @@ DIAGONAL = Allocation.from_cells(LinearRNN(n=2, T=2, b=1, d=1, m=2), [("W", 0, 0
 
 
 def group_of(allocation, roots):
-    """The group of an allocation of so many solutions."""
+    """The monodromy group of an allocation with this number of solutions."""
     chain = make_chain(allocation)
     return monodromy_group(chain, find_start(chain, roots))
 
 
 def test_two_solutions_are_exchanged():
-    """The two solutions of Section B.1.1 are exchanged by a loop: a square root gives them."""
+    """The group of Section B.1.1's two solutions is S_2, and is said to be solvable."""
     found = group_of(DIAGONAL, 2)
     assert (found.group.kind, found.group.order) == (SYMMETRIC, 2)
     assert found.is_whole
@@ -28,8 +28,8 @@ def test_two_solutions_are_exchanged():
     assert any(line.startswith("Solvable") for line in found.statements())
 
 
-def test_two_nets_side_by_side_are_solved_in_turn():
-    """Two copies of it in one network: four solutions, in blocks, and the group of order 4."""
+def test_two_nets_in_one_have_blocks():
+    """Two copies of B.1.1 in one network have four solutions, in blocks, and a group of order 4."""
     network = LinearRNN(n=4, T=2, b=1, d=2, m=2)
     blocks, outputs = np.kron(np.eye(2), np.ones((2, 2))), np.kron(np.eye(2), np.ones((1, 2)))
     support = {"W": blocks.astype(int), "D": outputs.astype(int)}
@@ -43,8 +43,8 @@ def test_two_nets_side_by_side_are_solved_in_turn():
     assert "if no further loop adds to the group" in text
 
 
-def test_a_single_solution():
-    """One solution is rational in the data."""
+def test_group_of_a_single_solution():
+    """A single solution is said to be rational in the data; the order is 1."""
     assert trivial_group("linear").statements() == [
         "One solution: it is rational in the data, and nothing is permuted."
     ]
@@ -52,18 +52,18 @@ def test_a_single_solution():
 
 
 @pytest.mark.parametrize(
-    ("permutations", "degree", "first", "not_said"),
+    ("permutations", "degree", "first", "absent"),
     [
         ([[1, 2, 3, 0], [0, 3, 2, 1]], 4, "At least a group of order 8", "no formula"),
         ([[1, 2, 0, 3, 4]], 5, "At least a group", "stages"),
         ([[1, 2, 3, 4, 0], [1, 0, 2, 3, 4]], 5, "The full symmetric group S_5", "at least"),
     ],
 )
-def test_what_is_said_of_a_group_is_what_its_loops_show(permutations, degree, first, not_said):
-    """A proper subgroup is a lower bound and says so; blocks only if the group is transitive."""
+def test_statements_on_a_group(permutations, degree, first, absent):
+    """A proper subgroup is stated as a lower bound; blocks only if the group is transitive."""
     found = MonodromyGroup(root_group(permutations, degree), tuple(map(tuple, permutations)), 3, 0)
     text = str(found)
     assert text.split("\n")[1].strip().startswith(first)
-    assert not_said not in text
+    assert absent not in text
     assert "numerical evidence" in text
     assert found.to_dict()["order_is_exact"] == (degree == 5 and len(permutations) == 2)

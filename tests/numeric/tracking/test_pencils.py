@@ -39,8 +39,8 @@ def both_points(curve, root, at_infinity):
     return np.array([[root[0], 0], [w, t]])
 
 
-def test_sum_over_a_conic_is_linear():
-    """Both points together move linearly, each alone does not."""
+def test_the_sum_over_all_points_is_linear():
+    """The sum of both points of a section is linear in the parameter, each point is not."""
     curve, root, rng = line_curve()
     pencil = Pencil(curve, gaussian(rng, 2), gaussian(rng, 2))
     points = both_points(curve, root, pencil.at_infinity)
@@ -54,16 +54,16 @@ def test_sum_over_a_conic_is_linear():
         assert (residual, share) == pytest.approx((1, 1))
 
 
-def test_sections_meet_in_the_known_one_at_infinity():
-    """Divided by s, the sections tend to λ(w) t."""
+def test_sections_tend_to_the_known_one():
+    """Divided by the parameter s, the sections tend to λ(w) t as s grows."""
     curve, _, rng = line_curve()
     pencil = Pencil(curve, gaussian(rng, 2), gaussian(rng, 2))
     far = np.clongdouble(1e12)
     assert np.allclose((pencil.section(far) / far).astype(complex), pencil.known, atol=1e-10)
 
 
-def test_coordinates_carry_errors():
-    """The error of w/λ(w) agrees with a difference."""
+def test_errors_of_coordinates():
+    """The propagated error of w/λ(w) agrees with a difference."""
     curve, _, rng = line_curve()
     pencil = Pencil(curve, gaussian(rng, 2), gaussian(rng, 2))
     z, step = gaussian(rng, 4, 2), 1e-7 * gaussian(rng, 4, 2)
@@ -73,14 +73,14 @@ def test_coordinates_carry_errors():
 
 
 def test_distinct_points():
-    """The first of equal points is kept, NaN is not, neighbours stay apart."""
+    """Of equal points the first is kept, NaN is dropped, near but different points are kept."""
     points = np.array([[1, 2], [1, 2 + 1e-9], [np.nan, 1], [1, 2.001], [1e6, 0], [1e6 + 1e-3, 0]])
     assert distinct_indices(points.astype(complex)).tolist() == [0, 3, 4]
     assert distinct_indices(np.empty((0, 2), complex)).tolist() == []
 
 
-def test_points_are_carried_to_another_section():
-    """All points of a section are reached, as many and distinct."""
+def test_points_are_tracked_to_another_section():
+    """Three points of a section end in three distinct points of the other."""
     network = LinearRNN(n=3, T=2, b=1, d=2, m=2)
     cells = [("W", 0, 0), ("W", 1, 1), ("B", 0, 0), ("B", 2, 0)]
     chain = make_chain(Allocation.from_cells(network, cells))

@@ -1,4 +1,4 @@
-"""Paths finished in high precision end where the ordinary tracker's do."""
+"""Paths finished in high precision have the endpoints of the tracker in doubles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHAINS = chains()
 
 
 def middle(chain, t):
-    """A line of parameters, and the root at t on the way from its start."""
+    """A line of parameters, and the path from its start tracked to t."""
     first, start = chain.random(np.random.default_rng(5))
     second, _ = chain.random(np.random.default_rng(6))
     zero = np.zeros(1, np.int64)
@@ -28,8 +28,8 @@ def middle(chain, t):
 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
-def test_the_rest_of_an_ordinary_path(chain):
-    """From t = 0.7 on it reaches the endpoint of the whole path."""
+def test_a_path_finished_in_high_precision(chain):
+    """From t = 0.7 it reaches the endpoint of the path in doubles; the precision is restored."""
     first, second, start, found = middle(chain, 0.7)
     zero = np.zeros(1, np.int64)
     whole = track(chain, first[None], second[None], zero, zero, start[None])
@@ -41,8 +41,8 @@ def test_the_rest_of_an_ordinary_path(chain):
     assert np.allclose(end, whole.roots[0], rtol=1e-8, atol=1e-8)
 
 
-def test_states_are_those_of_the_weights():
-    """The lifted tracker returns a lifted point: S_k = M_k S_{k-1}."""
+def test_the_lifted_tracker_returns_states():
+    """A lifted path returns as many states as the table has; a condensed one returns none."""
     chain = CHAINS[0]
     first, second, _, found = middle(chain, 0.5)
     s_at = chain_table(chain).s_at
@@ -53,8 +53,8 @@ def test_states_are_those_of_the_weights():
     assert condensed.lifts.shape == (1, 0)
 
 
-def test_a_point_off_the_path_is_refused():
-    """From weights that do not solve the equations no path is followed."""
+def test_a_point_off_the_path_of_weights_is_refused():
+    """From weights that do not solve the equations no path is tracked."""
     chain = CHAINS[0]
     first, second, _, found = middle(chain, 0.5)
     bad = found.roots[0] * 1e6

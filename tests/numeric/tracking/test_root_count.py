@@ -1,4 +1,4 @@
-"""Root counts without msolve, against the table that msolve made."""
+"""Root counts without msolve, compared with the table that was made with msolve."""
 
 import json
 import random
@@ -45,7 +45,7 @@ def read(net, cells):
 
 
 def some_long(found, short):
-    """Cases, those after the first few long."""
+    """The cases, of which those after the first `short` are marked long."""
     return [
         case if k < short else pytest.param(*case, marks=pytest.mark.long)
         for k, case in enumerate(found)
@@ -67,7 +67,7 @@ def test_counts_of_the_table(net, cells, count):
 
 
 def test_layers_and_structural_zeros():
-    """Multi-layer nets with narrow layers and a support count as msolve does."""
+    """For multi-layer nets with a narrow layer and a support the trace test gives msolve's N."""
     net = LinearFeedForward(q=3, widths=(2,), d=3, m=3)
     support = {"W1": np.array([[1, 1, 0], [1, 1, 1]])}
     rank = network_rank(net, support).rank
@@ -83,14 +83,14 @@ def test_layers_and_structural_zeros():
         assert monodromy_root_count(allocation, support).value == exact.value
 
 
-def test_the_seed_decides_the_instance_not_the_count():
-    """Other random instances give the same N."""
+def test_the_seed_does_not_change_the_count():
+    """With other seeds, hence other random instances, N is the same."""
     allocation = read("n=3 T=2 b=1 d=2 m=2", "W[0,0] W[1,1] W[2,2] W[0,1]")
     assert {monodromy_root_count(allocation, None, seed).value for seed in range(2)} == {2}
 
 
-def test_what_cannot_be_counted_is_said():
-    """Minimal allocations, ReLU nets and limits: an error with the reason, never a number."""
+def test_allocations_without_a_count_are_errors():
+    """Minimal allocations, ReLU nets and too many points raise an error with the reason."""
     minimal = read("n=2 T=2 b=1 d=1 m=2", "W[0,0] W[0,1]")
     assert monodromy_root_count(minimal).value == 1
     flat = Allocation.from_cells(

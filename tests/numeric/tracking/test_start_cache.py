@@ -1,4 +1,4 @@
-"""The cache of start systems: kept, found, refused."""
+"""The cache of start systems: written, read, refused if damaged."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-def test_what_is_saved_is_loaded(folder):
-    """A start system is read as written, and no temporary file remains."""
+def test_a_saved_start_system_is_loaded(folder):
+    """It is read as written for its seed and N only, and no temporary file remains."""
     chain = make_chain(ALLOCATION)
     start = find_start(chain, 2)
     path = save_start(chain, 0, start)
@@ -47,8 +47,8 @@ def test_damaged_file_is_refused_and_rebuilt(folder, capsys, damage):
     assert load_start(engine.chain, 0, 2) is not None
 
 
-def test_a_flipped_byte_is_noticed(folder, capsys):
-    """One changed byte fails the checksum."""
+def test_a_changed_byte_fails_the_checksum(folder, capsys):
+    """A file with one changed bit is not loaded, and the message names the checksum."""
     chain = make_chain(ALLOCATION)
     path = save_start(chain, 0, find_start(chain, 2))
     data = bytearray(path.read_bytes())
@@ -68,8 +68,8 @@ def test_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
     assert "not kept" in capsys.readouterr().err
 
 
-def test_a_root_with_large_weights_is_no_damage(folder, capsys):
-    """Its residual is rounding of large terms: the start system is read, without a message."""
+def test_a_root_with_large_weights_is_loaded(folder, capsys):
+    """Its residual is the rounding of large terms: no message is printed."""
     chain = make_chain(ALLOCATION)
     start = find_start(chain, 2)
     far = 1e8 * np.array([1.0, 1.5])

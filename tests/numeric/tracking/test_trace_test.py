@@ -17,7 +17,7 @@ CASES = cases()
 
 
 def small():
-    """Cases of at most 16 roots, of which every third is tried in a short run."""
+    """Cases of at most 16 roots; two of three are marked long."""
     found = [case for case in CASES if case[1] <= 16]
     return [
         pytest.param(*case, marks=pytest.mark.long) if k % 3 else case
@@ -27,7 +27,7 @@ def small():
 
 @pytest.mark.parametrize(("allocation", "roots"), small(), ids=lambda x: str(x))
 def test_known_root_counts(allocation, roots):
-    """From a single root the test finds all N of them, and proves that none is missing."""
+    """From a single root the search finds all N roots, and the test passes."""
     chain = make_chain(allocation)
     parameters, root = chain.random(np.random.default_rng(roots))
     found = trace_test(chain, parameters, root[None], seed=3)
@@ -53,8 +53,8 @@ def complete(allocation, seed=0):
 @pytest.mark.parametrize(
     "case", [0, pytest.param(7, marks=pytest.mark.long), 12], ids=lambda k: str(CASES[k][0])
 )
-def test_one_point_dropped_fails(case):
-    """Without any one of the points, a solution or another, the test fails."""
+def test_a_missing_point_fails_the_trace_test(case):
+    """If one point of the section, a solution or another, is left out, the test fails."""
     search = complete(CASES[case][0])
     everything = search.points
     assert search._measure() == ""
@@ -72,8 +72,8 @@ def test_the_solutions_alone_are_no_section():
     assert search._measure() != ""
 
 
-def test_residual_of_subsets_is_their_complement_s_share():
-    """A set and its complement have opposite sums: the residual measures the missing share."""
+def test_residuals_of_subsets():
+    """The residual of all points is below 1e-12, that of each half above 1e-3."""
     search = complete(CASES[6][0], seed=2)
     rng = np.random.default_rng(5)
     pencil = Pencil(search.curve, search.at_infinity, gaussian(rng, len(search.at_infinity)))
@@ -85,8 +85,8 @@ def test_residual_of_subsets_is_their_complement_s_share():
     assert min(half[0], other[0]) > 1e-3
 
 
-def test_limits_are_kept():
-    """Too many points, or no time: unfinished, with the reason, never passed."""
+def test_limits_of_the_trace_test():
+    """With too many points, or without time, the test is unfinished and gives the reason."""
     chain = make_chain(CASES[9][0])
     parameters, root = chain.random(np.random.default_rng(0))
     few = trace_test(chain, parameters, root[None], most_points=5)
@@ -97,16 +97,16 @@ def test_limits_are_kept():
     assert "time" in late.note
 
 
-def test_no_root_to_start_from():
-    """A point that is not a root is dropped; then there is no claim."""
+def test_the_trace_test_without_a_root_fails():
+    """A start of NaN is dropped: the test fails with 0 roots."""
     chain = make_chain(CASES[0][0])
     parameters, _ = chain.random(np.random.default_rng(0))
     found = trace_test(chain, parameters, np.full((1, chain.unknowns), np.nan))
     assert (found.status, found.root_count) == (FAILED, 0)
 
 
-def test_one_weight():
-    """The smallest curve is a line; its sections have two points, one of them the solution."""
+def test_the_trace_test_of_one_weight():
+    """The curve is a line; its sections have two points, of which one is the solution."""
     net = LinearEstimator(q=2, d=1, m=1)
     chain = make_chain(Allocation.from_cells(net, [("W", 0, 0)]))
     parameters, root = chain.random(np.random.default_rng(0))
@@ -115,7 +115,7 @@ def test_one_weight():
 
 
 def test_powers_of_one_weight():
-    """One weight of T steps enters as w + … + w^T: N = T, and a section has T + 1 points."""
+    """A net of one unit with T steps has w + … + w^T as label: N = T, T + 1 points a section."""
     for T in (2, 3, 4):
         net = LinearRNN(n=1, T=T, b=1, d=1, m=1)
         chain = make_chain(Allocation.from_cells(net, [("W", 0, 0)]))

@@ -1,4 +1,4 @@
-"""Tracked endpoints against closed forms and against themselves."""
+"""Tracked endpoints: residuals, reverse paths, other settings and other batches."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_endpoints_are_roots(chain, lifted):
 
 
 @pytest.mark.parametrize("chain", CHAINS[::3], ids=lambda c: str(c.allocation))
-def test_the_way_back_leads_to_the_start(chain):
+def test_the_reverse_path_ends_at_the_start(chain):
     """A path tracked forwards and backwards ends at its start."""
     first, second, start, there = ends(chain, 20)
     good = np.flatnonzero(there.status == DONE)
@@ -54,7 +54,7 @@ def test_condensed_and_lifted_paths_agree():
     assert np.allclose(condensed.roots[both], lifted.roots[both], rtol=1e-6, atol=1e-6)
 
 
-def test_single_root_is_followed_everywhere():
+def test_paths_of_a_single_root_are_all_done():
     """With one row of weights N = 1: every path is done and ends in the only root."""
     chain = make_chain(Allocation.from_cells(NET, [("W", 0, 0), ("W", 0, 1)]))
     _, _second, _, tracked = ends(chain, 30)
@@ -64,7 +64,7 @@ def test_single_root_is_followed_everywhere():
 
 
 def test_a_path_into_a_double_root_is_stuck_not_done():
-    """Real parameters whose real roots meet on the path end in STUCK or SLOW, not in a root."""
+    """If real roots meet on a line of real parameters the path ends in STUCK or SLOW."""
     chain = make_chain(Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)]))
     rng = np.random.default_rng(0)
     statuses = []
@@ -83,7 +83,7 @@ def test_a_path_into_a_double_root_is_stuck_not_done():
     assert any(s == DONE for s in statuses)
 
 
-def test_no_paths():
+def test_tracking_no_paths():
     """An empty batch gives empty results."""
     chain = CHAINS[0]
     first, _ = chain.random(np.random.default_rng(0))
@@ -93,7 +93,7 @@ def test_no_paths():
 
 
 def test_batching_changes_nothing():
-    """One path at a time, backwards or all together: bitwise the same endpoints and steps."""
+    """Paths alone, in reverse order or all together have bitwise equal endpoints."""
     chain = CHAINS[9]
     first, second, start, together = ends(chain, 40)
     zero = np.zeros(1, np.int64)

@@ -1,4 +1,4 @@
-"""The least loss found: zero if a match is known, the minimum if it is known otherwise."""
+"""The least loss of an instance, compared with closed forms."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from numeric.instances import draw_instance
 from numeric.training.approximate import least_loss
 
 
-def test_least_squares():
+def test_least_loss_of_a_linear_estimator():
     """If the labels are affine in the learnable weights the least loss is that of least squares."""
     problem = Problem(LinearEstimator(q=2, d=1, m=3), {"W": [[1, 0]]})
     instance = draw_instance(problem, 0, 3)
@@ -20,8 +20,8 @@ def test_least_squares():
     assert least_loss(instance) == pytest.approx((fit**2).mean())
 
 
-def test_the_box_is_not_left():
-    """Under constraints the least loss is that of weights inside."""
+def test_least_loss_under_constraints():
+    """Under a bound the least loss is that of the best weights within it."""
     problem = Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]})
     inside = Problem(
         LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}, constraints=Constraints(max_abs=0.01)

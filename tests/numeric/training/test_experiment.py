@@ -37,8 +37,8 @@ def result(problem, trials, settings=None, **more):
     return TrainResult(problem, settings, 0, done, trials), known
 
 
-def test_found_matches_are_the_listed_ones():
-    """Damped Newton with restarts finds nearly all; each end is one of the certified list."""
+def test_training_finds_only_existing_matches():
+    """Levenberg-Marquardt with restarts misses at most two matches, and finds no false one."""
     found, known = result(DIAGONAL, 60)
     assert found.exists == sum(c.outcome == "matched" for c in known)
     assert found.exists - found.found <= 2
@@ -46,13 +46,13 @@ def test_found_matches_are_the_listed_ones():
         assert trained.matches == count.real
         assert not trained.found or trained.is_smallest is not None
         assert trained.found is False or trained.exists
-    # Without a match none is found, however small the error.
+    # Without a match none is found, even if the error is small.
     assert all(not t.found for t in found.trained if t.exists is False)
     assert found.false_matches == sum(t.is_below for t in found.trained if t.exists is False) > 0
 
 
-def test_newton_from_afar_is_not_an_arrival():
-    """Near a match an end counts, for every error; far away it does not, wherever Newton ends."""
+def test_ends_far_from_a_match_are_no_arrivals():
+    """An end near a match is an arrival; one far away is none, even if Newton converges."""
     count = next(c for c in counts(DIAGONAL, 20, complete=True) if c.real == 2)
     instance = draw_instance(DIAGONAL, 0, count.index)
     arriving = ChainArrivals(DIAGONAL.allocation, DIAGONAL.allocation, {})
@@ -61,15 +61,15 @@ def test_newton_from_afar_is_not_an_arrival():
     for number, solution in enumerate((one, other)):
         end = solution * (1 + 1e-3)
         assert arriving.arrival(instance, end, known).number == number
-    # On the line through both, where the first equation holds, Newton's first steps only halve
-    # the distance: it converges, and the run is not what found the solution.
+    # On the line through both the first equation holds and Newton's first steps only halve the
+    # distance: it converges, but the solution was not found by the run.
     for t in (-30.0, -3.0, 0.45, 4.0, 50.0):
         assert arriving.arrival(instance, one + t * (other - one), known) is None
     assert arriving.arrival(instance, np.array([np.nan, 0.0]), known) is None
 
 
-def test_a_match_where_a_count_says_none_is_a_contradiction():
-    """A wrong record is reported and not averaged."""
+def test_a_match_against_a_complete_count_is_an_error():
+    """A certified match of an instance that is recorded as having none raises an error."""
     known = counts(ROW, 4, complete=True)
     wrong = [replace(c, real=0, solutions=()) for c in known]
     assert all(c.status == COMPLETE for c in known)
@@ -78,7 +78,7 @@ def test_a_match_where_a_count_says_none_is_a_contradiction():
 
 
 def test_a_match_that_was_found_exists():
-    """Trials that the count leaves undecided are matched if training proves it."""
+    """A trial that the count leaves undecided is matched if training finds a certified match."""
     open_ = [InstanceCount(k, None, None, UNDETERMINED) for k in range(12)]
     settings = TrainingSettings("levenberg-marquardt", restarts=4)
     done = list(Experiment(ROW, 0, settings).run(open_))
@@ -87,15 +87,15 @@ def test_a_match_that_was_found_exists():
     assert all(t.matches is None and t.size is None for t in done)
 
 
-def test_more_weights_than_equations():
-    """Matches are whole curves; the end is certified on the curve, surplus weights fixed."""
+def test_training_more_weights_than_equations():
+    """Nearly all of 25 trials, which all match, are found: ends are certified on the curves."""
     found, _ = result(OVER, 25, complete=False)
     assert found.exists == 25
     assert found.found >= 23
 
 
 def test_relu_arrivals_have_witnesses():
-    """Such an instance is decided to have a match; the teacher's own cell always has one."""
+    """An instance with an arrival is decided to have a match; a witness is an arrival."""
     trials = 30
     found, _ = result(RELU, trials, complete=False)
     assert 0 < found.found <= found.exists < trials
@@ -109,8 +109,8 @@ def test_relu_arrivals_have_witnesses():
 
 
 @pytest.mark.parametrize("activation", ["tanh", {"polynomial": [0, 1, 1]}], ids=str)
-def test_networks_with_activations(activation):
-    """An arrival is a match of the network's own map, also with more weights than equations."""
+def test_training_networks_with_activations(activation):
+    """An arrival reproduces the labels, also with more weights than equations; bounds hold."""
     net = RNN(n=2, T=2, b=1, d=1, m=2, activation=activation)
     for mask in ([[1, 1], [0, 0]], [[1, 1], [1, 0]]):
         problem = Problem(net, {"W": mask})
@@ -133,7 +133,7 @@ def test_networks_with_activations(activation):
 
 
 def test_a_minimal_allocation_has_no_arrivals():
-    """Its instances have no match that could be isolated."""
+    """For a minimal allocation no arrivals are computed."""
     problem = Problem(RNN(n=2, T=2, b=1, d=1, m=2, activation="tanh"), {"W": [[1, 0], [0, 0]]})
     assert arrivals_of(problem, problem.allocation) is None
 
@@ -145,8 +145,8 @@ def test_networks_without_arrivals_are_refused():
         Experiment(Problem(net, {"g1": "all"}), 0, TrainingSettings())
 
 
-def test_random_allocations_train_each_its_own():
-    """Students of one batch may have different allocations."""
+def test_training_drawn_allocations():
+    """Students of one batch have different allocations; at most three matches are missed."""
     problem = Problem(NET, {"W": RandomCells(budget=2, rows=2)})
     found, _ = result(problem, 25)
     one = {draw_instance(problem, 0, k).allocation for k in range(25)}
@@ -155,7 +155,7 @@ def test_random_allocations_train_each_its_own():
 
 
 def test_matches_that_break_constraints_are_not_found():
-    """Of certified arrivals only those inside the bounds count, and every one of them exists."""
+    """Under a bound fewer matches are found, and only trials with a match inside it."""
     free, _ = result(DIAGONAL, 50)
     rules = Constraints(max_abs=1.0)
     bound, _ = result(replace(DIAGONAL, constraints=rules), 50)
@@ -170,7 +170,10 @@ def _trained(exists, found):
 
 
 def test_open_trials_widen_the_interval():
-    """Below they are missed matches, above none; without them it is Clopper and Pearson's."""
+    """The lower end counts them as missed matches, the upper end leaves them out.
+
+    Without open trials the interval is that of Clopper and Pearson.
+    """
     done = [_trained(True, True)] * 6 + [_trained(True, False)] * 4 + [_trained(False, False)] * 5
     found = TrainResult(ROW, TrainingSettings(), 0, tuple(done), 15)
     share = found.found_given_exists
@@ -196,6 +199,6 @@ def test_open_trials_widen_the_interval():
     ],
 )
 def test_bad_settings_are_refused(given, word):
-    """One line each, naming the value."""
+    """Unknown optimizers, bad rates, restarts and steps are refused by name."""
     with pytest.raises(InputError, match=word):
         TrainingSettings(**given)

@@ -22,7 +22,7 @@ from tests.numeric.chains.test_inputs import CASES
 
 
 @cache
-def way(case):
+def line_of(case):
     """A complex instance with a root, a real instance, and both in their free inputs."""
     chain = make_chain(case)
     form = inputs_form(chain)
@@ -35,15 +35,15 @@ def way(case):
 
 @cache
 def end_of(case):
-    """Where the whole path ends, in many bits; the start is a root of its own instance."""
-    _, form, instance, root, _, (a, b) = way(case)
+    """The endpoint of the path from the complex instance's root, in many bits."""
+    _, form, instance, root, _, (a, b) = line_of(case)
     return finish_inputs_path(form, instance, a.vector, b, 0.0, form.unknowns_of(a, root[None])[0])
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_rest_of_a_path(case):
-    """From the middle it reaches the whole path's endpoint, to thirty digits of the instance."""
-    chain, _, instance, root, (first, second), _ = way(case)
+def test_a_path_of_inputs_in_high_precision(case):
+    """It has the endpoint of the tracker in doubles, and the equations hold to 30 digits."""
+    chain, _, instance, root, (first, second), _ = line_of(case)
     zero = np.zeros(1, np.int64)
     whole = track(chain, first[None], second[None], zero, zero, root[None])
     assert whole.status[0] == DONE
@@ -53,7 +53,7 @@ def test_the_rest_of_a_path(case):
     assert end is not None
     doubles = np.array([complex(float(z.real.mid()), float(z.imag.mid())) for z in end])
     assert np.allclose(doubles, whole.roots[0], rtol=1e-7, atol=1e-9)
-    # The equations of the chain itself, rational: nothing of the doubles is left.
+    # The rational equations of the chain itself: the rounding of the doubles has no effect.
     chosen = chain.independent_samples(instance.X)
     weights, X, Y = instance.exact
     vector = chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
@@ -66,9 +66,9 @@ def test_the_rest_of_a_path(case):
     assert max(sizes) < 1e-30
 
 
-def test_more_digits_than_a_double_has_are_used():
-    """A start in balls is certified like one in doubles, and as the same root."""
-    chain, _, instance, _, _, _ = way(CASES[0])
+def test_endpoints_in_balls_are_certified():
+    """An endpoint in balls is certified as the same root as its rounding to doubles."""
+    chain, _, instance, _, _, _ = line_of(CASES[0])
     end = end_of(CASES[0])
     doubles = np.array([[complex(float(z.real.mid()), float(z.imag.mid())) for z in end]])
     fine, coarse = certify_exact(chain, instance, [end]), certify_exact(chain, instance, doubles)
@@ -76,9 +76,9 @@ def test_more_digits_than_a_double_has_are_used():
     assert np.allclose(fine.roots, coarse.roots, rtol=1e-12)
 
 
-def test_where_the_bits_run_out_it_goes_on_with_more(monkeypatch):
-    """24 bits do not suffice for a path; a second precision continues from their last point."""
-    _, form, instance, root, _, (a, b) = way(CASES[0])
+def test_the_precision_is_raised_where_bits_do_not_suffice(monkeypatch):
+    """24 bits do not suffice for a path; with 256 bits after them it reaches its endpoint."""
+    _, form, instance, root, _, (a, b) = line_of(CASES[0])
     x = form.unknowns_of(a, root[None])[0]
     end = end_of(CASES[0])
     monkeypatch.setattr(precise, "_BITS", (24,))
@@ -88,9 +88,9 @@ def test_where_the_bits_run_out_it_goes_on_with_more(monkeypatch):
     assert max(float(abs(y - z)) for y, z in zip(end, again, strict=True)) < 1e-30
 
 
-def test_a_point_off_the_path_is_refused():
-    """From inputs that do not solve the equations no path is followed."""
-    _, form, instance, root, _, (a, b) = way(CASES[0])
+def test_a_point_off_the_path_of_inputs_is_refused():
+    """From inputs that do not solve the equations no path is tracked."""
+    _, form, instance, root, _, (a, b) = line_of(CASES[0])
     x = form.unknowns_of(a, root[None])[0]
     bad = x * np.exp(np.random.default_rng(0).standard_normal(len(x)) * 9)
     assert finish_inputs_path(form, instance, a.vector, b, 0.0, bad) is None

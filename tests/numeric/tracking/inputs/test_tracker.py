@@ -1,4 +1,4 @@
-"""Paths in the free inputs, against the chain's own tracker and the certified count."""
+"""Paths in the free inputs, compared with dense equations and with the tracker of weights."""
 
 import numpy as np
 import pytest
@@ -18,8 +18,8 @@ from tests.numeric.chains.test_inputs import CASES, equations
 ONE = np.zeros(1, np.int64)
 
 
-class Sheet:
-    """A workspace on the line between two instances, at t = 0."""
+class TapeWorkspace:
+    """A workspace of the tapes on the line between two instances, at t = 0."""
 
     def __init__(self, form, vector, other, x):
         self.o = make_inputs(form, 6)
@@ -44,27 +44,29 @@ class Sheet:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_newton_step_solves_the_linear_equations(case):
-    """The increment, computed in pairs, against a dense solve of the expanded equations."""
+    """The step of the tape is that of a dense solution with differences as Jacobian."""
     form = inputs_form(make_chain(case))
     rng = np.random.default_rng(3)
     vector = form.reduce(form.chain.random(rng)[0]).vector
     q = form.unknowns
     x = rng.standard_normal(q) + 1j * rng.standard_normal(q)
-    sheet = Sheet(form, vector, vector, x)
+    workspace_ = TapeWorkspace(form, vector, vector, x)
     value = equations(form, vector, x)
     slopes = np.zeros((len(value), q), complex)
     for v in range(q):
         h = 1e-6 * (np.arange(q) == v)
         slopes[:, v] = (equations(form, vector, x + h) - equations(form, vector, x - h)) / 2e-6
     step = -np.linalg.solve(slopes, value)
-    sheet.run(sheet.o.newton)
-    assert np.allclose(sheet.read(sheet.o.step, q), step, rtol=1e-5, atol=1e-6 * abs(step).max())
-    assert np.allclose(sheet.read(sheet.o.new, q), x + sheet.read(sheet.o.step, q))
+    o = workspace_.o
+    workspace_.run(o.newton)
+    found = workspace_.read(o.step, q)
+    assert np.allclose(found, step, rtol=1e-5, atol=1e-6 * abs(step).max())
+    assert np.allclose(workspace_.read(o.new, q), x + found)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_taylor_coefficients_solve_the_equations(case):
-    """The equations along the Taylor polynomial vanish to its order."""
+    """The residual along the Taylor polynomial falls with the step as its order demands."""
     chain = make_chain(case)
     form = inputs_form(chain)
     rng = np.random.default_rng(4)
@@ -72,13 +74,13 @@ def test_taylor_coefficients_solve_the_equations(case):
     at = form.reduce(parameters)
     other = form.reduce(chain.random(rng)[0]).vector
     x = form.unknowns_of(at, root[None])[0]
-    sheet = Sheet(form, at.vector, other, x)
-    o = sheet.o
-    sheet.run(o.point)
-    sheet.run(o.series, 1)
+    workspace_ = TapeWorkspace(form, at.vector, other, x)
+    o = workspace_.o
+    workspace_.run(o.point)
+    workspace_.run(o.series, 1)
     for order in range(2, o.order + 1):
-        sheet.run(o.orders, order)
-    series = [sheet.read(o.x + j * o.size, o.size, 5) for j in range(o.order + 1)]
+        workspace_.run(o.orders, order)
+    series = [workspace_.read(o.x + j * o.size, o.size, 5) for j in range(o.order + 1)]
     errors = []
     for h in (1e-2, 5e-3):
         point = sum(c * h**j for j, c in enumerate(series))
@@ -90,7 +92,7 @@ def test_taylor_coefficients_solve_the_equations(case):
 @pytest.mark.parametrize("case", CASES[:2], ids=str)
 @pytest.mark.parametrize("second_turn", [0, 7])
 def test_endpoints_are_roots_of_the_chain(case, second_turn):
-    """Every line to an instance leads to the same roots."""
+    """Straight lines, detours and transformed instances all end in roots of the instance."""
     chain = make_chain(case)
     rng = np.random.default_rng(5)
     (first, root), (second, _) = chain.random(rng), chain.random(rng)
@@ -105,8 +107,8 @@ def test_endpoints_are_roots_of_the_chain(case, second_turn):
 
 
 @pytest.mark.parametrize("case", CASES[:2], ids=str)
-def test_a_path_does_not_see_its_neighbours(case):
-    """A path ends at the same point bit for bit, alone or with others in the other lanes."""
+def test_a_path_does_not_depend_on_other_lanes(case):
+    """A path has bitwise the same endpoint alone and with paths in the other lanes."""
     chain = make_chain(case)
     rng = np.random.default_rng(5)
     parameters, root = chain.random(rng)
@@ -122,7 +124,7 @@ def test_a_path_does_not_see_its_neighbours(case):
 
 
 def test_both_trackers_find_the_same_set():
-    """All roots of a real instance, for both choices of equations."""
+    """The trackers in inputs and in weights find the same roots of an instance."""
     from numeric.tracking.monodromy import find_start
 
     chain = make_chain(CASES[0])
@@ -140,7 +142,7 @@ def test_both_trackers_find_the_same_set():
 
 
 def test_turned_instances_keep_their_roots():
-    """Time, states and inputs in other complex units."""
+    """An instance with time, states and inputs scaled by complex factors has scaled roots."""
     form = inputs_form(make_chain(CASES[2]))
     parameters, root = form.chain.random(np.random.default_rng(6))
     at = form.reduce(parameters)
