@@ -48,7 +48,7 @@ from numeric.instances import Instance, draw_instance
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import phcpy_tracker  # noqa: F401 (registers its engines)
+from phcpy_tracker import register_trackers
 
 FIGURE2 = LinearRNN(n=8, T=4, b=1, d=4, m=4)
 TWELVE = LinearRNN(n=12, T=6, b=1, d=4, m=6)
@@ -306,6 +306,7 @@ def draw(table: list[dict], target: Path) -> None:
 
 def main() -> None:
     """Read the options, measure, print."""
+    register_trackers()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--nets", nargs="*", choices=list(NETS), default=["pair", "three", "four"])
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))

@@ -1,6 +1,6 @@
 """Engines `phcpy-track` and `phcpy-core`: phcpy's path tracker from known start solutions.
 
-For comparison only; importing this file registers them with `numeric.engines.base`.
+For comparison only; `register_trackers` registers them with `numeric.engines.base`.
 
 The tracker does not need the time that the blackbox solver spends on a system of far larger mixed
 volume: it follows N paths from N known roots.  But PHCpack varies *coefficients* on straight lines,
@@ -48,7 +48,8 @@ from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
 from numeric.tracking.monodromy import StartSystem, find_start
 from numeric.tracking.start_cache import load_start, save_start
 
-FORMS = ("lifted", "core")
+# The form of the systems that each engine tracks.
+ENGINES = {"phcpy-track": "lifted", "phcpy-core": "core"}
 _ATTEMPTS = 3  # with other random numbers γ
 
 
@@ -199,8 +200,8 @@ class PhcpyTracker:
         timeout: float = 600.0,
         process: PhcpyProcess | None = None,
     ) -> None:
-        if form not in FORMS:
-            raise InputError(f"`form` ({form!r}) must be one of {', '.join(FORMS)}")
+        if form not in ENGINES.values():
+            raise InputError(f"`form` ({form!r}) must be one of {', '.join(ENGINES.values())}")
         if root_count is None:
             raise InputError(
                 "`root_count` (None): the tracker follows N paths; where N is out of reach use "
@@ -351,14 +352,17 @@ def _maker(form: str) -> Any:
     return make
 
 
-for _name, _form in (("phcpy-track", "lifted"), ("phcpy-core", "core")):
-    engine(
-        EngineInfo(
-            _name,
+def register_trackers() -> None:
+    """Register both engines.
+
+    Importing the file does not: pytest may import it under two names.
+    """
+    for name, form in ENGINES.items():
+        info = EngineInfo(
+            name,
             {"linear"},
             complete=True,
             needs=("phcpy",),
-            summary=f"PHCpack's tracker from our start solutions, on the {_form} system",
-        ),
-        check=_check,
-    )(_maker(_form))
+            summary=f"PHCpack's tracker from our start solutions, on the {form} system",
+        )
+        engine(info, check=_check)(_maker(form))

@@ -43,7 +43,7 @@ def test_html_is_escaped_and_has_what_follows():
     text = WHOLE.html()
     assert "two &lt;roots&gt;" in text
     assert "generic root count" not in text
-    assert "<p>Open: the rest</p>" in text
+    assert "<p>Open: the rest.</p>" in text
     assert "<pre>●·\n·●</pre>" in text
 
 
@@ -57,7 +57,7 @@ def test_a_change_reaches_every_text():
 def test_sentences_of_an_explanation():
     """Known, open, decided by, and the steps in words."""
     assert WHOLE.why.lines() == [
-        "W[0,1] is known.", "Open: the rest", "Decided by: time",
+        "W[0,1] is known.", "Open: the rest.", "Decided by: time.",
         "Try: certify with timeout 60   (more)",
     ]  # fmt: skip
     both = Step("repair", "a new file", {"write": "b.toml"}, then=step("certify", subject="b.toml"))

@@ -1,4 +1,4 @@
-"""phcpy's tracker as an engine: lifted systems, start cores, and correct counts."""
+"""phcpy's tracker as an engine: its lifted systems, and counts compared with our tracker."""
 
 import sys
 from pathlib import Path
@@ -11,6 +11,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.chains.chain import make_chain
+from numeric.engines.base import unregister
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance
 from tests.numeric.chains.cases import chains
@@ -18,7 +19,7 @@ from tests.numeric.engines.test_phcpy import need_phcpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from phcpy_tracker import LiftedSystems, PhcpyTracker
+from phcpy_tracker import ENGINES, LiftedSystems, PhcpyTracker, register_trackers
 
 WIDE = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 LAYERS = Problem(
@@ -26,15 +27,24 @@ LAYERS = Problem(
 )
 
 
+@pytest.fixture
+def registered():
+    """The two engines are registered during a test."""
+    register_trackers()
+    yield
+    for name in ENGINES:
+        unregister(name)
+
+
 def values(system, point):
-    """Each polynomial at a point."""
+    """The values of the polynomials at a point."""
     return np.array(
         [sum(c * np.prod(point ** np.array(e)) for e, c in terms.items()) for terms in system]
     )
 
 
 @pytest.mark.parametrize("chain", chains(), ids=lambda c: str(c.allocation))
-def test_lifted_systems_say_what_the_network_says(chain):
+def test_lifted_systems_are_the_network_s_equations(chain):
     """Square; zero at lifted roots; elsewhere its last equations are the labels' errors."""
     systems = LiftedSystems(chain)
     rng = np.random.default_rng(0)
@@ -61,7 +71,8 @@ def test_lines_of_lifted_coefficients_stay_in_the_family(chain):
             assert np.isclose((one.get(key, 0) + two.get(key, 0)) / 2, middle[key])
 
 
-@pytest.mark.parametrize("form", ["phcpy-track", "phcpy-core"])
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("form", ENGINES)
 @pytest.mark.parametrize("problem", [pytest.param(WIDE, marks=pytest.mark.long), LAYERS])
 def test_complete_counts_agree_with_the_path_tracker(problem, form):
     """Complete counts equal the homotopy engine's; nearly all lifted ones are complete."""
@@ -84,8 +95,8 @@ def test_bad_arguments_are_named():
         PhcpyTracker(WIDE, None)
 
 
-def test_the_chain_decides_what_can_be_tracked():
-    """Minimal allocations have no path to track."""
+def test_minimal_allocations_have_no_chain():
+    """`make_chain` refuses a minimal allocation: it has no path to track."""
     minimal = Problem(WIDE.network, {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 0]]})
     with pytest.raises(InputError):
         make_chain(minimal.allocation)

@@ -22,5 +22,5 @@ def test_a_document_is_printed_whole():
     lines = [line.strip() for line in out.getvalue().splitlines() if line.strip()]
     assert lines == [
         "maximal: one root", "rank  3", "a note", "k  text", "1  x", "W", "●·", "It is known.",
-        "Open: nothing", "Try: matchprob robust 'a b.toml' --seconds 300   (losses)",
+        "Open: nothing.", "Try: matchprob robust 'a b.toml' --seconds 300   (losses)",
     ]  # fmt: skip
