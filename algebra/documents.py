@@ -148,11 +148,14 @@ class Explanation:
     decided_by: str = ""
     steps: tuple[Step, ...] = ()
 
+    def labelled(self) -> list[tuple[str, str]]:
+        """The open question and its decision as labels and texts with full stops, if not empty."""
+        texts = (("Open: ", self.open), ("Decided by: ", self.decided_by))
+        return [(label, f"{text}.") for label, text in texts if text]
+
     def sentences(self) -> list[str]:
         """The known facts, the open question and its decision."""
-        out = list(self.known)
-        out += [f"Open: {self.open}"] if self.open else []
-        return out + ([f"Decided by: {self.decided_by}"] if self.decided_by else [])
+        return [*self.known, *(label + text for label, text in self.labelled())]
 
     def lines(self) -> list[str]:
         """Its sentences and steps, in order."""

@@ -90,16 +90,14 @@ def print_explanation(
     out.print()
     for text in why.known:
         _wrapped(out, "", text)
-    _wrapped(out, "Open: ", why.open)
-    _wrapped(out, "Decided by: ", why.decided_by)
+    for label, text in why.labelled():
+        _wrapped(out, label, text)
     for command, purpose in commands(why, file, own):
         _wrapped(out, "Try: ", f"{command}   ({purpose})")
 
 
 def _wrapped(out: Console, label: str, text: str) -> None:
-    """A paragraph, its further lines indented."""
-    if not text:
-        return
+    """Print a paragraph, its further lines indented."""
     if isinstance(out, Page):
         text = out.worded(text)
     start = "  " + " " * (len(text) - len(text.lstrip()))
