@@ -435,6 +435,23 @@ def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Resid
     return (words % np.uint64(p)).astype(np.int64).reshape(shape)
 
 
+def rational_residues(values: np.ndarray, p: int) -> Residues:
+    """An array of rationals modulo a prime.
+
+    Raises
+    ------
+    ZeroDivisionError
+        If p divides a denominator.
+    """
+    out = np.empty(values.shape, np.int64)
+    for at, value in np.ndenumerate(values):
+        below = int(value.q) % p
+        if not below:
+            raise ZeroDivisionError(f"{p} divides the denominator of {value}")
+        out[at] = int(value.p) % p * pow(below, -1, p) % p
+    return out
+
+
 def drawn_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residues:
     """The residues that ``rng.randrange(p)`` gives one after another, drawn at once.
 

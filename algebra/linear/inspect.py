@@ -10,10 +10,7 @@ from __future__ import annotations
 import random
 from functools import cache
 
-import numpy as np
-
-from algebra.linalg.modular import Residues, random_prime
-from algebra.linalg.rational import Rationals
+from algebra.linalg.modular import random_prime, rational_residues
 from algebra.networks.base import Support
 from algebra.polynomials.quadratic import DegreeAboveTwo
 from algebra.polynomials.rings import PrimeField, RationalField
@@ -105,9 +102,9 @@ def _faithful(
     while True:
         p = random_prime(rng)
         try:
-            weights = {name: _residues(value, p) for name, value in numbers.weights.items()}
-            X, Y = _residues(numbers.X, p), _residues(numbers.Y, p)
-        except ValueError:  # it divides a denominator
+            weights = {name: rational_residues(w, p) for name, w in numbers.weights.items()}
+            X, Y = rational_residues(numbers.X, p), rational_residues(numbers.Y, p)
+        except ZeroDivisionError:  # it divides a denominator
             continue
         system: WrittenSystem
         try:
@@ -116,10 +113,3 @@ def _faithful(
             system = build_system(allocation, weights, X, Y, PrimeField(p), form)
         if system.terms == whole.terms:
             return p, system
-
-
-def _residues(values: Rationals, p: int) -> Residues:
-    out = np.empty(values.shape, np.int64)
-    for at, value in np.ndenumerate(values):
-        out[at] = int(value.p) * pow(int(value.q), -1, p) % p
-    return out

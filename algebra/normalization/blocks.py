@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import matmul, modular_echelon, random_prime, random_residues
+from algebra.linalg.modular import matmul, modular_echelon, random_points, random_residues
 from algebra.networks.normalization import NormNet
 from algebra.normalization.khatri_rao import khatri_rao
 from algebra.problems.problem import Problem
@@ -194,11 +194,11 @@ def realizes_all(problem: Problem, seed: int = 0) -> tuple[BlockWitness, ...] | 
     missing = shifts_fit(problem)
     if missing:
         return missing
-    rng = random.Random(f"blocks/{seed}")
+    points = random_points(f"blocks/{seed}")
     found = []
     for layer in range(1, network.depth + 1):
         for _ in range(_POINTS):
-            p, number = random_prime(rng), rng.randrange(1 << 32)
+            p, number = next(points)
             good, equations, unknowns = block_solvable(problem, layer, p, number)
             if good:
                 found.append(BlockWitness(layer, equations, unknowns, p, number))

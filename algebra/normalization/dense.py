@@ -122,7 +122,7 @@ class DenseNet:
 
     def __call__(self, X: Rationals) -> Rationals:
         """Outputs for samples X, one in each column."""
-        return _run(self.weights, [None] * len(self.weights), self.shifts, X)
+        return layered_outputs(self.weights, [None] * len(self.weights), self.shifts, X)
 
 
 @dataclass(frozen=True)
@@ -149,15 +149,19 @@ class NormalizedNet:
 
     def __call__(self, X: Rationals) -> Rationals:
         """Outputs for samples X, one in each column."""
-        return _run(self.weights, self.scales, self.shifts, X)
+        return layered_outputs(self.weights, self.scales, self.shifts, X)
 
 
-def _run(
-    weights: Sequence[Rationals],
-    scales: Sequence[Rationals | None],
-    shifts: Sequence[Rationals],
-    X: Rationals,
-) -> Rationals:
+def layered_outputs(
+    weights: Sequence[np.ndarray],
+    scales: Sequence[np.ndarray | None],
+    shifts: Sequence[np.ndarray],
+    X: np.ndarray,
+) -> np.ndarray:
+    """Outputs for samples X, one in each column, in the ring of the entries.
+
+    A ReLU follows each layer except the last; a layer may have no scales.
+    """
     last = len(weights) - 1
     for k, (W, scale, shift) in enumerate(zip(weights, scales, shifts, strict=True)):
         X = W @ X

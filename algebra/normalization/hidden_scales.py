@@ -68,20 +68,18 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb
 from typing import Any
 
 import numpy as np
-from flint import acb, acb_mat, arb, ctx, fmpq, fmpq_mpoly_ctx, fmpz, fmpz_poly
+from flint import acb, acb_mat, ctx, fmpq, fmpq_mpoly_ctx, fmpz, fmpz_poly
 
-from algebra.linalg.modular import modular_rank, random_prime
+from algebra.linalg.modular import modular_rank, random_prime, rational_residues
 from algebra.linalg.rational import Rationals, rational_kernel
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, maximize
 from algebra.normalization.khatri_rao import khatri_rao
 from algebra.normalization.scales import without_zeros
-from algebra.normalization.unreachable import residues
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.parametrization import Box, Parametrization
@@ -439,8 +437,7 @@ class _ScaleSearch:
                 undecided = [b for b in close if any(_overlap(b, u) for u in undecided)]
         exact = [x for x in _rational_points(points) if self._obeys(tuple((v, v) for v in x))]
         if exact:
-            x = tuple(fmpq(v.numerator, v.denominator) for v in exact[0])
-            return (RATIONAL, *self._filled(x, given), ()), len(good), bool(undecided)
+            return (RATIONAL, *self._filled(exact[0], given), ()), len(good), bool(undecided)
         if good:
             middle = tuple(
                 fmpq(v.numerator, v.denominator) for v in ((a + b) / 2 for a, b in good[0])
@@ -448,7 +445,7 @@ class _ScaleSearch:
             return (IRRATIONAL, *self._filled(middle, given), good[0]), len(good), bool(undecided)
         return None, 0, bool(undecided)
 
-    def _obeys(self, box: Box) -> bool | None:
+    def _obeys(self, box: Sequence[tuple[Any, Any]]) -> bool | None:
         """Whether δ ≠ 0 and ε > 0 on a whole box; None if the box is too wide to decide."""
         for i, (low, high) in enumerate(box):
             if i < self.n - 1:
@@ -479,16 +476,8 @@ class _ScaleSearch:
         if divisor.contains(0):
             return None
         x = [acb(1), *(numerator(t) / divisor for numerator in points.numerators)]
-        delta, epsilon = x[: self.n], [acb(1), *x[self.n :]]
-        rows = []
-        for B in ([[acb(arb(v)) for v in row] for row in B] for B in self.forms):
-            by_delta = [
-                sum((b * e for b, e in zip(row, epsilon, strict=True)), acb(0)) for row in B
-            ]
-            by_epsilon = [sum((row[j] * d for row, d in zip(B, delta, strict=True)), acb(0))
-                          for j in range(self.m)]  # fmt: skip
-            rows.append([*by_delta[1:], *by_epsilon[1:]])
-        return acb_mat(rows)
+        delta, epsilon = np.array(x[: self.n]), np.array([acb(1), *x[self.n :]])
+        return acb_mat([[*(B @ epsilon)[1:], *(delta @ B)[1:]] for B in self.forms])
 
     def _filled(
         self, x: Sequence[fmpq], given: dict[int, fmpq]
@@ -512,7 +501,7 @@ def shows_no_solution(forms: Sequence[Rationals], p: int) -> bool:
     n, m = forms[0].shape
     high = {e: k for k, e in enumerate(combinations_with_replacement(range(m), n))}
     rows = []
-    for B in (residues(B, p) for B in forms):
+    for B in (rational_residues(B, p) for B in forms):
         for low in combinations_with_replacement(range(m), n - 1):
             row = np.zeros(n * len(high), np.int64)
             for j in range(m):
@@ -532,15 +521,14 @@ def _expanded(rows: list[list[Any]], one: Any) -> Any:
     return total
 
 
-def _rational_points(points: Parametrization) -> list[tuple[Any, ...]]:
+def _rational_points(points: Parametrization) -> list[tuple[fmpq, ...]]:
     """The points at the rational roots of w, exactly."""
     found = []
     for factor, _ in points.w.factor()[1]:
         if factor.degree() == 1:
             t = fmpq(-factor[0], factor[1])
             divisor = points.denominator(t) * points.scale
-            values = [numerator(t) / divisor for numerator in points.numerators]
-            found.append(tuple(Fraction(int(v.p), int(v.q)) for v in values))
+            found.append(tuple(numerator(t) / divisor for numerator in points.numerators))
     return found
 
 

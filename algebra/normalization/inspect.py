@@ -18,14 +18,14 @@ from algebra.errors import InputError, whole_number
 from algebra.linear.inspect import inspect_linear
 from algebra.networks.base import Support
 from algebra.networks.normalization import NormNet
-from algebra.normalization.khatri_rao import khatri_rao, khatri_rao_rank, width_needed
-from algebra.polynomials.rings import SymbolicRing, symbol
+from algebra.normalization.khatri_rao import khatri_rao_rank, width_needed
+from algebra.polynomials.rings import SymbolicRing
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank
 from algebra.systems.inspection import Inspection
-from algebra.systems.written import SymbolicSystem
+from algebra.systems.written import SymbolicSystem, indexed_symbols
 
 
 @dataclass(frozen=True)
@@ -102,20 +102,11 @@ def lemma_equations(network: NormNet, layer: int = 1) -> list[tuple[str, Any]]:
     layer = whole_number(layer, "layer", 1, network.depth)
     odd, even = 2 * layer - 1, 2 * layer
     shapes = network.shapes | network.teacher_shapes
-
-    def symbols(name: str) -> np.ndarray:
-        out = np.empty(shapes[name], dtype=object)
-        for i, j in np.ndindex(*shapes[name]):
-            out[i, j] = symbol(f"{name}_{i}_{j}")
-        return out
-
-    W1, W2, T = symbols(f"W{odd}"), symbols(f"W{even}"), symbols(f"T{layer}")
-    gamma = np.array([symbol(f"g{odd}_{i}") for i in range(len(W1))], dtype=object)
-    left = khatri_rao(W2, W1.T) @ gamma
-    return [
-        (f"T{layer} [{i}, {j}]", (left[i * T.shape[1] + j] - T[i, j]).expand())
-        for i, j in np.ndindex(*T.shape)
-    ]
+    W1, W2, T = (
+        indexed_symbols(name, shapes[name]) for name in (f"W{odd}", f"W{even}", f"T{layer}")
+    )
+    made = W2 @ (indexed_symbols(f"g{odd}", (len(W1),))[:, None] * W1) - T
+    return [(f"T{layer} [{i}, {j}]", made[i, j].expand()) for i, j in np.ndindex(*T.shape)]
 
 
 def inspect_normnet(

@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, whole_number
-from algebra.linalg.modular import Residues, modular_rank, random_prime, random_residues
+from algebra.linalg.modular import Residues, modular_rank, random_points, random_residues
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank
 
 # Number of entries of the Boolean matrices that are matched in one call.
@@ -180,15 +180,14 @@ def khatri_rao_rank(
         bound = min(w, n * m)
     else:
         bound = structural_rank(product_patterns(*patterns))
-    rng = random.Random(f"khatri-rao/{seed}")
+    points_of = random_points(f"khatri-rao/{seed}")
     best, witness, error = -1, (0, 0), Fraction(1)
     points: list[tuple[int, int]] = []
     while error >= target:
-        p, number = random_prime(rng), rng.randrange(1 << 32)
-        points.append((p, number))
-        found = rank_at_point(patterns[0], patterns[1], p, number)
+        points.append(next(points_of))
+        found = rank_at_point(patterns[0], patterns[1], *points[-1])
         if found > best:
-            best, witness, error = found, (p, number), Fraction(1)
+            best, witness, error = found, points[-1], Fraction(1)
         if best >= bound:
             error = Fraction(0)
             break

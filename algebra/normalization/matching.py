@@ -153,13 +153,12 @@ class _PatternSearch:
         self.most, self.nodes = most_nodes, 0
         self.end = end_of_part(seconds)
         masks = allocation.masks
-        self.learns = {name: masks[name][:, 0] != 0 for name in ("g1", "b1", "g2", "b2")}
-        self.learns |= {name: masks[name] != 0 for name in ("W1", "W2")}
+        self.learns = {name: masks[name][:, 0] != 0 for name in ("g2", "b2")}
         # Learnable weights are unknowns: their random values are replaced by 0.
-        W1 = weights["W1"] * ~self.learns["W1"]
-        self.a = W1 @ X
-        h = weights["g1"] * self.a + weights["b1"]
-        self.known = h * (h > 0)
+        self.fixed = {name: weights[name] * (mask == 0) for name, mask in masks.items()}
+        self.a = self.fixed["W1"] @ X
+        self.h = self.fixed["g1"] * self.a + self.fixed["b1"]
+        self.known = self.h * (self.h > 0)
         self.hidden, self.samples = self.a.shape
         self.cells = self.hidden * self.samples
         self.outputs = len(Y)
@@ -203,61 +202,47 @@ class _PatternSearch:
             return False
         slack = columns
         columns += len(ends)
-        rows: list[list[fmpq]] = []
-        constants: list[fmpq] = []
-
-        def row() -> list[fmpq]:
-            rows.append([_ZERO] * columns)
-            constants.append(_ZERO)
-            return rows[-1]
-
-        for i in range(self.hidden):
-            for j in range(self.samples):
-                new, at = row(), start + i * self.samples + j
-                new[at], new[at + self.cells] = _ONE, -_ONE
-                for name, factor in (("g1", self.a[i, j]), ("b1", _ONE)):
-                    if self.learns[name][i]:
-                        new[self.free[name, i, 0]] = -factor
-                    else:
-                        constants[-1] += factor * self.weights[name][i, 0]
-                for q in np.flatnonzero(self.learns["W1"][i]):
-                    new[self.free["W1", i, int(q)]] = -self.weights["g1"][i, 0] * self.X[q, j]
-        for k in range(self.outputs):
-            shift = _ZERO if self.learns["b2"][k] else self.weights["b2"][k, 0]
-            for j in range(self.samples):
-                new = row()
-                for i in range(self.hidden):
-                    if self.learns["W2"][k, i]:
-                        new[self.free["W2", k, i]] = self.known[i, j]
-                    else:
-                        new[start + i * self.samples + j] = self.weights["W2"][k, i]
-                if self.learns["b2"][k]:
-                    new[self.free["b2", k, 0]] = _ONE
-                label = self.Y[k, j] - shift
-                if k in self.delta:
-                    sign = signs[self.tuned.index(k)]
-                    new[self.delta[k]] = new[self.t] = -sign * label
-                else:
-                    scale = self.weights["g2"][k, 0]
-                    if scale == 0:
-                        # Then only a constant output can be matched.
-                        rows[-1] = [_ZERO] * columns
-                        new = rows[-1]
-                        if self.learns["b2"][k]:
-                            new[self.free["b2", k, 0]] = _ONE
-                        constants[-1] = label
-                    else:
-                        constants[-1] = label / scale
+        fixed, hidden = self.fixed, self.hidden
+        table = np.full((hidden + self.outputs, self.samples, columns), _ZERO)
+        right = np.concatenate([self.h, self.Y - fixed["b2"]])
+        # A scale 0 leaves the shift alone: only a constant output can be matched.
+        scales = np.array([_ONE if k in self.delta else fixed["g2"][k, 0]
+                           for k in range(self.outputs)])  # fmt: skip
+        outputs = table[hidden:]
+        for j in range(self.samples):
+            pairs = start + self.samples * np.arange(hidden) + j
+            table[range(hidden), j, pairs], table[range(hidden), j, pairs + self.cells] = (
+                _ONE,
+                -_ONE,
+            )
+            outputs[:, j, pairs] = fixed["W2"] * (scales != 0)[:, None]
+        for (name, i, j), c in self.free.items():
+            if name == "W1":
+                table[i, :, c] = -fixed["g1"][i, 0] * self.X[j]
+            elif name == "W2":
+                outputs[i, :, c] = self.known[j] * (scales[i] != 0)
+            elif name == "b2":
+                outputs[i, :, c] = _ONE
+            else:
+                table[i, :, c] = -self.a[i] if name == "g1" else -_ONE
+        for k, scale in enumerate(scales):
+            if k in self.delta:
+                label = -signs[self.tuned.index(k)] * right[hidden + k]
+                outputs[k, :, self.delta[k]] = outputs[k, :, self.t] = label
+                right[hidden + k] = _ZERO
+            elif scale != 0:
+                right[hidden + k] = right[hidden + k] / scale
+        more = np.full((len(ends) + bool(self.tuned), columns), _ZERO)
         if self.tuned:
-            new = row()
-            new[self.t] = new[self.t + 1] = constants[-1] = _ONE
-        for terms, constant in ends:
+            more[-1, [self.t, self.t + 1]] = _ONE
+        for new, (terms, _) in zip(more, ends, strict=False):
             # Σ terms ≥ constant.
-            new = row()
             for at, factor in terms:
-                new[at] = new[at] + factor
-            new[slack], constants[-1] = -_ONE, constant
+                new[at] += factor
+            new[slack] = -_ONE
             slack += 1
+        rows = [*table.reshape(-1, columns).tolist(), *more.tolist()]
+        constants = [*right.ravel(), *(constant for _, constant in ends), _ONE][: len(rows)]
         rows, constants, self.solved = eliminate_free(rows, constants, start)
         self.width = columns - start
         self.program = RationalProgram(rows, constants, self.guesses)

@@ -19,29 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import modular_rank, random_prime
+from algebra.linalg.modular import modular_rank, random_prime, rational_residues
 from algebra.normalization.dense import rational_array
 from algebra.normalization.khatri_rao import khatri_rao
 
 _PRIMES = 3
-
-
-def residues(matrix: Any, p: int, name: str = "matrix") -> np.ndarray:
-    """A rational matrix modulo a prime that divides no denominator.
-
-    Raises
-    ------
-    ZeroDivisionError
-        If p divides a denominator.
-    """
-    array = rational_array(matrix, name)
-    out = np.empty(array.shape, np.int64)
-    for index, entry in np.ndenumerate(array):
-        denominator = int(entry.q) % p
-        if not denominator:
-            raise ZeroDivisionError(f"{p} divides a denominator of `{name}`")
-        out[index] = int(entry.p) % p * pow(denominator, -1, p) % p
-    return out
 
 
 def prove_unreachable(
@@ -70,8 +52,7 @@ def prove_unreachable(
     0
     """
     rng = random.Random(f"unreachable/{seed}")
-    for _ in range(_PRIMES):
-        p = random_prime(rng)
+    for p in (random_prime(rng) for _ in range(_PRIMES)):
         try:
             if shows_unreachable(W2, W1, target, p, second_scales=second_scales):
                 return p
@@ -85,7 +66,8 @@ def shows_unreachable(
 ) -> bool:
     """Whether a prime is a proof."""
     A, B, T = (
-        residues(value, p, name) for value, name in ((W2, "W2"), (W1, "W1"), (target, "target"))
+        rational_residues(rational_array(value, name), p)
+        for value, name in ((W2, "W2"), (W1, "W1"), (target, "target"))
     )
     K = khatri_rao(A, B.T) % p
     more = khatri_rao(np.eye(len(T), dtype=np.int64), T.T) if second_scales else T.reshape(-1, 1)

@@ -236,11 +236,13 @@ def _data(problem: Problem) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarr
     """Symbols for all data; structural zeros are 0."""
     network = problem.network
     every = {name: matrix_shape(shape) for name, shape in network.program().weights.items()}
-    weights = {name: _symbols(name, shape) for name, shape in (every | network.shapes).items()}
+    weights = {
+        name: indexed_symbols(name, shape) for name, shape in (every | network.shapes).items()
+    }
     for name, mask in problem.support.items():
         weights[name] = np.where(np.asarray(mask) != 0, weights[name], 0)
-    Y = _symbols("Y", (network.d, network.columns))
-    return weights, _symbols("X", network.input_shape), Y
+    Y = indexed_symbols("Y", (network.d, network.columns))
+    return weights, indexed_symbols("X", network.input_shape), Y
 
 
 def _numbers(
@@ -254,14 +256,15 @@ def _renamed(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     found = {}
     for name, matrix in weights.items():
         own = _mapped(lambda entry: isinstance(entry, sympy.Symbol), matrix).astype(bool)
-        found[name] = np.where(own, _symbols(name, matrix.shape), matrix)
+        found[name] = np.where(own, indexed_symbols(name, matrix.shape), matrix)
     return found
 
 
-def _symbols(prefix: str, shape: tuple[int, ...]) -> np.ndarray:
+def indexed_symbols(prefix: str, shape: tuple[int, ...]) -> np.ndarray:
+    """An array of symbols that are named by their places: ``W_0_1``."""
     out = np.empty(shape, dtype=object)
-    for i, j in np.ndindex(shape):
-        out[i, j] = symbol(f"{prefix}_{i}_{j}")
+    for at in np.ndindex(shape):
+        out[at] = symbol("_".join([prefix, *map(str, at)]))
     return out
 
 

@@ -43,7 +43,7 @@ from flint import arb, ctx
 
 from algebra.documents import Document
 from algebra.errors import InputError
-from algebra.normalization.dense import DenseNet, NormalizedNet
+from algebra.normalization.dense import DenseNet, NormalizedNet, layered_outputs
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.reconstruct import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
@@ -162,13 +162,8 @@ class Construction(Result):
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Outputs of the tuned network for samples X, one per column, in doubles."""
-        last = len(self.frozen) - 1
-        layers = zip(self.frozen, self.scales, self.shifts, strict=True)
-        for j, (W, scale, shift) in enumerate(layers):
-            X = scale[:, None] * (W @ X) + shift[:, None]
-            if j < last or self.ends_in_relu:
-                X = np.maximum(X, 0)
-        return X
+        Y = layered_outputs(self.frozen, self.scales, self.shifts, X)
+        return np.maximum(Y, 0) if self.ends_in_relu else Y
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each layer."""
@@ -470,12 +465,11 @@ def forward_check(
     X *= made.radius / np.maximum(np.linalg.norm(X, axis=0), np.finfo(float).tiny)
     # Half of them on the surface, half inside; a little less for rounding.
     X *= np.where(np.arange(CHECKED) % 2, 1.0, rng.random(CHECKED) ** (1 / m)) * (1 - 1e-12)
-    wide = X.astype(np.longdouble)
-    for k, (W, b) in enumerate(zip(weights, shifts, strict=True)):
-        wide = W.astype(np.longdouble) @ wide + b.astype(np.longdouble)[:, None]
-        if k < len(weights) - 1 or made.ends_in_relu:
-            wide = np.maximum(wide, 0)
-    measured = float(np.linalg.norm((made(X) - wide).astype(float), axis=0).max())
+    W, b = ([part.astype(np.longdouble) for part in parts] for parts in (weights, shifts))
+    target = layered_outputs(W, [None] * len(W), b, X.astype(np.longdouble))
+    if made.ends_in_relu:
+        target = np.maximum(target, 0)
+    measured = float(np.linalg.norm((made(X) - target).astype(float), axis=0).max())
     if not made.is_exact and not measured <= made.error_in_floating_point:
         raise AssertionError(
             f"measured {measured:.3e} exceeds the proved {made.error_in_floating_point:.3e}: a bug"

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 import sympy
-from flint import nmod_mat
+from flint import fmpq, nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +23,7 @@ from algebra.linalg.modular import (
     modular_rank,
     random_prime,
     random_residues,
+    rational_residues,
     times,
 )
 
@@ -321,3 +322,11 @@ def test_sparse_factors(columns):
     product = exact(a, b, p)
     assert (matmul(a, b, p) == product).all()
     assert (matmul(b.T, a.T, p) == product.T).all()
+
+
+def test_residues_of_rationals():
+    """Residues times denominators are numerators; a bad prime is reported."""
+    halves = np.array([[fmpq(1, 2), fmpq(-1, 4)]], dtype=object)
+    assert rational_residues(halves, 7).tolist() == [[4, 5]]
+    with pytest.raises(ZeroDivisionError):
+        rational_residues(np.array([[fmpq(1, 7)]], dtype=object), 7)

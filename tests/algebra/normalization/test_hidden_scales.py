@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.modular import modular_rank, rational_residues
 from algebra.linalg.rational import rational_solution
 from algebra.normalization.hidden_scales import (
     IMPOSSIBLE,
@@ -24,7 +24,6 @@ from algebra.normalization.hidden_scales import (
     solution_count,
 )
 from algebra.normalization.khatri_rao import khatri_rao
-from algebra.normalization.unreachable import residues
 
 
 def draw(rng, rows, columns, denominator=64):
@@ -180,5 +179,5 @@ def test_the_jacobian_is_full_at_the_least_width(d):
             row, column = goal * fmpq(0), goal * fmpq(0)
             row[i], column[:, i] = goal[i], goal[:, i]
             columns += [row.reshape(-1, 1), column.reshape(-1, 1)]
-        jacobian = residues(np.concatenate(columns, axis=1), p)
+        jacobian = rational_residues(np.concatenate(columns, axis=1), p)
         assert modular_rank(jacobian, p) == d * d - missing

@@ -2,13 +2,12 @@
 
 import random
 
-import numpy as np
 import pytest
 from flint import fmpq
 
 from algebra.normalization.dense import rational_array
 from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
-from algebra.normalization.unreachable import prove_unreachable, residues, shows_unreachable
+from algebra.normalization.unreachable import prove_unreachable, shows_unreachable
 
 
 def draw(rng, rows, columns):
@@ -43,10 +42,3 @@ def test_a_reachable_target_is_never_refused():
     target = W2 @ (draw(rng, 2, 1) * W1)
     assert prove_unreachable(W2, W1, target) == 0
     assert prove_unreachable(W2, W1, target, second_scales=True) == 0
-
-
-def test_residues():
-    """Residues times denominators are numerators; a bad prime is reported."""
-    assert residues(np.array([[0.5, -0.25]]), 7).tolist() == [[4, 5]]
-    with pytest.raises(ZeroDivisionError):
-        residues([[fmpq(1, 7)]], 7)
