@@ -19,6 +19,15 @@ BILINEAR = Problem(
     NormNet.square(2, 2, 3, 2, "linear"), {"g1": [[1], [1], [0]], "g3": [[1], [1], [0]]}
 )
 
+# Scales, a shift and an ordinary weight of several layers: N = 5.
+MIXED = Problem(
+    NormNet((1, 3, 3), (2, 3), 3, "linear"),
+    {
+        "g1": [[1], [0]], "g2": [[0], [1], [1]], "b3": [[0], [1], [0]], "g4": [[0], [0], [1]],
+        "W4": [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+    },
+)  # fmt: skip
+
 
 def draws(problem, count=6, seed=0):
     """The first instances of a problem."""
@@ -46,14 +55,16 @@ def test_lowered_instance_has_the_same_labels():
     assert (inner.exact[2] == instance.exact[2]).all()
 
 
-def test_engines_agree_on_a_lowered_network():
+@pytest.mark.parametrize(("problem", "root_count"), [(BILINEAR, 2), (MIXED, 5)])
+def test_engines_agree_on_a_lowered_network(problem, root_count):
     """Path tracking and exact solution count alike; each solution reproduces the labels."""
-    instances = draws(BILINEAR)
-    with InstanceCounter(BILINEAR) as tracked, InstanceCounter(BILINEAR, "exact") as exact:
-        assert tracked.plan(BILINEAR.allocation).root_count == 2
+    instances = draws(problem)
+    with InstanceCounter(problem) as tracked, InstanceCounter(problem, "exact") as exact:
+        assert (tracked.name, exact.name) == ("homotopy", "exact")
+        assert tracked.plan(problem.allocation).root_count == root_count
         first, second = tracked.count_many(instances), exact.count_many(instances)
     assert [c.real for c in first] == [c.real for c in second]
-    assert {c.complex for c in first} == {2}
+    assert {c.complex for c in first} == {root_count}
     for instance, count in zip(instances, first, strict=True):
         for solution in count.solutions:
             assert instance.residual(instance.with_weights(solution)) < 1e-9

@@ -1,0 +1,154 @@
+"""Certificates of normalization networks against forgeries: each false statement fails by name."""
+
+import json
+from functools import cache
+
+import pytest
+
+from algebra.certificates.points import rank_data
+from algebra.families import certify, verify
+from algebra.networks.normalization import NormNet
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+
+CASES = {
+    "constructed": (NormNet.square(2, 2, 4, 3), [f"{k}{j}" for k in "gb" for j in range(1, 5)]),
+    "narrow": (NormNet((2, 2), (1,), 4, "linear"), ["g1", "g2", "b2"]),
+    "counted": (NormNet.square(3, 1, 4, 4), ["g1", "g2"]),
+    "silent": (NormNet.square(3, 2, 2, 4), ["g1", "b4"]),
+    "open": (NormNet.square(2, 1, 2, 3), ["g1", "g2", "b1", "b2"]),
+    "lowered": (NormNet.square(2, 1, 3, 3, "linear"), ["g1", "g2"]),
+}
+
+
+@cache
+def certificate(name):
+    """The certificate of a case, as text."""
+    net, learn = CASES[name]
+    return certify(Problem(net, dict.fromkeys(learn, "all"))).to_json()
+
+
+def changed(name, path, value):
+    """The certificate of a case with one value replaced, or removed if it is `...`."""
+    data = json.loads(certificate(name))
+    at = data
+    for key in path[:-1]:
+        at = at[key]
+    if value is ...:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return data
+
+
+def failure(data):
+    """Place and text of the one failed check."""
+    found = verify(data)
+    assert not found.holds
+    (failed,) = [check for check in found.checks if check.status == "failed"]
+    return failed.place, failed.text
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "status"),
+    [
+        ("constructed", "maximal", "proved"),
+        ("narrow", "minimal", "probable"),
+        ("counted", "minimal", "proved"),
+        ("silent", "intermediate", "proved"),
+        ("open", "undecided", "unchecked"),
+        ("lowered", "minimal", "proved"),
+    ],
+)
+def test_own_certificates_hold(name, verdict, status):
+    """Every argument is found again, at new points, and as strong as it is."""
+    data = json.loads(certificate(name))
+    assert data["verdict"] == verdict
+    for seed in (0, 7):
+        found = verify(data, seed=seed)
+        assert found.holds
+        assert [c.status for c in found.checks if c.place == "verdict"] == [status]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "place", "text"),
+    [
+        ("constructed", ["equations"], 5, "equations", "shows rank 6"),
+        ("constructed", ["rank"], 5, "rank", ""),
+        ("constructed", ["prime"], 1_073_741_827, "prime", ""),
+        ("constructed", ["error_bound"], 1e-20, "error_bound", "does not fit"),
+        ("constructed", ["generic_root_count"], 1, "generic_root_count", "nothing here gives it"),
+        ("constructed", ["theorems"], {"norm.1": "silent"}, "theorems", ""),
+        ("constructed", ["evidence", "target_rank"], ..., "evidence.target_rank", ""),
+        ("constructed", ["evidence", "construction"], [], "evidence.construction", "0 of 2"),
+        ("constructed", ["evidence", "construction", 1, "layer"], 1,
+         "evidence.construction[1].layer", ""),
+        ("constructed", ["evidence", "construction", 0, "equations"], 3,
+         "evidence.construction[0]", "does not show it"),
+        ("constructed", ["evidence", "construction", 0, "unknowns"], 5,
+         "evidence.construction[0]", "does not show it"),
+        ("constructed", ["evidence", "construction", 0, "more"], 1,
+         "evidence.construction[0].more", ""),
+        ("constructed", ["evidence", "more"], 1, "evidence.more", ""),
+        ("constructed", ["verdict"], "minimal", "verdict", "does not follow"),
+        ("constructed", ["verdict"], "intermediate", "verdict", "does not follow"),
+        ("narrow", ["verdict"], "intermediate", "verdict", "does not follow"),
+        ("narrow", ["evidence", "student_rank", "rank"], 4, "evidence.student_rank", ""),
+        ("narrow", ["evidence", "allocation_rank"], ..., "evidence.allocation_rank", ""),
+        ("narrow", ["error_bound"], 0.0, "error_bound", "does not fit"),
+        ("narrow", ["verdict"], "undecided", "evidence.lowered", "is missing"),
+        ("narrow", ["verdict"], "maximal", "evidence.construction", "is missing"),
+        ("counted", ["verdict"], "intermediate", "verdict", "at depth 1"),
+        ("counted", ["verdict"], "maximal", "evidence.construction", "not all shifts b2 learn"),
+        ("silent", ["verdict"], "minimal", "verdict", "at depth 2"),
+        ("silent", ["problem", "network", "activation"], "linear", "verdict", "does not follow"),
+        ("open", ["verdict"], "minimal", "verdict", "7 learnable weights in effect"),
+        ("open", ["rank"], 5, "rank", ""),
+        ("lowered", ["verdict"], "undecided", "evidence.lowered.verdict", "differs"),
+        ("lowered", ["rank"], 4, "evidence.lowered.rank", "differs"),
+        ("lowered", ["evidence", "lowered", "rank"], 4, "evidence.lowered.rank", "differs"),
+        ("lowered", ["evidence", "lowered", "evidence", "allocation_rank", "rank"], 4,
+         "evidence.lowered.evidence.allocation_rank", ""),
+        ("lowered", ["evidence", "more"], 1, "evidence.more", ""),
+    ],
+)  # fmt: skip
+def test_false_statements_fail_where_they_are(name, path, value, place, text):
+    """A changed number, verdict or piece of evidence fails at its own place."""
+    found = failure(changed(name, path, value))
+    assert found[0].startswith(place)
+    assert text in found[1]
+
+
+def test_silence_needs_the_last_shifts():
+    """Without b4 the constant labels of silent units are not matched: "intermediate" is refused."""
+    data = changed("silent", ["problem", "learnable"], {"g1": [[1], [1]], "b1": [[1], [1]]})
+    data |= {"learnable": 4, "rank": 4}
+    assert certify(problem_from_dict(data["problem"])).verdict == "undecided"
+    assert failure(data) == (
+        "verdict", "the last shifts do not all learn: MP > 0 does not follow"
+    )  # fmt: skip
+
+
+def test_a_wide_student_is_not_narrow():
+    """MP = 0 by a narrow student is refused where its labels have the target's dimension."""
+    net = NormNet((2, 2), (2,), 4, "linear")
+    wide = Problem(net, {"g1": "all", "g2": "all", "b2": "all"})
+    inner = lowered(wide).problem
+    student = network_rank(net.lower().network, inner.support)
+    own = allocation_rank(inner.allocation, inner.support, student.rank)
+    data = json.loads(certificate("narrow"))
+    data |= {"problem": wide.to_dict(), "learnable": 6, "rank": own.rank, "prime": own.p}
+    data["evidence"] |= {"student_rank": rank_data(student), "allocation_rank": rank_data(own)}
+    assert failure(data) == (
+        "verdict", "the frozen net's labels have dimension 6: not below the target's"
+    )  # fmt: skip
+
+
+def test_the_evidence_of_another_problem():
+    """A lowered certificate that holds by itself is no evidence for another allocation."""
+    data = json.loads(certificate("lowered"))
+    other = certify(Problem(CASES["lowered"][0], {"g1": "all", "b2": "all"}))
+    data["evidence"] = json.loads(other.to_json())["evidence"]
+    assert failure(data) == ("evidence.lowered.problem", "it is another problem's")
