@@ -4,7 +4,7 @@
 
 import { bar, chanceOf, showChance } from "./chance.js";
 import { showBlocks } from "./blocks.js";
-import { copy, fill, h, keepFocus } from "./dom.js";
+import { copy, drawOnce, fill, forgetDrawn, h, keepFocus } from "./dom.js";
 import { makeActions } from "./actions.js";
 import { makeGrid, MOST_CELLS, nothingKnown } from "./grid.js";
 import { makeSide } from "./side.js";
@@ -73,8 +73,6 @@ class View {
     this.bound = /** @type {number | null} */ (null);
     this.zoomed = 1;
     this.wanted = "";
-    /** @type {Map<HTMLElement, string>} */
-    this.drawn = new Map();
     this.packed = "";
     this.build();
     this.onMessage = (/** @type {any} */ event) => this.receive(event);
@@ -91,7 +89,7 @@ class View {
     window.addEventListener("resize", this.onResize);
     // Canvases hold the colours they were drawn with.
     this.scheme = window.matchMedia("(prefers-color-scheme: dark)");
-    this.onScheme = () => { this.drawn.clear(); if (this.state) { this.drawCells(); this.drawKnown(); } };
+    this.onScheme = () => { forgetDrawn(); if (this.state) { this.drawCells(); this.drawKnown(); } };
     this.scheme.addEventListener("change", this.onScheme);
     const first = model.get("state");
     this.hello(first && first.network ? first : null);
@@ -379,12 +377,10 @@ class View {
     }
     const others = Object.values(this.studies).filter((s) => s.status === "running" && !s.digests.includes(digest));
     const key = JSON.stringify(others.map((study) => study.study));
-    if (this.drawn.get(this.others) !== key) {
-      this.drawn.set(this.others, key);
+    drawOnce(this.others, key, () =>
       keepFocus(this.others, () => fill(this.others, others.map((study) => h("p", { class: "mp-soft" },
         h("span", {}),
-        h("button", { type: "button", class: "mp-small", onclick: () => this.send({ verb: "cancel", study: study.study }) }, "Cancel it")))));
-    }
+        h("button", { type: "button", class: "mp-small", onclick: () => this.send({ verb: "cancel", study: study.study }) }, "Cancel it"))))));
     others.forEach((study, k) => {
       this.others.children[k].firstChild.textContent =
         `Still running for another allocation: ${study.what}, ${study.trials} of ${study.requested} trials. `;
@@ -678,14 +674,14 @@ class View {
     this.knowCells(looked.violations?.[0] ?? null);
     const unknown = this.unknowns[digest];
     showVerdict(this.verdictCard, looked, certified, structure, unknown);
-    this.once(this.theoremCard, `${digest} ${word}`, () => showTheorems(this.theoremCard, looked, word));
-    this.once(this.budgetCard, digest, () => showBudgets(this.budgetCard, looked, (violation) =>
+    drawOnce(this.theoremCard, `${digest} ${word}`, () => showTheorems(this.theoremCard, looked, word));
+    drawOnce(this.budgetCard, digest, () => showBudgets(this.budgetCard, looked, (violation) =>
       this.knowCells(violation ?? looked.violations?.[0] ?? null)));
     const blocks = looked.blocks ?? this.blocks[digest];
     const waiting = !looked.learnable ? "Nothing learns yet: there are no equations to solve."
       : structure ? (structure.skipped[0] ?? "There is no common system of equations for all instances.")
       : unknown ?? "being written out …";
-    this.once(this.blockCard, `${digest} ${blocks ? "" : waiting}`, () => {
+    drawOnce(this.blockCard, `${digest} ${blocks ? "" : waiting}`, () => {
       this.light = showBlocks(this.blockCard, blocks, waiting, (weights) => {
         const cells = weights ? learnableCells(this.state) : [];
         for (const grid of this.grids) {
@@ -702,17 +698,6 @@ class View {
     this.root.dataset.settled = String(Boolean(isAnswered));
   }
 
-  /**
-   * Draw a card only if its content has changed: drawing removes the focus from it.
-   * @param {HTMLElement} card
-   * @param {string} key
-   * @param {() => void} draw
-   */
-  once(card, key, draw) {
-    if (this.drawn.get(card) === key) return;
-    this.drawn.set(card, key);
-    draw();
-  }
 
   /** @param {any} violation the budget whose cells are outlined */
   knowCells(violation) {
@@ -752,19 +737,12 @@ class View {
   /** A, next to the present allocation. */
   drawPin() {
     if (!this.pinned) {
-      fill(this.pinCard);
+      drawOnce(this.pinCard, "", () => fill(this.pinCard));
       return;
     }
     const { digest, shapes, state } = this.pinned;
     const a = this.summary(digest, this.judged[digest]);
     const b = this.summary(this.looked?.digest, this.looked);
-    const key = JSON.stringify([digest, state, this.packed]);
-    if (this.drawn.get(this.pinCard) === key && this.pinCard.children.length) {
-      // Only the results of a study change: buttons stay.
-      this.pinCard.querySelectorAll(".mp-summary").forEach((old, side) => old.replaceWith(side ? b : a));
-      return;
-    }
-    this.drawn.set(this.pinCard, key);
     const compare = () => {
       this.actions.choose("compare");
       this.act("compare", { trials: 1000 });
@@ -777,11 +755,13 @@ class View {
     };
     const small = (/** @type {string} */ name, /** @type {string} */ words, /** @type {() => void} */ act) =>
       h("button", { type: "button", class: "mp-small", "data-do": name, onclick: act }, words);
-    fill(this.pinCard,
+    const isNew = drawOnce(this.pinCard, JSON.stringify([digest, state, this.packed]), () => fill(this.pinCard,
       h("div", { class: "mp-ab", "data-side": "A" }, h("h3", {}, "A"), miniature(state, shapes), a,
         h("div", { class: "mp-buttons" }, small("swap", "Swap", () => this.swap()), small("unpin", "Unpin", unpin))),
       h("div", { class: "mp-ab", "data-side": "B" }, h("h3", {}, "B"), miniature(packState(this.state), this.state.shapes), b,
-        h("div", { class: "mp-buttons" }, small("compare", "Compare with 1,000 trials", compare))));
+        h("div", { class: "mp-buttons" }, small("compare", "Compare with 1,000 trials", compare)))));
+    // Otherwise only the results of a study have changed: the buttons, and their focus, stay.
+    if (!isNew) this.pinCard.querySelectorAll(".mp-summary").forEach((old, side) => old.replaceWith(side ? b : a));
   }
 
   swap() {

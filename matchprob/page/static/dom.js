@@ -101,14 +101,30 @@ export function keepFocus(place, draw) {
 export function showRendering(place, html) {
   const frame = place.querySelector(":scope > .mp-result");
   if (!frame) fill(place, rendering(html));
-  else if (shown.get(frame) !== html) {
-    shown.set(frame, html);
-    keepFocus(frame, () => { frame.innerHTML = html; });
-  }
+  else drawOnce(frame, html, () => keepFocus(frame, () => { frame.innerHTML = html; }));
 }
 
-/** The text of each document that is shown. @type {WeakMap<Element, string>} */
-const shown = new WeakMap();
+/** A key of the content that each element shows. @type {WeakMap<Element, string>} */
+let drawn = new WeakMap();
+
+/**
+ * Draw an element only if its content has changed: drawing removes the focus from it.
+ * @param {Element} element
+ * @param {string} key
+ * @param {() => void} draw
+ * @returns {boolean} whether it was drawn
+ */
+export function drawOnce(element, key, draw) {
+  if (drawn.get(element) === key) return false;
+  drawn.set(element, key);
+  draw();
+  return true;
+}
+
+/** Draw everything again that is next drawn by `drawOnce`. */
+export function forgetDrawn() {
+  drawn = new WeakMap();
+}
 
 /**
  * A document as notebooks show it: Python has made it, and escaped every text in it.
@@ -117,8 +133,7 @@ const shown = new WeakMap();
 export function rendering(html) {
   // Where it is wider than its place, the keyboard scrolls it too.
   const frame = h("div", { class: "mp-result", tabindex: 0, role: "group", "aria-label": "what the result says" });
-  frame.innerHTML = html;
-  shown.set(frame, html);
+  drawOnce(frame, html, () => { frame.innerHTML = html; });
   return frame;
 }
 
