@@ -171,7 +171,7 @@ SESSIONS = {
             "Two allocations on common instances.",
             "matchprob compare examples/diagonal.toml examples/row.toml --trials 100",
         ),
-        Step("What a store holds.", "matchprob study list study.sqlite"),
+        Step("The studies in a store.", "matchprob study list study.sqlite"),
         Step(
             "One JSON object on stdout, for other programs.",
             "matchprob study show study.sqlite diagonal --json | "
