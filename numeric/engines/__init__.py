@@ -74,7 +74,7 @@ def _exact(task: Assignment) -> InstanceEngine:
         "fsolve",
         {"linear"},
         complete=False,
-        summary="the first paper's method with 400 starts; limits are certified",
+        summary="the first paper's method with 400 starts; endpoints are certified",
     )
 )
 def _fsolve(task: Assignment) -> InstanceEngine:

@@ -343,7 +343,7 @@ def engine_table(*, own: bool = False) -> str:
     """The engines as a table in Markdown; with `own` only this folder's, for the documentation."""
     lines = ["| engine | networks | counts | needs | what it does |", "|---|---|---|---|---|"]
     for info in engines().values():
-        if own and not _ENTRIES[info.name].make.__module__.startswith("numeric.engines."):
+        if own and _ENTRIES[info.name].make.__module__ != "numeric.engines":
             continue
         counts = "complete" if info.complete else "lower bounds"
         name = f"`{info.name}`" + (f" (default{_of(info)})" if info.default else "")
