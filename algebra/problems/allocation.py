@@ -73,7 +73,7 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
         if isinstance(entry, np.generic) and not isinstance(entry, np.timedelta64):
             entry = entry.item()
         raise InputError(
-            f"`{name}[{wrong[0]}][{wrong[1]}]` is {shown(entry)}: a mask holds only 0 and 1"
+            f"`{name}[{wrong[0]}][{wrong[1]}]` is {shown(entry)}: a mask contains only 0 and 1"
         )
     return array.astype(np.int8)
 

@@ -402,7 +402,7 @@ def relu_system(
     """
     network = allocation.network
     if not isinstance(network, ShallowReLU):
-        raise InputError(f"complementarity is for ReLU nets, not for a {network.title}")
+        raise InputError(f"instances are decided for shallow ReLU nets, not for a {network.title}")
     second = tuple((i, j) for name, i, j in allocation.cells if name == "W2")
     first = [(i, j) for name, i, j in allocation.cells if name == "W1"]
     if first and second:

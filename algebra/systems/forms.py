@@ -377,7 +377,7 @@ class TooLong(InputError):
 def unknown_form(name: Any, known: Sequence[str], network: Network) -> InputError:
     """The message about a name that is not a form of a network."""
     return InputError(
-        f"`form` ({shown(name)}) is none of a {network.title} network; choose from "
+        f"`form` ({shown(name)}) is no form of a {network.title} network; choose from "
         + ", ".join((CORE, *known))
     )
 

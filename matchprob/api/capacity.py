@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from algebra.programs.onnx import Read
 
 LORA = (1, 2, 4, 8)
-# Largest number of layers that are subsets of their own.
+# Largest number of layers with which each layer is one of the default subsets.
 _MOST_LAYERS = 12
 
 
 def _ranks(given: str, _: Arguments) -> list[int]:
     parts = [text.strip() for text in given.split(",") if text]
     if not all(text.isdecimal() for text in parts):
-        raise InputError(f"--lora ({given!r}) must be whole numbers by commas, such as 1,2,4")
+        raise InputError(
+            f"--lora ({given!r}) must be whole numbers separated by commas, such as 1,2,4"
+        )
     return [int(text) for text in parts]
 
 
@@ -53,15 +55,15 @@ def capacity(
     model : str, Path or Read
         Model (ONNX file).  Or the program that `matchprob.from_torch` reads from a module.
     learn : sequence of str, optional
-        A subset: names or patterns, by commas; repeatable.  By default, if there is no `lora`
-        either: what requires a gradient in a module, all biases, all norms, the last layer, each
-        layer, updates of rank 1, 2, 4 and 8 of all matrices, everything.
+        A subset: names or patterns, separated by commas; repeatable.  By default, if there is no
+        `lora` either: the parameters of a module that require a gradient, all biases, all norms,
+        the last layer, each layer, updates of rank 1, 2, 4 and 8 of all matrices, everything.
     lora : sequence of int, optional
-        Low-rank updates: 1,2,4 for three subsets.
+        Ranks of low-rank updates: 1,2,4 for three subsets.
     on : sequence of str, optional
-        Matrices that learn by these; all by default.  As in `learn`.
+        Matrices that learn by low-rank updates; all by default.  Given as in `learn`.
     m : int, optional
-        Samples at which ranks are found.  By default the number at which they no longer grow.
+        Number of samples for which ranks are found.  By default that at which they no longer grow.
     needed : int, optional
         Number of samples to fit: the smallest subset that fits them is named. See
         `Capacity.cheapest`.

@@ -80,7 +80,7 @@ def inspect(
         Print the equations, learnable weights in [].  In the form with the smaller core
         (`Inspection.written`).
     core : bool, optional
-        Print the core: what elimination leaves of them.  It is `Inspection.core`.
+        Print the core: the equations that remain after elimination.  It is `Inspection.core`.
     form : str, optional
         Print (with --export: write) the equations in this form: core, B, D, forward, backward,
         sums, lemma, direct.  "B" and "D" are of recurrent nets (Lemmas 3.3 and B.7), "forward" and
@@ -183,7 +183,7 @@ def certify(
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
 
-    With evidence.
+    The certificate contains evidence that `verify` checks.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def certify(
 
 
 def under_constraints(verdict: str) -> str:
-    """What follows from a verdict about any real weights for matches that satisfy constraints."""
+    """The consequence of a verdict about any real weights for a problem with constraints."""
     from algebra.certificates.certificate import INTERMEDIATE, MINIMAL
 
     if verdict == MINIMAL:
@@ -380,12 +380,12 @@ def verify(
 def _proof_file(path: Path) -> str:
     from algebra.certificates.reading import MOST_CHARACTERS
 
-    # Of a pipe that nobody writes to the end never comes; the shell's own are below these names.
+    # A pipe that nobody writes to has no end; pipes of the shell have names in these folders.
     if path.is_fifo() and not str(path).startswith(("/dev/", "/proc/")):
         raise InputError(f"{path} is a pipe: name a file")
     try:
         with path.open(encoding="utf-8-sig") as file:
-            # One more than is read shows that it is too long, and ends with a device that does not.
+            # One character above the limit shows that a file is too long; a device may be endless.
             return file.read(MOST_CHARACTERS + 1)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None

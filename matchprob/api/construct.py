@@ -62,7 +62,7 @@ def construct(
     timeout: common.Timeout = math.inf,
     seed: common.Seed = 0,
 ) -> Construction | DepthConstruction:
-    """Make a frozen network equal to a target by its scales and shifts alone.
+    """Make a frozen network equal to a target by scales and shifts of its layers alone.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def construct(
     frozen : network, optional
         Of depth 2l.  Random Gaussian matrices by default.
     width : int or sequence of int, optional
-        Hidden width of a random network (one for each layer).  By default what every target needs.
+        Hidden width of a random network (one for each layer).  By default enough for every target.
     density : float, optional
-        Fraction of nonzero weights of a random network.  See Theorem 3.
+        Expected fraction of nonzero weights of a random network.  See Theorem 3.
     exact : bool, optional
         Compute rationals with error 0 instead of doubles with a proved bound.
     second_scales : bool, optional
@@ -91,12 +91,11 @@ def construct(
     Raises
     ------
     InputError
-        Where shapes do not fit.  Where `exact` is asked for and the width is too small, its
-        subclasses: `algebra.normalization.scales.Unreachable`, with a proof, for a target of one
-        layer; `algebra.normalization.reconstruct.TooNarrow`, with a proof, where a block has fewer
-        units than the target's Jacobian has rank;
-        `algebra.normalization.hidden_orders.NotRealized` for other deep targets, with what is known
-        as its `status`.
+        If shapes do not fit.  With `exact`, if the width is too small, its subclasses:
+        `algebra.normalization.scales.Unreachable`, with a proof, for a target of one layer;
+        `algebra.normalization.reconstruct.TooNarrow`, with a proof, if a block has fewer units than
+        the rank of the target's Jacobian; `algebra.normalization.hidden_orders.NotRealized` for
+        other deep targets, whose `status` says what is known.
 
     Examples
     --------

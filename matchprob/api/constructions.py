@@ -133,7 +133,9 @@ class DepthConstruction(Result):
 def random_frozen(
     widths: Sequence[int], hidden: Sequence[int], seed: int = 0, density: float = 1.0
 ) -> list[np.ndarray]:
-    """Gaussian frozen matrices for a target's widths, variance 1/(kept entries a row).
+    """Gaussian frozen matrices for a target's widths.
+
+    The variance is 1/(expected number of kept entries in a row).
 
     Parameters
     ----------
@@ -170,7 +172,7 @@ def by_width(
     second_scales: bool,
     radius: float,
 ) -> Construction:
-    """Theorem 1: each layer of a target by two frozen ones; parameters as of `construct`."""
+    """Realize each layer of a target by two frozen ones (Theorem 1); parameters of `construct`."""
     wanted = read_layered_network(target, "target")
     layers = [layer.folded() for layer in wanted.layers]
     weights, shifts = [W for W, _ in layers], [b for _, b in layers]
@@ -214,7 +216,7 @@ def by_width(
             offsets=offsets,
         )  # fmt: skip
     if wanted.ends_in_relu:
-        # Where an output is silent its row is free: nothing is proved of the whole.
+        # A row whose output is 0 after the last ReLU is free: nothing is proved of the network.
         made = replace(made, blocks=tuple(replace(block, impossible=0) for block in made.blocks))
     made = replace(made, ends_in_relu=wanted.ends_in_relu, assumed="; ".join(notes))
     return forward_check(weights, shifts, made)
@@ -223,7 +225,7 @@ def by_width(
 def hidden_widths(
     widths: Sequence[int], width: int | Sequence[int] | None, second_scales: bool
 ) -> list[int]:
-    """The hidden widths of random matrices: as given, or what every target needs."""
+    """The hidden widths of random matrices: as given, or large enough for every target."""
     count = len(widths) - 1
     if width is None:
         return [
@@ -246,7 +248,7 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
     made : Construction
         From `construct` with the same frozen network.
     frozen : module or state dict
-        Linear layers, each with a batch normalization behind it. A state dict does not contain
+        Linear layers, each with a batch normalization after it. A state dict does not contain
         ``eps`` of its normalizations: torch's default, 1e-5, is then assumed.
 
     Returns
@@ -270,7 +272,7 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
 def construct_by_depth(
     target: Any, k: int = 1, *, seed: int = 0, radius: float = 1.0
 ) -> DepthConstruction:
-    """Theorem 2: each layer of a target by ⌈q/k⌉ random layers with skip connections.
+    """Realize each layer of a target by ⌈q/k⌉ random layers with skip connections (Theorem 2).
 
     Parameters
     ----------
@@ -309,7 +311,7 @@ def construct_by_depth(
 def construct_by_depth_exactly(
     target: Any, k: int = 1, *, seed: int = 0, radius: float = 1.0
 ) -> DepthConstruction:
-    """The same in rationals: error 0, and Lemma 3 checked on every scale.
+    """`construct_by_depth` in rationals: error 0, and Lemma 3 checked on every scale.
 
     Parameters
     ----------

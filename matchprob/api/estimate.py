@@ -147,7 +147,7 @@ def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
     >>> one.how, float(low) == found.instances[0].solutions[0][0], low == high
     ('rational', True, True)
     """
-    # Path tracking's kernels are loaded only where something is certified.
+    # Path tracking's kernels are loaded only if something is certified.
     from numeric.certification.enclosures import enclosures as enclose
 
     return enclose(found)
@@ -215,7 +215,7 @@ def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> Monodro
     >>> mp.monodromy_group(mp.count(diagonal, 1)).group.order
     2
     """
-    # Path tracking's kernels are loaded only where paths are followed.
+    # Path tracking's kernels are loaded only if paths are tracked.
     from numeric.engines.homotopy import group_of_solutions
 
     problem, N = found.problem, found.generic_root_count
@@ -273,11 +273,11 @@ def estimate(
     trials : int, optional
         Number of random trials; with `half_width` the largest number.
     half_width : float, optional
-        Stop when a confidence sequence is this narrow.
+        Stop when the half-width of a confidence sequence is at most this.
     epsilon : float, optional
-        Also the share of instances whose mean squared error gets below this.  That is, those with
-        an exact match, and those for which a search reaches it (`approximate` of the result).
-        If it does not, the instance is open, and the share is a lower bound.
+        Also estimate the share of instances whose mean squared error gets below this.  That is,
+        those with an exact match, and those for which a search reaches it (`approximate` of the
+        result). If it does not, the instance is open, and the share is a lower bound.
     name : str, optional
         Name of the study in the store; the problem file's by default.
 
@@ -463,8 +463,8 @@ def compare(
     Returns
     -------
     Comparison
-        The two are computed alternately, so that after an interrupt (Ctrl-C), which ends both, they
-        have about the same trials.
+        The trials of the two are computed in turns: after an interrupt (Ctrl-C), which ends both,
+        they have about the same number of trials.
     """
     from matchprob.io.progress import watched
     from numeric.statistics.comparison import Comparison
@@ -477,13 +477,13 @@ def compare(
     check_common(problems)
     with ExitStack() as stack:
         on_count = stack.enter_context(watched(advance, "comparing", 2 * trials, confidence))
-        kept, crew = stack.enter_context(shared(store, workers, scheduler))
+        kept, pool = stack.enter_context(shared(store, workers, scheduler))
         studies = [
             stack.enter_context(
                 Study(
                     problem, seed=seed, engine=engine, confidence=confidence,
                     timeout=trial_timeout, certify=certify, complete=complete, store=kept,
-                    workers=crew, name=stem_of(question),
+                    workers=pool, name=stem_of(question),
                 )
             )
             for problem, question in zip(problems, (first, second), strict=True)

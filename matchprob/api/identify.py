@@ -86,7 +86,7 @@ def dimension(
         Problem file (TOML; only the network counts, `m` may be missing) or ONNX file. Or a network,
         a `Problem`, or the program that `matchprob.from_torch` reads from a module.
     filling : bool, optional
-        Search the smallest filling hidden widths. Their functions fill the ambient space.
+        Search for the smallest filling hidden widths. Their functions fill the ambient space.
     most_width : int, optional
         The largest width that is tried.
 
@@ -182,9 +182,9 @@ def _by_program(
     if chooses:
         known = f"the largest rank at {len(tries)} drawn weights and inputs, {certainty}"
         if rank == expected:
-            known += "; no more is possible"
+            known += "; a larger one is impossible"
         else:
-            known += "; at least this near some weights, while near others there may be fewer"
+            known += "; it is at least this near some weights, and may be smaller near others"
     else:
         known = f"found with ranks that are {certainty}"
     if not is_whole:

@@ -8,17 +8,17 @@ their class and by their attributes (`children`, `named_parameters`). Supported 
 * ``Linear``, ``ReLU``, ``Linear`` without biases: kind ``relu``;
 * a pair of a one-layer tanh ``RNN`` and the ``Linear`` that reads its last state: kind ``rnn``.
 
-What a module of another class computes in its `forward` (`torch.tanh`, a residual, layers in
-another order than they were registered in) does not follow from its parts. With `example_inputs`
-torch traces it, and the module is read as a program (`algebra.programs.aten`).
+The `forward` of a module of another class (which may call `torch.tanh`, add a residual, or use
+layers in another order than that of their registration) does not follow from its parts. With
+`example_inputs` torch traces it, and the module is read as a program (`algebra.programs.aten`).
 
 **RNN.** Torch's h_t = tanh(V x_t + W h_{t−1} + c) adds the inputs after the product with the
 recurrent matrix, kind ``rnn`` before it: h_t = tanh(W (h_{t−1} + B x_t) + c). The first is the
-second with b more units: W' = (W V; 0 0), B' = (0; I), c' = (c; 0), D' = (D 0). The added units are
-always tanh(0) = 0 and pass on x_t. As structural zeros these are kept in student and teacher; where
-B' has a diagonal of any numbers β ≠ 0 instead of ones, V diag(β) stands for V, for the student as
-for the teacher. Verdicts and ranks, which hold for all laws with positive densities, are those of
-torch's network; the match probability between 0 and 1 is that of a slightly different law of V.
+second with b more units: W' = (W V; 0 0), B' = (0; I), c' = (c; 0), D' = (D 0). The added units
+always have the value tanh(0) = 0 and pass on x_t. The zeros are structural, in student and teacher.
+The ones of B' are drawn like other weights: for numbers β ≠ 0, V diag(β) takes the place of V in
+both. Verdicts and ranks, which hold for all laws with positive densities, are those of torch's
+network; the match probability between 0 and 1 is that of a slightly different law of V.
 """
 
 from __future__ import annotations
@@ -202,11 +202,11 @@ def from_torch(
     network, given = found.network, dict(masks or {})
     zeros = dict(support or {})
     known = {place.name for place in found.places}
-    for what, table in (("masks", given), ("support", zeros)):
+    for argument, table in (("masks", given), ("support", zeros)):
         for name in table:
             if name not in known:
                 raise InputError(
-                    f"`{what}` names `{one_line(name)}`, but the module's parameters are "
+                    f"`{argument}` names `{one_line(name)}`, but the module's parameters are "
                     + ", ".join(sorted(known))
                 )
     learnable: dict[str, Any] = {}
@@ -230,7 +230,7 @@ def from_torch(
         mask = np.ones(place.shape, np.int8) if value is None else _mask(value, place, "masks")
         if place.matrix in exists and value is None:
             mask = mask * exists[place.matrix][rows, columns]
-        # The two biases of a recurrent layer are added: a sum learns if one of them does.
+        # The two biases of a recurrent layer are added: the sum learns if one of them does.
         whole[rows, columns] |= mask
     return Problem(network, learnable, exists)
 
@@ -260,7 +260,7 @@ def _mixed(place: Place) -> InputError:
 
 
 def _mask(value: Any, place: Place, table: str) -> np.ndarray:
-    """A mask in the shape of its block; that of a bias is a column here."""
+    """A mask in the shape of its block, which is a column for a bias."""
     for method in ("detach", "cpu", "numpy"):
         if hasattr(value, method):
             value = getattr(value, method)()
@@ -274,7 +274,7 @@ def _mask(value: Any, place: Place, table: str) -> np.ndarray:
 
 
 def _read(module: Any, m: int, T: int | None) -> ModuleReading:
-    """A module as a network, or a refusal."""
+    """A module as a network; raises InputError if it has another form."""
     if isinstance(module, (tuple, list)):
         parts, named = list(module), _named_of(module)
         if [type(part).__name__ for part in parts] != ["RNN", "Linear"]:

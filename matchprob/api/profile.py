@@ -67,10 +67,10 @@ def profile(
         The bounded quantity: size (largest weight), change (largest change), norm (Euclidean length
         of the change), condition (condition number).
     bounds : sequence of float, optional
-        Bounds at which points are computed, as in 0.5,1,2; the steps by default.
+        Bounds at which points are computed, as in 0.5,1,2; by default the steps of the curve.
     store : str, Path or Store, optional
-        Keep trials in this file; taken up again. With their solutions, so that another profile of
-        them needs no new computation.
+        Keep trials in this file, and continue from those it contains.  They are kept with their
+        solutions, so that another profile of them needs no new computation.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def profile(
         listed = [is_listed(problem) for problem in problems]
     levels = given or COARSE
     with ExitStack() as stack:
-        kept, crew = stack.enter_context(shared(store, workers))
+        kept, pool = stack.enter_context(shared(store, workers))
         # One study for a problem, or one for each bound if matches are not listed.
         studies: list[list[Study]] = []
         for problem, question, has_list in zip(problems, questions, listed, strict=True):
@@ -117,7 +117,7 @@ def profile(
             )
             made = (
                 Study(
-                    one, seed=seed, engine=engine, store=kept, workers=crew,
+                    one, seed=seed, engine=engine, store=kept, workers=pool,
                     timeout=trial_timeout, complete=has_list, name=stem_of(question),
                 )
                 for one in bounded_ones

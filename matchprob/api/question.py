@@ -52,7 +52,7 @@ def problem_or_model(
     constants: Sequence[str] = (),
     output: str = "",
 ) -> Problem:
-    """The same; for the file of a model the problem in which some parameters learn as a whole.
+    """The problem of a question, or of an ONNX file in which some parameters learn as a whole.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def problem_or_model(
     path = question
     if m is None or not learn:
         raise InputError(
-            f"{path}: an ONNX file needs the number of samples and the parameters that learn: "
-            "`m` 40 `learn` '*.bias'"
+            f"{path}: for an ONNX file give `m`, the number of samples, and `learn`, the "
+            "parameters that learn (such as '*.bias')"
         )
     network = ProgramNetwork(str(path), m, output=output, size=sizes or {}, constants=constants)
     names = [name.strip() for patterns in learn for name in patterns.split(",")]
@@ -91,7 +91,13 @@ def problem_or_model(
 
 
 def as_generic(question: Question, verb: str) -> Problem:
-    """The same, for verbs that are about generic weights (`Problem.need_generic`)."""
+    """The problem of a question, for verbs that are about generic weights.
+
+    Raises
+    ------
+    InputError
+        If the problem has given weights without a jitter (`Problem.need_generic`).
+    """
     problem = as_problem(question)
     problem.need_generic(verb)
     return problem
@@ -116,7 +122,7 @@ def check_common(problems: Sequence[Problem]) -> None:
     Raises
     ------
     InputError
-        If networks, laws or structural zeros differ.
+        If networks, distributions, structural zeros or given values differ.
     """
     first = problems[0]
     for other in problems[1:]:

@@ -121,8 +121,8 @@ def record(
         for all samples).
     costs : mapping of str to number, optional
         Costs of elements, or of all elements of a kind; 1 by default. By name ("output 0", "entry
-        0,3", "sample 3", "step 1", "unit 5", "layer 2 unit 5"; units with names by these). Exact: a
-        Fraction, int, float or text such as "5/2".
+        0,3", "sample 3", "step 1", "unit 5", "layer 2 unit 5", or "unit NAME"). Exact: a Fraction,
+        int, float or text such as "5/2".
     must : sequence of str, optional
         Elements that must be recorded (0/1 CSV).  By name, as in `costs`.
     forbidden : sequence of str, optional
@@ -132,8 +132,8 @@ def record(
         ("row") and of each sample ("column").
     seconds : float, optional
         Seconds for the search after a greedy choice; 0 for the choice alone. The result contains
-        the bound that was reached. Without a `timeout` the ranks, and then that choice, may take as
-        long, and at least two minutes.
+        the bound that was reached. Without a `timeout` the computation of ranks and the greedy
+        choice may each take as many seconds, and always up to two minutes.
     first : callable, optional
         Called with the greedy choice before the search: its names `recorded`, their `cost`, and a
         `bound` of every cost.  Not called for single entries.

@@ -58,14 +58,14 @@ def train(
     optimizer : {"gd", "adam", "levenberg-marquardt"}, optional
         gd (gradient descent), adam or levenberg-marquardt; all see all samples.
     steps : int, optional
-        Largest number of steps of a run; thousands by default.
+        Largest number of steps of a run; by default 10000 (gd), 5000 (adam) or 200.
     restarts : int, optional
         Number of further runs, from other random weights than the student's.
     rate : float, optional
         Size of the steps; levenberg-marquardt has none.
     store : str, Path or Store, optional
-        Keep trials in this file; taken up again. It contains the counts and the results of
-        training.
+        Keep trials in this file, and continue from those it contains.  Both the counts and the
+        results of training are kept.
     trained : callable, optional
         Called with each trial trained.
 
@@ -132,7 +132,7 @@ def _train(
     study: Study,
     on_trained: Callable[[Trained], None] | None,
 ) -> Iterator[Trained]:
-    """Trials trained, in order, those in the study's store among them."""
+    """The results of training in the order of the trials; those in the study's store are read."""
     from numeric.training.experiment import Trained
 
     done = {"experiment": "training", "study": study.work.key, **asdict(experiment.settings)}
@@ -158,4 +158,5 @@ def _train(
 
 
 def _rests_on(count: InstanceCount) -> list[Any]:
+    """The properties of a count on which the result of training depends."""
     return [count.status, count.real, len(count.solutions)]

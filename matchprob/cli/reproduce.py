@@ -55,7 +55,7 @@ def reproduce(
     name : str, optional
         Name of the figure; without it figures are listed.
     trials : int, optional
-        Number of trials for each point; by default for a few minutes.
+        Number of trials for each point; by default as many as take a few minutes.
     points : int, optional
         Largest number of points on each curve; all by default.
     out : Path, optional

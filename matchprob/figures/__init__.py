@@ -183,5 +183,5 @@ def find_figure(name: str) -> Figure:
     """The figure of that name."""
     known = figures()
     if name not in known:
-        raise InputError(f"no figure {name!r}: one of " + ", ".join(known))
+        raise InputError(f"no figure {name!r}; known are " + ", ".join(known))
     return known[name]

@@ -3,5 +3,5 @@
 verb        The decorator `verb`, the registry, and descriptions from signature and docstring
 parameters  Parameters that several verbs share, each described once, and how they are read
 docstrings  Parameters in a numpydoc docstring: read, and completed
-unfinished  Work that is not finished: what was done of it, and messages
+unfinished  Work that was interrupted: its finished part, and messages about missing trials
 """

@@ -27,7 +27,10 @@ def first_sentence(text: str) -> str:
 
 
 def _span(doc: str) -> tuple[int, int, int]:
-    """Where the section Parameters begins or would begin, its entries begin, and it ends."""
+    """The offsets at which the section Parameters begins, its entries begin, and it ends.
+
+    Without such a section all three are the offset at which it belongs.
+    """
     titles = list(_UNDERLINED.finditer(doc))
     starts = [title.start() for title in titles] + [len(doc)]
     for found, following in zip(titles, starts[1:], strict=True):
@@ -61,7 +64,7 @@ def description_of(entry: str) -> str:
 
 
 def completed(doc: str | None, shared: Mapping[str, str], order: list[str]) -> str:
-    """A docstring whose section Parameters has these entries, too.
+    """A docstring whose section Parameters also has the shared entries.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ SearchSeconds = Annotated[
     LineOption("Seconds for a search; the result contains the bound that was reached.", least=0.1),
 ]
 CountTimeout = Annotated[float, LineOption("Seconds for one root count.", least=0.1)]
-Workers = Annotated[int, LineOption("Processes.  On this machine.", least=1)]
+Workers = Annotated[int, LineOption("Number of processes on this machine.", least=1)]
 Scheduler = Annotated[
     str | None,
     LineOption("Dask scheduler (tcp://…) instead of local processes.", metavar="ADDRESS"),
@@ -154,14 +154,15 @@ Certifies = Annotated[
     LineOption(
         "Whether the certificate of a minimal or maximal allocation settles all its trials, "
         "without computing them.",
-        help="Compute trials even of certified allocations.",
+        help="Compute the trials of certified allocations too.",
     ),
 ]
 Complete = Annotated[bool, LineOption("Count every solution, even where one decides the match.")]
 CountProgress = Annotated[
     "Callable[[InstanceCount], None] | bool | None",
     Callback(
-        "Called with each count as it is made.  True shows progress; by default notebooks do.",
+        "Called with each count as it is made.  True shows the progress, as notebooks do by "
+        "default.",
         kind="callable or bool",
     ),
 ]
@@ -178,8 +179,8 @@ WorkProgress = Annotated[
 CellCosts = Annotated[
     "Mapping[Cell, Fraction | float | str] | None",
     LineOption(
-        "Costs of a matrix's weights (CSV); 1 each.  By cell, exact: a Fraction, int, float or "
-        'text such as "5/2".',
+        "Costs of a matrix's weights (CSV); 1 each by default.  By cell, exact: a Fraction, int, "
+        'float or text such as "5/2".',
         kind="mapping of cell to number", metavar="MATRIX=FILE", word=str, is_repeated=True,
         read=_cell_costs, files=named_files,
     ),
@@ -224,14 +225,15 @@ Matrices = Annotated[
 Sizes = Annotated[
     "Mapping[str, int] | None",
     LineOption(
-        "A size that has only a name in the file.", kind="mapping of str to int", flag="--size",
-        metavar="NAME=NUMBER", word=str, is_repeated=True, read=_sizes,
+        "Of an ONNX file: the value of a size that has only a name in it.",
+        kind="mapping of str to int", flag="--size", metavar="NAME=NUMBER", word=str,
+        is_repeated=True, read=_sizes,
     ),
 ]  # fmt: skip
 Constants = Annotated[
     Sequence[str],
     LineOption(
-        "Tensors that are constants, not parameters.  Names or patterns.",
+        "Of an ONNX file: tensors that are constants, not parameters.  Names or patterns.",
         kind="sequence of str", flag="--constant", metavar="PATTERN",
     ),
 ]  # fmt: skip
@@ -245,5 +247,6 @@ Learning = Annotated[
 ]  # fmt: skip
 ModelSamples = Annotated[int | None, LineOption("Of an ONNX file: number of samples.", least=1)]
 OutputName = Annotated[
-    str, LineOption("The output whose values are the labels; the first by default.")
+    str,
+    LineOption("Of an ONNX file: the output whose values are the labels; the first by default."),
 ]

@@ -1,4 +1,4 @@
-"""Unfinished work: what was done of it; messages about what is known and what is kept."""
+"""Work that was interrupted: its finished part, and messages about missing trials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COUNTING_SHARE = 0.6
 
 
 def collected(made: Iterable[T], seconds: float) -> tuple[list[T], str]:
-    """What is made until an interrupt (Ctrl-C) or the time limit, and the text of that limit.
+    """The items made before an interrupt (Ctrl-C) or the time limit, and that limit's message.
 
     Examples
     --------
@@ -40,14 +40,14 @@ def collected(made: Iterable[T], seconds: float) -> tuple[list[T], str]:
 
 
 def _contents(store: Path) -> str:
-    """The content of a store, counted in it: finished and stored trials may differ."""
+    """The number of trials in a store; trials may be finished that could not be stored."""
     from numeric.studies.store import Store
 
     try:
         with Store(store, create=False, write=False) as opened:
             studies = opened.studies()
     except InputError as error:
-        return f"what is kept is not known: {error}"
+        return f"the number of stored trials is unknown: {error}"
     trials = sum(study.trials for study in studies)
     of = f" of {len(studies)} studies" if len(studies) > 1 else ""
     return f"{store} holds {trials} trial{'s' * (trials != 1)}{of}"

@@ -1,10 +1,10 @@
 """Verbs: functions whose signature and docstring also describe their command and their page.
 
-The decorator `verb` enters a function in `VERBS`.  From its signature follow the arguments and
-options of the command, their types and their defaults; from its docstring (numpydoc) the help: the
-first sentence of the description of each parameter. What a type cannot express (a file that is
-read, another name on the command line) is part of the annotation, as ``Annotated[type,
-LineOption(…)]``; parameters that several verbs share are such annotations
+The decorator `verb` enters a function in `VERBS`.  Its signature determines the arguments and
+options of the command, their types and their defaults; its docstring (numpydoc) the help, which is
+the first sentence of the description of each parameter. Properties that a type cannot express (a
+file that is read, another name on the command line) are part of the annotation, as
+``Annotated[type, LineOption(…)]``; parameters that several verbs share are such annotations
 (`matchprob.verbs.parameters`), with their description, which `verb` adds to the docstring.
 
 A module with verbs is loaded for every command, so it imports computing modules inside its

@@ -97,9 +97,10 @@ class Students:
 
     @cached_property
     def _own(self) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """For each matrix: learnable weights that are its cells in some run, and which, and where.
+        """For each matrix the learnable weights that are cells of it in some run.
 
-        Numbers (c,) of weights; whether they are cells of the matrix (runs, c); cells (runs, c).
+        Three arrays: the numbers (c,) of these weights; whether they are cells of the matrix in
+        each run (runs, c); the numbers of the cells, row by row (runs, c).
         """
         out = {}
         for name, at in matrix_offsets(self.network).items():

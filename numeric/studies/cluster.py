@@ -21,7 +21,7 @@ from numeric.studies.workers import NextChunk, WorkerFailed
 _MOST_FAILURES = 3
 # Submitted chunks for each thread of the cluster: one running and one waiting.
 _AHEAD = 2
-# Seconds between two questions for the number of workers, and without any until the work ends.
+# Seconds between two requests for the number of workers; longest time without any worker.
 _BETWEEN, _PATIENCE = 5.0, 300.0
 # Seconds to wait for a finished chunk, and for its result, in one attempt.
 _READY, _RESULT = 0.05, 1.0
@@ -92,20 +92,21 @@ class DaskWorkers:
             return False
 
     def _wait(self, attempt: Callable[[float], Any], seconds: float) -> Any:
-        """What an attempt returns, until the time limit or the end of the cluster.
+        """Repeat an attempt until it returns a result.
 
-        It is given `seconds`, and raises TimeoutError if they do not suffice.  A result may be lost
-        with its worker after it was computed; without workers it never comes.
+        It is called with `seconds`, and raises TimeoutError if they do not suffice.  A result may
+        be lost with its worker after it was computed; so WorkerFailed is raised if the cluster has
+        had no workers for too long.
         """
-        seen = asked = time.monotonic()
+        seen = requested = time.monotonic()
         while True:
             check_time()
             try:
                 return attempt(min(seconds, time_left()))
             except TimeoutError:
                 now = time.monotonic()
-            if now - asked > _BETWEEN:
-                asked = now
+            if now - requested > _BETWEEN:
+                requested = now
                 if self._has_workers():
                     seen = now
                 elif now - seen > _PATIENCE:
@@ -169,7 +170,7 @@ class DaskWorkers:
 
 
 def _check_address(address: str) -> None:
-    """Reject addresses on which Dask would fail later, with a half-made client."""
+    """Reject addresses with which Dask would fail later, after a part of the client was made."""
     scheme, separator, rest = address.rpartition("://")
     if separator and not scheme:
         raise InputError(f"`scheduler` ({address!r}) names no protocol: give tcp://host:port")

@@ -17,7 +17,7 @@ from numeric.studies.store import StudyInfo
 
 # Largest number of cells that are listed; the number of the others is given.
 _MOST_CELLS = 6
-# Settings that a list shows separately, or that do not describe the trials.
+# Settings that a list shows in a column of their own.
 _ELSEWHERE = ("engine",)
 
 

@@ -2,9 +2,10 @@
 
 The file has one row for each study (problem, seed, engine and settings) and one for each trial.
 It is in WAL mode and every chunk of trials is one transaction: a process killed at any moment loses
-only its unfinished trials.  A trial is written once; a second process that computes
-it again does not change it, unless its count is complete and the stored one is not.  A trial is
-stored with its real solutions: 4 bytes, and 8 for each weight of each.
+only its unfinished trials.  A trial is written once; a second process that computes it again
+replaces it only if its count says more: it is complete and the stored one is not, or both are not
+and it has more real solutions.  A trial is stored with its real solutions: 4 bytes, and 8 for each
+weight of each.
 
 Processes that work on one study at the same time announce the trials they compute
 (`claim`).  Claims only avoid double work: those of a process that has ended are ignored,

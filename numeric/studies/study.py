@@ -37,7 +37,7 @@ from numeric.studies.trials import (
 )
 from numeric.studies.workers import LocalWorkers, NextChunk
 
-# Sizes of the first chunks: small, so that progress shows early.
+# Sizes of the first chunk, small so that progress is shown early, and of the largest one.
 FIRST_CHUNK, LARGEST_CHUNK = 8, 256
 # The running interval is computed after this number of trials, and after each further tenth.
 _FIRST_LOOK, _LOOKS = 50, 0.1
@@ -95,7 +95,7 @@ class InProcessWorker:
             yield compute_trials(work, chunk)
 
     def close(self) -> None:
-        """Close the counters that this process keeps."""
+        """Close the counters that this thread keeps."""
         close_kept_counters()
 
 

@@ -13,8 +13,8 @@ from numeric.studies.workers import WorkerFailed, receive, send
 def compute_chunks() -> None:
     """Compute chunks until the input ends."""
     source = sys.stdin.buffer
-    # Answers are written to a separate stream: output that a library prints goes to stderr.
-    answers = os.fdopen(os.dup(1), "wb")
+    # Results are written to a separate stream: output that a library prints goes to stderr.
+    results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     while True:
         try:
@@ -30,7 +30,7 @@ def compute_chunks() -> None:
         except Exception as bug:
             error = WorkerFailed(f"trials {chunk[0]}–{chunk[-1]}: {type(bug).__name__}: {bug}")
         try:
-            send(answers, (counts, error))
+            send(results, (counts, error))
         except OSError:
             return
 

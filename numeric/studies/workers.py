@@ -175,7 +175,7 @@ class LocalWorkers:
                         selector.unregister(worker.process.stdout)
         finally:
             selector.close()
-            # A busy worker would send the records of this run as an answer to the next.
+            # A busy worker would send the records of this run as those of the next.
             for worker in [w for w in self._workers if w.chunk is not None]:
                 self._remove(worker)
 
@@ -191,5 +191,5 @@ class LocalWorkers:
             trials = f"trial {chunk[0]}" if len(chunk) == 1 else f"trials {chunk[0]}–{chunk[-1]}"
             raise WorkerFailed(
                 f"{trials}: {_MOST_CRASHES} workers ended unexpectedly (out of memory?); with "
-                "`workers` 1 this process computes"
+                "`workers` 1 the trials are computed in this process"
             )

@@ -162,10 +162,10 @@ def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[st
     files=(
         WRITES_PROBLEM,
         ResultFile(
-            "--proof", "Write the proof that nothing is cheaper (JSON, for verify).",
+            "--proof", "Write the proof that no allocation is better (JSON, for verify).",
             lambda found, *_: json.dumps(found.proof()) + "\n", _refuse_proof,
         ),
-        ResultFile("--out", "Write its certificate (JSON).", _certificate),
+        ResultFile("--out", "Write the certificate of the result (JSON).", _certificate),
     ),
     is_drawn=True,
 )  # fmt: skip
@@ -195,9 +195,9 @@ def design(
     Parameters
     ----------
     question : Problem, Network, str or Path
-        Problem file (TOML); only the network counts. And [learnable]: the weights to choose among,
-        or all of them if it is empty. For matrices that learn by gains or ties the choice is among
-        their parameters, the weights ``("g_W", i, 0)`` and ``("t_W", k, 0)``.
+        Problem file (TOML); [learnable] has the weights to choose among, all if it is empty. Or a
+        `Problem` or a network. For matrices that learn by gains or ties the choice is among their
+        parameters, the weights ``("g_W", i, 0)`` and ``("t_W", k, 0)``.
     among : {"learnable", "all"}, optional
         learnable: choose in [learnable]; all: every weight that exists.
     goal : str, optional

@@ -27,8 +27,9 @@ from numeric.studies.study import Workers
 if TYPE_CHECKING:
     from matchprob.api.designs.goals import RaceOptions
 
-# Designs gone through to see whether all of them can be raced.
+# Largest number of designs that are enumerated to find out whether all can be raced.
 _MOST_DESIGNS = 3_000
+# Share of the seconds for the search of a maximal design, and for that enumeration.
 _SHARE = 0.3
 
 
@@ -184,7 +185,7 @@ def gather(
         exhaustive = False
     if exhaustive:
         return list(found.values()), True
-    # Too many: a third cheap ones, the extremes, and random ones.
+    # Too many for a race of all: a third are cheap ones, then extreme and random ones.
     cheap = list(found.values())[: max(1, count // 3)]
     found.clear()
     for allocation in cheap:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from algebra.problems.problem import Problem
     from matchprob.api.designs.demands import DemandOptions
 
-# Seconds for a root count of the two allocations that are certified, at least.
+# Least number of seconds for the certificate of each of the two allocations.
 _PATIENCE = 10.0
 
 
@@ -106,7 +106,7 @@ class RepairResult(Result):
     files=(
         WRITES_PROBLEM,
         ResultFile(
-            "--out", "Write its certificate (JSON).",
+            "--out", "Write the certificate of the result (JSON).",
             lambda found, *_: (
                 found.after.to_json(), f": {found.after.verdict}, {found.after.rule}"
             ),
@@ -130,7 +130,7 @@ def repair(
 ) -> RepairResult:
     """Move the fewest weights so that MP > 0, or so that MP = 1.
 
-    Among the repairs with the fewest moves it is the cheapest; both allocations are certified.
+    The result is the cheapest repair with the fewest moves; both allocations are certified.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def repair(
         positive (MP > 0) or maximal; by default positive if MP = 0, else maximal.  Maximal is
         certified.
     matrices : sequence of str, optional
-        Only weights of this matrix learn; may be repeated.  The matrices that learn already by
-        default.
+        Only weights of this matrix learn; may be repeated.  By default the matrices that have
+        learnable weights already.
 
     Returns
     -------

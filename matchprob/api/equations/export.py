@@ -45,7 +45,7 @@ class Export(Result):
     is_own : bool
         Whether it is a given instance; seed and index then have no meaning.
     system : CoreSystem or PolynomialSystem
-        What was written, over the rationals.
+        The equations over the rationals.
     """
 
     to: str
@@ -150,6 +150,8 @@ def export(
         "B", "D" (recurrent), "forward", "backward" (layers), "sums" (polynomial activations),
         "direct".
     to : {"msolve", "phcpack", "julia", "macaulay2", "singular", "magma", "sage", "sympy"}
+    instance : GivenNumbers, mapping, str or Path, optional
+        A given instance, in place of a trial.
     seed, index : int, optional
         The trial. Its instance is that of `count` and `estimate`: doubles are rational numbers, and
         the labels are computed without rounding.

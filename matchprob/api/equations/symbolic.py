@@ -81,7 +81,7 @@ def eliminate(
     symbols: Iterable[str] | None = None,
     form: str | None = None,
 ) -> Elimination:
-    """What exact elimination of the linear equations leaves: the core.
+    """The core: the equations that remain after exact elimination of the linear ones.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from numeric.tracking.root_count import monodromy_root_count
 
 
 def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verification:
-    """Check the text of a certificate, a ReLU decision, the proof of a design or of a recording.
+    """Check the text of a proof: a certificate, ReLU decision, design, recording or dimension.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class Checker:
         InputError
             If the text is not a proof of a known format.
         Unfinished
-            Where no process can be started.
+            If no process can be started.
         """
         if len(text) > MOST_CHARACTERS:
             # It is not read at all: sending it took seconds.
@@ -177,7 +177,7 @@ def check_proofs(memory: int) -> None:
 
 
 def _import_kinds(kinds: Mapping[str, str], path: Sequence[str]) -> None:
-    """Import the modules that registered kinds of networks in the process that asks."""
+    """Import the modules that registered kinds of networks in the parent process."""
     for kind, module in kinds.items():
         if kind in KINDS:
             continue

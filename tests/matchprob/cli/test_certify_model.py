@@ -116,7 +116,7 @@ def test_models_that_cannot_be_read(folder, capsys, change, words):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (("--learn", "*"), "--m 40"),
+        (("--learn", "*"), "give --m, the number of samples, and --learn"),
         (("--m", "4"), "--learn"),
         (("--m", "4", "--learn", "*.gain"), "`*.gain`"),
         (("--m", "4", "--learn", "*", "--output", "z"), "there is no output `z`"),

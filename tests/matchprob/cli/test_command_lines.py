@@ -1,4 +1,4 @@
-"""More than five hundred command lines: none reveals a bug, each has the status of the table."""
+"""Five hundred command lines: each has the exit status of the table, and none shows a bug."""
 
 import json
 import random
@@ -11,7 +11,7 @@ ROWS = read_table()
 
 
 def test_the_table_is_complete():
-    """The table has all its lines."""
+    """The table has at least 500 lines, with each exit status."""
     assert len(ROWS) >= 500
     assert {status for status, _ in ROWS} == {0, 2, 3}
 
@@ -46,7 +46,7 @@ def test_command_lines(tmp_path, monkeypatch):
 
 
 def test_a_sample_of_command_lines(tmp_path, monkeypatch):
-    """The same for forty random lines that do not depend on earlier ones."""
+    """Forty random lines that do not depend on earlier ones have the status of the table."""
     write_files(tmp_path)
     monkeypatch.chdir(tmp_path)
     there = {path.name for path in tmp_path.iterdir()}

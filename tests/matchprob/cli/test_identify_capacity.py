@@ -39,7 +39,7 @@ def test_the_cheapest_subset_is_named(tmp_path, capsys):
     ("words", "text"),
     [
         (("--learn", "nothing"), "no parameter is called 'nothing'"),
-        (("--lora", "x"), "whole numbers by commas"),
+        (("--lora", "x"), "whole numbers separated by commas"),
         (("--on", "l1*"), "is not given"),
         (("--size", "n"), "NAME=NUMBER"),
         (("--output", "y"), "there is no output `y`"),

@@ -165,5 +165,5 @@ def test_contents_of_a_store_are_counted(tmp_path):
     assert "the result above is about these 760" in text
     assert f"{path} holds 0 trials; the same command goes on" in text
     text = missing_trials(1, 2, "trials", "estimate", tmp_path / "none.sqlite")
-    assert "what is kept is not known" in text
+    assert "the number of stored trials is unknown" in text
     assert missing_trials(2, 2, "trials", "estimate", path) == ""
