@@ -89,9 +89,8 @@ def shifts_fit(problem: Problem) -> str:
 
 
 def _exists(problem: Problem, name: str) -> np.ndarray:
-    shape = problem.network.shapes[name]
-    mask = problem.support.get(name)
-    return np.ones(shape, np.int64) if mask is None else np.asarray(mask, dtype=np.int64)
+    every = np.ones(problem.network.shapes[name])
+    return np.asarray(problem.support.get(name, every), dtype=np.int64)
 
 
 def input_differences(problem: Problem, layer: int) -> tuple[int, bool]:

@@ -75,6 +75,7 @@ from typing import Any
 import numpy as np
 from flint import acb, acb_mat, ctx, fmpq, fmpq_mpoly_ctx, fmpz, fmpz_poly
 
+from algebra.linalg.minors import maximal_minors
 from algebra.linalg.modular import modular_rank, random_prime, rational_residues
 from algebra.linalg.rational import Rationals, rational_kernel
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, maximize
@@ -335,7 +336,7 @@ class _ScaleSearch:
              for row in B]
             for B in self.forms
         ]  # fmt: skip
-        determinant = _expanded(rows, context.constant(1))
+        (determinant,) = maximal_minors(rows)[1]
         total = sum(epsilon, context.constant(0))
         for _ in range(_POLYA):
             signs = {coefficient > 0 for _, coefficient in determinant.terms()}
@@ -508,17 +509,6 @@ def shows_no_solution(forms: Sequence[Rationals], p: int) -> bool:
                 row[high[tuple(sorted((*low, j)))] :: len(high)] = B[:, j]
             rows.append(row)
     return modular_rank(np.array(rows), p) == n * len(high)
-
-
-def _expanded(rows: list[list[Any]], one: Any) -> Any:
-    """A determinant over any ring, by its first column."""
-    if not rows:
-        return one
-    total = one * 0
-    for k, row in enumerate(rows):
-        rest = [other[1:] for other in rows[:k] + rows[k + 1 :]]
-        total += (-1) ** k * row[0] * _expanded(rest, one)
-    return total
 
 
 def _rational_points(points: Parametrization) -> list[tuple[fmpq, ...]]:

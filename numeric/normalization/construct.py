@@ -48,7 +48,7 @@ from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.reconstruct import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
 from algebra.programs.balls import as_balls, ball_product
-from algebra.results import Result
+from algebra.results import Result, attribute_columns, named
 from numeric.instances import to_double
 from numeric.normalization.document import CHECKED, construction_document
 from numeric.normalization.goals import BlockGoal, aligned_goals, own_goals
@@ -168,7 +168,7 @@ class Construction(Result):
     def columns(self) -> dict[str, list[Any]]:
         """One row for each layer."""
         names = ("layer", "width", "needed", "method", "condition", "residual", "error")
-        return {name: [getattr(b, name) for b in self.blocks] for name in names}
+        return attribute_columns(self.blocks, *names)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``; rationals as texts if the construction is exact."""
@@ -186,9 +186,10 @@ class Construction(Result):
             "condition": self.condition,
             "layers": [
                 {
-                    "layer": b.layer, "width": b.width, "needed": b.needed, "method": b.method,
-                    "condition": b.condition, "residual": b.residual, "error_bound": b.error,
-                    "impossible_modulo": b.impossible or None, "note": b.note or None,
+                    **named(b, "layer", "width", "needed", "method", "condition", "residual"),
+                    "error_bound": b.error,
+                    "impossible_modulo": b.impossible or None,
+                    "note": b.note or None,
                 }
                 for b in self.blocks
             ],

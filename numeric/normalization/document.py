@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
 from algebra.networks.limits import plural
+from algebra.results import attribute_columns
 
 if TYPE_CHECKING:
     from numeric.normalization.construct import Construction
@@ -43,14 +43,9 @@ def construction_document(found: Construction) -> Document:
         "condition": found.condition,
         "assumed": found.assumed or None,
     }
-    columns: dict[str, Sequence[Any]] = {
-        "layer": [b.layer for b in found.blocks],
-        "width": [b.width for b in found.blocks],
-        "needed": [b.needed for b in found.blocks],
-        "method": [b.method for b in found.blocks],
-        "condition": [f"{b.condition:.1e}" for b in found.blocks],
-        "residual": [f"{b.residual:.1e}" for b in found.blocks],
-    }
+    columns = attribute_columns(found.blocks, "layer", "width", "needed", "method")
+    for name in ("condition", "residual"):
+        columns[name] = [f"{getattr(b, name):.1e}" for b in found.blocks]
     lines = [
         f"  layer {b.layer}: the scales that were tuned cannot realize it (proved modulo "
         f"{b.impossible})"

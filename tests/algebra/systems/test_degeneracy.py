@@ -11,7 +11,7 @@ from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems import root_count
-from algebra.systems.degeneracy import _maximal_minors, degeneracy_locus
+from algebra.systems.degeneracy import degeneracy_locus
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.root_count import RootCountError, generic_root_count
 
@@ -128,12 +128,6 @@ def test_none_with_more_unknowns_than_asked_for():
     instance = modular_instance(in_rows(SIX, [0, 1], [1, 2, 3], [3, 4, 5]), P, 0)
     assert degeneracy_locus(instance, "B", most_unknowns=1) is None
     assert degeneracy_locus(instance, "B", most_unknowns=2) is not None
-
-
-def test_minors_by_hand():
-    """Maximal minors without and with the last column, of a matrix of numbers."""
-    assert _maximal_minors([[1, 2], [3, 5], [7, 11]]) == ([1, 3, 7], [-1, -3, -2])
-    assert _maximal_minors([[1, 2, 0], [3, 5, 1]]) == ([-1], [])
 
 
 # n = 12, T = m = 6, b = 1, d = 4: rows of W, and N by msolve from the cores in 20 unknowns.
