@@ -17,6 +17,8 @@ from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time
 
 V = TypeVar("V")
+# Numbers of nodes, the nodes, and those whose values no later node needs.
+Order = list[tuple[int, Node, list[int]]]
 
 
 class Arithmetic(Protocol[V]):
@@ -98,19 +100,32 @@ def evaluate(
     KeyError
         If a needed block has no value.
     """
-    asked = {program.output} if wanted is None else set(wanted)
+    order = evaluation_order(program, [program.output] if wanted is None else wanted)
+    return evaluate_in(order, arithmetic, blocks)
+
+
+def evaluation_order(program: Program, wanted: Collection[int]) -> Order:
+    """The steps to the values of some nodes: for programs that are evaluated many times."""
+    asked = set(wanted)
     needed = program.needed(asked)
     last = program.last_uses(needed)
+    steps = []
+    for number in sorted(needed):
+        node = program.nodes[number]
+        done = [k for k in set(node.inputs) if last[k] == number and k not in asked]
+        steps.append((number, node, done))
+    return steps
+
+
+def evaluate_in(order: Order, arithmetic: Arithmetic[V], blocks: Mapping[str, V]) -> dict[int, V]:
+    """`evaluate` in the order of `evaluation_order`."""
     values: dict[int, V] = {}
-    for number, node in enumerate(program.nodes):
-        if number not in needed:
-            continue
+    for number, node, done in order:
         check_time()
         values[number] = _value(node, arithmetic, blocks, [values[k] for k in node.inputs])
-        for k in set(node.inputs):
-            if last[k] == number and k not in asked:
-                del values[k]
-    return {number: values[number] for number in asked}
+        for k in done:
+            del values[k]
+    return values
 
 
 def _value(node: Node, arithmetic: Arithmetic[V], blocks: Mapping[str, V], inputs: list[Any]) -> V:

@@ -51,7 +51,7 @@ class Loss:
         size = errors[0].size
         combination = ((2.0 / size) * errors).reshape(sweep.labels.shape)
         found = sweep.slopes(combination, self.students.places)
-        return (errors * errors).mean(axis=(1, 2)), self.students.gather(found, ())
+        return (errors * errors).sum(axis=(1, 2)) / size, self.students.gather(found, ())
 
     def jacobian(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Errors (runs, e) and their derivatives (runs, e, r)."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from algebra.networks.base import Network
 from numeric.instances import Instance, draw_entries
+from numeric.programs.reverse import consecutive
 
 # Part of the seed of the starts.
 _STARTS = 0x7124
@@ -88,7 +89,7 @@ class Students:
     def matrices(self, w: np.ndarray) -> dict[str, np.ndarray]:
         """All matrices (runs, rows, columns) with the learnable weights w (runs, r)."""
         whole = self.fixed.copy()
-        np.put_along_axis(whole, self.cells, w, axis=1)
+        whole[self._runs, self.cells] = w
         shapes = self.network.shapes
         return {
             name: whole[:, at : at + shapes[name][0] * shapes[name][1]].reshape(-1, *shapes[name])
@@ -96,11 +97,15 @@ class Students:
         }
 
     @cached_property
-    def _own(self) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def _runs(self) -> np.ndarray:
+        return np.arange(len(self))[:, None]
+
+    @cached_property
+    def _own(self) -> dict[str, tuple[np.ndarray | slice, np.ndarray | None, np.ndarray]]:
         """For each matrix the learnable weights that are cells of it in some run.
 
-        Three arrays: the numbers (c,) of these weights; whether they are cells of the matrix in
-        each run (runs, c); the numbers of the cells, row by row (runs, c).
+        The numbers (c,) of these weights; whether they are cells of the matrix in each run
+        (runs, c), None if all are; the numbers of the cells, row by row (runs or 1, c).
         """
         out = {}
         for name, at in matrix_offsets(self.network).items():
@@ -109,12 +114,15 @@ class Students:
             inside = (cells >= 0) & (cells < rows * columns)
             some = np.flatnonzero(inside.any(axis=0))
             if len(some):
-                out[name] = some, inside[:, some], np.where(inside, cells, 0)[:, some]
+                inside, cells = inside[:, some], np.where(inside, cells, 0)[:, some]
+                if (cells == cells[0]).all():
+                    cells = cells[:1]
+                out[name] = consecutive(some), None if inside.all() else inside, cells
         return out
 
     @property
     def places(self) -> dict[str, np.ndarray]:
-        """Numbers (runs, c) of learnable cells in each matrix, row by row: for derivatives."""
+        """Numbers (runs or 1, c) of learnable cells in each matrix, row by row: for derivatives."""
         return {name: cells for name, (*_, cells) in self._own.items()}
 
     def gather(self, parts: Mapping[str, np.ndarray], axes: tuple[int, ...]) -> np.ndarray:
@@ -129,7 +137,9 @@ class Students:
         out = np.zeros((len(self), *axes, self.cells.shape[1]))
         for name, part in parts.items():
             some, inside, _ = self._own[name]
-            out[..., some] += part * inside.reshape(len(self), *(1 for _ in axes), -1)
+            if inside is not None:
+                part = part * inside.reshape(len(self), *(1 for _ in axes), -1)
+            out[..., some] += part
         return out
 
 
