@@ -83,7 +83,7 @@ from algebra.normalization.khatri_rao import khatri_rao
 from algebra.normalization.scales import without_zeros
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.parametrization import Box, Parametrization
+from algebra.polynomials.parametrization import Box, Parametrization, are_disjoint
 from algebra.time_limits import check_time, time_left
 
 RATIONAL, IRRATIONAL = "rational", "irrational"
@@ -435,7 +435,7 @@ class _ScaleSearch:
             if undecided:
                 bits *= 2
                 close = points.real_boxes(bits)
-                undecided = [b for b in close if any(_overlap(b, u) for u in undecided)]
+                undecided = [b for b in close if not all(are_disjoint((b, u)) for u in undecided)]
         exact = [x for x in _rational_points(points) if self._obeys(tuple((v, v) for v in x))]
         if exact:
             return (RATIONAL, *self._filled(exact[0], given), ()), len(good), bool(undecided)
@@ -520,7 +520,3 @@ def _rational_points(points: Parametrization) -> list[tuple[fmpq, ...]]:
             divisor = points.denominator(t) * points.scale
             found.append(tuple(numerator(t) / divisor for numerator in points.numerators))
     return found
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return all(a[0] <= b[1] and b[0] <= a[1] for a, b in zip(one, other, strict=True))

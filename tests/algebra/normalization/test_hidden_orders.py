@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.errors import InputError
 from algebra.normalization.dense import DenseNet, HiddenUnits
 from algebra.normalization.hidden_orders import NotRealized, align
 
@@ -70,17 +69,3 @@ def test_too_narrow_is_proved_for_every_order():
     with pytest.raises(NotRealized, match="Proved") as failure:
         align(target, frozen)
     assert (failure.value.layer, failure.value.status) == (2, "impossible")
-
-
-def test_hidden_units_that_make_no_sense():
-    """No permutation, a factor that is not positive, too few layers: InputError."""
-    target, _ = planted(0)
-    ones = (fmpq(1),) * 3
-    for units in (
-        [],
-        [HiddenUnits((0, 1, 1), ones)],
-        [HiddenUnits((0, 1, 2), (fmpq(0), *ones[1:]))],
-        [HiddenUnits((0, 1, 2), ones[:2])],
-    ):
-        with pytest.raises(InputError):
-            target.with_hidden_units(units)

@@ -80,6 +80,8 @@ def test_own_certificates_hold(name, verdict, status):
         ("constructed", ["prime"], 1_073_741_827, "prime", ""),
         ("constructed", ["error_bound"], 1e-20, "error_bound", "does not fit"),
         ("constructed", ["generic_root_count"], 1, "generic_root_count", "nothing here gives it"),
+        ("constructed", ["learnable"], 5, "learnable", ""),
+        ("constructed", ["evidence"], ..., "evidence", ""),
         ("constructed", ["theorems"], {"norm.1": "silent"}, "theorems", ""),
         ("constructed", ["evidence", "target_rank"], ..., "evidence.target_rank", ""),
         ("constructed", ["evidence", "construction"], [], "evidence.construction", "0 of 2"),
@@ -89,20 +91,16 @@ def test_own_certificates_hold(name, verdict, status):
          "evidence.construction[0]", "does not show it"),
         ("constructed", ["evidence", "construction", 0, "unknowns"], 5,
          "evidence.construction[0]", "does not show it"),
+        ("constructed", ["evidence", "construction", 0, "witness"], [9, 1],
+         "evidence.construction[0].witness", ""),
         ("constructed", ["evidence", "construction", 0, "more"], 1,
          "evidence.construction[0].more", ""),
         ("constructed", ["evidence", "more"], 1, "evidence.more", ""),
-        ("constructed", ["verdict"], "minimal", "verdict", "does not follow"),
-        ("constructed", ["verdict"], "intermediate", "verdict", "does not follow"),
-        ("narrow", ["verdict"], "intermediate", "verdict", "does not follow"),
         ("narrow", ["evidence", "student_rank", "rank"], 4, "evidence.student_rank", ""),
         ("narrow", ["evidence", "allocation_rank"], ..., "evidence.allocation_rank", ""),
         ("narrow", ["error_bound"], 0.0, "error_bound", "does not fit"),
         ("narrow", ["verdict"], "undecided", "evidence.lowered", "is missing"),
-        ("narrow", ["verdict"], "maximal", "evidence.construction", "is missing"),
-        ("counted", ["verdict"], "intermediate", "verdict", "at depth 1"),
         ("counted", ["verdict"], "maximal", "evidence.construction", "not all shifts b2 learn"),
-        ("silent", ["verdict"], "minimal", "verdict", "at depth 2"),
         ("silent", ["problem", "network", "activation"], "linear", "verdict", "does not follow"),
         ("open", ["verdict"], "minimal", "verdict", "7 learnable weights in effect"),
         ("open", ["rank"], 5, "rank", ""),
@@ -119,6 +117,17 @@ def test_false_statements_fail_where_they_are(name, path, value, place, text):
     found = failure(changed(name, path, value))
     assert found[0].startswith(place)
     assert text in found[1]
+
+
+@pytest.mark.parametrize("verdict", ["minimal", "maximal", "intermediate"])
+@pytest.mark.parametrize("name", CASES)
+def test_another_verdict_does_not_follow(name, verdict):
+    """The evidence of each argument is none for the other verdicts."""
+    data = changed(name, ["verdict"], verdict)
+    if verdict == json.loads(certificate(name))["verdict"]:
+        assert verify(data).holds
+    else:
+        assert failure(data)[0].startswith(("verdict", "evidence.construction", "evidence.lowered"))
 
 
 def test_silence_needs_the_last_shifts():
