@@ -209,6 +209,7 @@ def certify(
     candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None,
     fallback: RootCounter | None = None,
     refuted: Callable[[], Mapping[str, Any] | None] | None = None,
+    definite_form: Callable[[Problem], Mapping[str, Any] | None] | None = None,
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
 
@@ -220,7 +221,7 @@ def certify(
         Determines random points and instances.
     timeout, search, subsets : optional
         See `algebra.time_limits.Limits`; `timeout` is for the whole call.
-    candidates, fallback, refuted : callable, optional
+    candidates, fallback, refuted, definite_form : callable, optional
         See `algebra.certificates.family.Tools` (`fallback` is the root counter).
 
     Returns
@@ -234,7 +235,8 @@ def certify(
     >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
     'maximal'
     """
-    effort = Effort(seed, Limits(timeout, search, subsets), Tools(candidates, fallback, refuted))
+    tools = Tools(candidates, fallback, refuted, definite_form)
+    effort = Effort(seed, Limits(timeout, search, subsets), tools)
     with limited(effort.limits.seconds):
         return replace(_certify(problem, effort), limits=effort.limits)
 

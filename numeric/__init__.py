@@ -12,6 +12,7 @@ children        A child process with a protocol of JSON lines
 conditions      Condition of a match: bounds of its Jacobian's smallest singular value
 count_result    The counts of many instances: how many real solutions, which are open, and why
 counts          Counts of real solutions: one result class for all engines
+definite_search  A search for a positive definite form that proves MP < 1
 engines/        Engines: methods that count the solutions of an instance
 float_simplex   A guess in doubles of the final basis of a linear program, which exact arithmetic
                 then checks

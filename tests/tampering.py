@@ -185,15 +185,22 @@ def genuine_recording(number: int) -> dict[str, Any]:
 
 
 def intermediate_file(number: int) -> dict[str, Any]:
-    """A certificate of 0 < MP < 1, whose witness is the longest evidence.
+    """A certificate of 0 < MP < 1, whose witness is the longest evidence; number 4: by a form.
 
-    Few random problems have one; these are the certificates of the first that is found.
+    Few random problems have a witness; these are the certificates of the first that is found.
     """
     rng = random.Random(f"intermediate/{number}")
+    if number == 4:
+        net: Network = mp.LinearRNN(n=6, T=3, b=1, d=2, m=5)
+        cells = [(0, 3), (1, 0), (2, 5), (3, 1), (4, 4), (5, 3), (5, 5)]
+        chosen = Allocation.from_cells(net, [("W", *cell) for cell in cells])
+        form: dict[str, Any] = json.loads(mp.certify(Problem.of(chosen)).to_json())
+        assert "definite_form" in form["evidence"], form
+        return form
     while True:
         if number % 4 == 3:
             # Target and student are off with positive probability, and too few weights learn.
-            net: Network = mp.NormNet((2, 2, 2), (3, 3), 3, "relu")
+            net = mp.NormNet((2, 2, 2), (3, 3), 3, "relu")
             some = {"b4": [[1], [1]], "g1": [[rng.randrange(2)] for _ in range(3)]}
             problem = Problem(net, some)
         else:
@@ -204,6 +211,8 @@ def intermediate_file(number: int) -> dict[str, Any]:
         found = mp.certify(problem, seed=rng.randrange(3), timeout=20, search=0.5)
         if found.verdict == "intermediate":
             data: dict[str, Any] = json.loads(found.to_json())
+            if "definite_form" in data["evidence"]:
+                continue
             if number % 4 == 2 and "no_real_root" in data["evidence"]:
                 # The same verdict from an instance whose solutions are enclosed by balls.
                 N = data["generic_root_count"]

@@ -470,6 +470,14 @@ def _intermediate(
         ]
         if is_plain:
             steps.append(step("repair", "the fewest moves that make MP = 1", goal="maximal"))
+    elif "definite_form" in evidence:
+        known = [
+            _reaches(found),
+            "MP > 0: near a teacher that is itself a student, matches exist.",
+            "MP < 1: for some fixed weights and samples a combination of the labels is a positive "
+            "definite quadratic form of the learnable weights, and teachers exist for which it "
+            "would have to be negative. The same holds for all instances near these.",
+        ]
     elif "stuck_output" in evidence:
         known = [
             _reaches(found),

@@ -52,6 +52,9 @@ class Tools:
     candidates : callable or None
         Given the problem to solve (possibly a reduced one) and N, yields instances for which all
         solutions were found, none of them real: guesses to be proved.
+    definite_form : callable or None
+        For linear recurrent networks: searches a positive definite form that proves MP < 1, as
+        `numeric.definite_search.definite_form` does; plain data.
     root_counter : callable or None
         Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
@@ -63,6 +66,7 @@ class Tools:
     candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None
     root_counter: RootCounter | None = None
     refuted: Callable[[], Mapping[str, Any] | None] | None = None
+    definite_form: Callable[[Problem], Mapping[str, Any] | None] | None = None
 
 
 @dataclass(frozen=True)

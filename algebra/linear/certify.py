@@ -12,7 +12,9 @@
 * **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct simple
   complex solutions, none of them real.  They move continuously and a generic instance has no
   others, so the instances in a neighbourhood have no real solution either, and the neighbourhood
-  has positive probability (theorem and proof: `algebra.linear.verification.witness`).
+  has positive probability (theorem and proof: `algebra.linear.verification.witness`).  Or a
+  combination of the labels is a positive definite form of the weights, however many there are
+  (`algebra.linear.verification.definite`).
 * **undecided**: the attempts are listed.
 
 If structural zeros leave no path from inputs to outputs, every label is 0 and every student
@@ -144,7 +146,7 @@ class _Case(OnRanks):
             rule, bound, reasons = why_minimal(problem, whole, own, self.effort.seed)
             return self.conclude(MINIMAL, rule, error=bound, reasons=reasons)
         if problem.allocation.size > whole.rank:
-            return self.if_reached() or self.if_onto() or self.over_complete()
+            return self.if_reached() or self.if_onto() or self.by_form() or self.over_complete()
         return self.by_root_count()
 
     def if_reached(self, **more: Any) -> Certificate | None:
@@ -171,6 +173,19 @@ class _Case(OnRanks):
         rule = f"column {column} of W is mapped onto all labels: a proper map of degree ≠ 0"
         return self.conclude(MAXIMAL, rule, **more)
 
+    def by_form(self, **more: Any) -> Certificate | None:
+        """Intermediate, if a positive definite form is found that some labels contradict."""
+        search = self.effort.tools.definite_form
+        if search is None or not self.peers:
+            return None
+        with phase("positive definite forms"):
+            found = search(self.problem)
+        if found is None:
+            return None
+        self.evidence["definite_form"] = dict(found)
+        rule = "some labels contradict a positive definite form of the weights"
+        return self.conclude(INTERMEDIATE, rule, **more)
+
     def by_root_count(self) -> Certificate:
         """As many weights as equations: maximal if N is odd."""
         limits, tools = self.effort.limits, self.effort.tools
@@ -181,7 +196,7 @@ class _Case(OnRanks):
             )  # fmt: skip
         except (RootCountError, OutOfTime) as problem_met:
             with suppress(OutOfTime):
-                reached = self.if_reached() or self.if_onto()
+                reached = self.if_reached() or self.if_onto() or self.by_form()
                 if reached is not None:
                     return reached
             tried = (f"generic root count: {problem_met}",)
@@ -213,6 +228,8 @@ class _Case(OnRanks):
                 witness, text = find_witness(problem, roots, seed, *parts)
                 if witness is not None:
                     self.evidence["no_real_root"] = witness
+                elif (found := self.by_form(generic_root_count=roots.value)) is not None:
+                    return found
                 elif candidates is not None:
                     text += "; no instance without real solutions was found by descent"
                     for guess in candidates(problem, roots.value):

@@ -31,6 +31,7 @@ from algebra.certificates.vanishing import says_vanishing
 from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW, Vector
 from algebra.linear.infinity import AtInfinity
+from algebra.linear.verification.definite import DefiniteForm
 from algebra.networks.base import Cell, Point
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
@@ -183,6 +184,7 @@ class LinearEvidence:
     dual_bases: tuple[Vector, ...] | None
     whole_column: int | None
     at_infinity: AtInfinity | None
+    definite_form: DefiniteForm | None
 
 
 def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
@@ -217,6 +219,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
         dual_bases=alone("dual_bases", _read_dual_bases),
         whole_column=alone("whole_column", partial(whole, least=0)),
         at_infinity=alone("at_infinity", AtInfinity.from_dict),
+        definite_form=alone("definite_form", DefiniteForm.from_dict),
     )
     fields.finish()
     return evidence

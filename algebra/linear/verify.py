@@ -23,7 +23,8 @@ maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so th
               of W is mapped onto all labels.  Or, without any of these,
               the teacher is a student.  Or no path leads from inputs to outputs.
 intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root count, (d) an
-              instance with N simple solutions, none real, persists: MP < 1.
+              instance with N simple solutions, none real, persists: MP < 1.  Or, instead of r = ρ,
+              (c) and (d), some labels contradict a positive definite form.
 undecided     none; the file's ranks and N are verified in this case too.
 
 The verdict's status is that of the weakest premise.  N is counted last, after all that is fast to
@@ -65,6 +66,7 @@ from algebra.linear.evidence import (
 from algebra.linear.infinity import check_infinity
 from algebra.linear.recount import prime_not_in, recount_again
 from algebra.linear.tied import check_tied
+from algebra.linear.verification.definite import check_definite
 from algebra.linear.verification.dual_bases import check_dual_bases
 from algebra.linear.verification.enclosed import check_enclosed
 from algebra.linear.verification.reachable import check_reached
@@ -182,7 +184,7 @@ class ClaimChecker:
         allowed = () if evidence.labels_vanish else self._allowed()
         for name in (
             "root_count", "sub_allocation", "tied", "no_real_root", "enclosed_solutions",
-            "teacher_reached", "dual_bases", "whole_column", "at_infinity",
+            "teacher_reached", "dual_bases", "whole_column", "at_infinity", "definite_form",
         ):  # fmt: skip
             if getattr(evidence, name) is not None and name not in allowed:
                 raise CheckFailed(f"evidence.{name}", self._no_place)
@@ -221,7 +223,7 @@ class ClaimChecker:
                 "root_count", "sub_allocation", "tied", "teacher_reached", "dual_bases",
                 "whole_column", "at_infinity",
             ),
-            INTERMEDIATE: ("root_count", "no_real_root", "enclosed_solutions"),
+            INTERMEDIATE: ("root_count", "no_real_root", "enclosed_solutions", "definite_form"),
             UNDECIDED: ("root_count",),
         }[self.claim.verdict]  # fmt: skip
 
@@ -411,8 +413,11 @@ class ClaimChecker:
         return status
 
     def _intermediate(self, known: str) -> str:
-        """r = ρ, N, and an instance with N simple solutions, none real, imply MP < 1."""
+        """r = ρ, N, and an instance with N simple solutions, none real, imply MP < 1; so does a
+        definite form."""
         evidence, claim = self.evidence, self.claim
+        if evidence.definite_form is not None:
+            return self._definite(known)
         if claim.learnable != claim.equations:
             text = f"{claim.learnable} weights for {claim.equations} equations: a generic instance "
             raise CheckFailed("learnable", text + "has infinitely many solutions")
@@ -437,6 +442,23 @@ class ClaimChecker:
         text = "not minimal, so MP > 0; instances near the witness have no real solution: MP < 1"
         self.say("verdict", status, text + self._given(roots, status))
         return status
+
+    def _definite(self, known: str) -> str:
+        """A positive definite form that some labels contradict implies MP < 1, without N."""
+        evidence, place = self.evidence, "evidence.definite_form"
+        assert evidence.definite_form is not None
+        for other in ("no_real_root", "enclosed_solutions"):
+            if getattr(evidence, other) is not None:
+                raise CheckFailed(f"evidence.{other}", "does not belong beside definite_form")
+        if not self.peers:
+            text = "the teacher is not a network of this kind, so this proves nothing"
+            raise CheckFailed(place, text)
+        check_definite(self.problem, evidence.definite_form, self.say)
+        text = "not minimal, so MP > 0; some labels contradict a definite form: MP < 1"
+        self.say("verdict", known, text)
+        if evidence.root_count is not None:
+            self._root_count(self.problem.allocation, evidence.root_count)
+        return known
 
     def _own_witness(self, roots: RootEvidence) -> str:
         """A witness at an instance drawn by the verifier, since that of the file may be singular.

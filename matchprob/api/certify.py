@@ -217,6 +217,12 @@ def certify(
 
         return refuted_instance(problem, seed, search)
 
+    def definite(solved: Problem) -> Mapping[str, Any] | None:
+        from numeric.definite_search import definite_form
+
+        form = definite_form(solved, seed)
+        return None if form is None else form.to_dict()
+
     found = families.certify(
         problem,
         seed=seed,
@@ -225,6 +231,7 @@ def certify(
         candidates=guess,
         fallback=root_counter(timeout / 2),
         refuted=refuted,
+        definite_form=definite,
     )
     if whole.constraints:
         found = replace(found, notes=(*found.notes, under_constraints(found.verdict)))

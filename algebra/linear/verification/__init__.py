@@ -1,6 +1,7 @@
 """Verification of evidence on linear networks by other arithmetic than that of its search.
 
 enclosed   solutions in disjoint polydiscs, in rational arithmetic without balls
+definite   a positive definite form that some labels contradict, with its theorem
 dual_bases the claim that vectors of dual bases make the teacher a student
 reachable  the claim that the teacher is a student, at a new point
 witness    a witness without real solutions, with its theorem: recomputed

@@ -1,0 +1,236 @@
+"""Positive definite forms that some labels contradict: intermediate without a count."""
+
+import copy
+import json
+import random
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+import matchprob as mp
+from algebra.certificates.checks import CheckFailed
+from algebra.linear.verification.definite import DefiniteForm, check_definite
+from algebra.problems.problem import Problem
+from numeric.definite_search import definite_form
+
+# Seven weights, six equations: no count decides it.
+SURPLUS = mp.LinearRNN(n=6, T=3, b=1, d=2, m=5)
+CELLS = [(0, 3), (1, 0), (2, 5), (3, 1), (4, 4), (5, 3), (5, 5)]
+# Sixteen weights, sixteen equations, 40 solutions.
+SQUARE = mp.LinearRNN(n=8, T=2, b=2, d=4, m=6)
+SQUARE_CELLS = [
+    (0, 0),
+    (0, 1),
+    (0, 5),
+    (1, 5),
+    (1, 6),
+    (2, 3),
+    (2, 4),
+    (3, 1),
+    (3, 6),
+    (5, 0),
+    (6, 4),
+    (6, 7),
+    (7, 0),
+    (7, 1),
+    (7, 3),
+    (7, 7),
+]
+
+
+def with_cells(network, cells):
+    mask = np.zeros((network.n, network.n), int)
+    mask[tuple(np.array(cells).T)] = 1
+    return Problem(network, {"W": mask.tolist()})
+
+
+def transposed(problem):
+    """The problem whose labels are the transposed ones, for as many samples as determine them."""
+    net = problem.network
+    mirror = mp.LinearRNN(n=net.n, T=net.T, b=net.d, d=net.b, m=net.T * net.d)
+    return Problem(mirror, {"W": np.array(problem.allocation.masks["W"]).T.tolist()})
+
+
+PROBLEM = with_cells(SURPLUS, CELLS)
+
+
+def silent(*_):
+    pass
+
+
+@pytest.fixture(scope="module")
+def form():
+    found = definite_form(PROBLEM, 0)
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def genuine():
+    found = mp.certify(PROBLEM)
+    data = json.loads(found.to_json())
+    assert data["verdict"] == "intermediate"
+    assert "definite_form" in data["evidence"]
+    return data
+
+
+def nearest_labels(form, sign, rng, size):
+    """Least squares at an instance near that of the proof: the residual of the best student.
+
+    The labels of first power are small, those of second power have tr K Z = −sign; those of third
+    power are free.
+    """
+    net = PROBLEM.network
+    D, P, K = (np.array(M, float) for M in (form.D, form.P, form.K))
+    D, P, K = (M / abs(M).max() for M in (D, P, K))
+    D, P = (M + size * rng.standard_normal(M.shape) for M in (D, P))
+    fixed = size * rng.standard_normal((net.n, net.n))
+    mu = 100.0
+    Z = -sign * K.T / (K**2).sum()
+    # Labels of a teacher with one recurrent weight μ.
+    labels = np.hstack([Z / mu, Z])
+    places = tuple(np.array(CELLS).T)
+
+    def residual(w):
+        W = fixed.copy()
+        W[places] = w
+        return (np.hstack([D @ W @ P, D @ W @ W @ P]) - labels).ravel()
+
+    starts = (rng.standard_normal(len(CELLS)) * scale for scale in (0.3, 1, 3, 10) * 10)
+    return min(np.abs(least_squares(residual, start).fun).max() for start in starts)
+
+
+def test_instances_near_that_of_the_proof_have_no_match(form):
+    """Least squares misses their labels by far, and meets those of the other sign."""
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        assert nearest_labels(form, 1, rng, 1e-5) > 1e-3
+        assert nearest_labels(form, -1, rng, 1e-5) < 1e-8
+
+
+def test_more_weights_than_equations_can_be_intermediate(genuine):
+    """The proof holds, and no count is in it."""
+    found = mp.verify(genuine)
+    assert found.holds
+    assert [c.status for c in found.checks if c.place == "verdict"] == ["proved"]
+    assert genuine["generic_root_count"] is None
+    assert genuine["learnable"] == genuine["equations"] + 1
+    assert any("definite quadratic form" in text for text in mp.certify(PROBLEM).explain().known)
+
+
+def test_as_many_weights_as_equations(msolve):
+    """N = 40, and no instance without real solutions is found in seconds; the form suffices."""
+    found = mp.certify(with_cells(SQUARE, SQUARE_CELLS), search=4)
+    assert (found.verdict, found.generic_root_count) == ("intermediate", 40)
+    assert "definite_form" in found.evidence
+    assert mp.verify(found).holds
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_long_columns_are_long_rows_of_the_transpose(seed):
+    """The transpose of the problem has a form too, whose long lines are columns."""
+    mirror = transposed(PROBLEM)
+    found = definite_form(mirror, seed)
+    assert found is not None
+    assert found.lines == "columns"
+    check_definite(mirror, found, silent)
+    with pytest.raises(CheckFailed):
+        check_definite(PROBLEM, found, silent)
+
+
+def test_positive_squares_agree_with_eigenvalues(form):
+    """For random small matrices the check accepts what the definition in y says, and no more."""
+    rng = random.Random(5)
+    accepted = 0
+    for _ in range(300):
+        D, P, K = ([list(row) for row in M] for M in (form.D, form.P, form.K))
+        M = rng.choice((D, P))
+        row = rng.choice(M)
+        row[rng.randrange(len(row))] += rng.choice((-30, -3, -1, 1, 3, 30))
+        # K remains orthogonal to the column of D at the long row 5.
+        K = [[D[1][5], -D[0][5]]] if rng.random() < 0.5 else [[-D[1][5], D[0][5]]]
+        changed = DefiniteForm("rows", *(tuple(map(tuple, A)) for A in (D, P, K)))
+        try:
+            check_definite(PROBLEM, changed, silent)
+            holds = True
+        except CheckFailed:
+            holds = False
+        assert holds == (_least(changed) > 1e-9)
+        accepted += holds
+    assert 20 < accepted < 280
+
+
+def _least(form):
+    """The smallest eigenvalue of q on {D f = 0}, f = w P: w_i = f_i / P_j for a single cell j."""
+    D, P, K = (np.array(M, float) for M in (form.D, form.P, form.K))
+    single = dict(CELLS[:5])
+    if any(P[j, 0] == 0 for j in single.values()):
+        return -1
+    q = np.zeros((6, 6))
+    for i, j in single.items():
+        q[i, j] += (K @ D)[0, i] / P[j, 0]
+    kernel = np.linalg.svd(D)[2][2:].T
+    return np.linalg.eigvalsh(kernel.T @ (q + q.T) @ kernel)[0]
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        with_cells(mp.LinearRNN(n=6, T=3, b=1, d=2, m=2), CELLS[:4]),
+        with_cells(mp.LinearRNN(n=6, T=1, b=1, d=2, m=1), CELLS),
+        Problem(SURPLUS, {"W": np.array(PROBLEM.allocation.masks["W"]).tolist(),
+                          "B": [[1], [0], [0], [0], [0], [0]]}),
+        Problem(SURPLUS, {"W": np.array(PROBLEM.allocation.masks["W"]).tolist()},
+                support={"B": [[0], [1], [1], [1], [1], [1]]}),
+        Problem(SURPLUS, {"W": np.array(PROBLEM.allocation.masks["W"]).tolist()},
+                distribution=mp.Distribution(signs=[1, -1, 1, 1, 1, 1])),
+    ],
+)  # fmt: skip
+def test_where_the_theorem_does_not_apply(problem, form):
+    """Too few samples, one step, other matrices, structural zeros, signs."""
+    assert definite_form(problem, 0) is None
+    with pytest.raises(CheckFailed, match="needs a linear RNN"):
+        check_definite(problem, form, silent)
+
+
+def test_maximal_allocations_have_no_form():
+    """A whole row of T b cells is maximal (N = 1): no form is found."""
+    net = mp.LinearRNN(n=4, T=2, b=1, d=1, m=2)
+    assert definite_form(with_cells(net, [(0, 0), (0, 2)]), 0) is None
+
+
+def test_forged_forms_are_refused(genuine):
+    """Other signs, other sizes, other cells, another verdict, additional evidence."""
+    negative = [[-v for v in row] for row in genuine["evidence"]["definite_form"]["K"]]
+    for path, value in (
+        (("evidence", "definite_form", "K"), negative),
+        (("evidence", "definite_form", "K"), [[0, 0]]),
+        (("evidence", "definite_form", "K"), [[997, 1009]]),
+        (("evidence", "definite_form", "K"), []),
+        (("evidence", "definite_form", "K", 0), ["1", "1"]),
+        (("evidence", "definite_form", "K", 0, 0), 1.5),
+        (("evidence", "definite_form", "K", 0, 0), 10**400),
+        (("evidence", "definite_form", "D", 0), [0] * 6),
+        (("evidence", "definite_form", "D", 0, 5), 0),
+        (("evidence", "definite_form", "D"), [[1]]),
+        (("evidence", "definite_form", "P"), [[0]] * 6),
+        (("evidence", "definite_form", "P"), [[1, 1]] * 6),
+        (("evidence", "definite_form", "lines"), "columns"),
+        (("evidence", "definite_form", "lines"), "diagonals"),
+        (("evidence", "definite_form", "more"), 1),
+        (("problem", "learnable", "W", 5, 0), 1),
+        (("problem", "network", "m"), 2),
+        (("problem", "network", "T"), 2),
+        (("verdict",), "maximal"),
+        (("verdict",), "undecided"),
+        (("generic_root_count",), 24),
+        (("evidence", "whole_column"), 0),
+        (("evidence", "no_real_root"), {}),
+    ):
+        data = copy.deepcopy(genuine)
+        target = data
+        for key in path[:-1]:
+            target = target[key]
+        target[path[-1]] = value
+        assert not mp.verify(data).holds, path
