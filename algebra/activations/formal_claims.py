@@ -8,6 +8,7 @@ minor of the Jacobian, which is computed again in balls of other precisions.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,27 +16,27 @@ import numpy as np
 from algebra.certificates.checks import PROBABLE, PROVED, CheckFailed, Checklist
 from algebra.certificates.claim import Claim
 from algebra.certificates.family import Effort
-from algebra.certificates.fields import Fields
-from algebra.certificates.minors import check_minor, read_minor
-from algebra.linear.evidence import read_evidence
+from algebra.certificates.minors import MinorInFile, check_minor
+from algebra.linear.evidence import LinearEvidence
 from algebra.linear.verify import ClaimChecker
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import everything_learns
-from algebra.ranks.minors import Minor
 
 EVERYTHING, STUCK = "everything_learns", "stuck_output"
 
 
-def read_everything(fields: Fields) -> bool | None:
-    """True where the evidence says that everything learns, else None."""
-    return (fields.has(EVERYTHING) and fields.flag(EVERYTHING)) or None
+@dataclass(frozen=True)
+class FormalEvidence(LinearEvidence):
+    """Evidence on ranks that are computed with formal values.
 
+    Attributes
+    ----------
+    regular_minor : Minor or None
+    """
 
-def read_stuck(fields: Fields) -> int | None:
-    """The number of the output that the evidence names as stuck, or None."""
-    return fields.whole(STUCK, 0) if fields.has(STUCK) else None
+    regular_minor: MinorInFile | None = None
 
 
 class FormalClaimChecker(ClaimChecker):
@@ -45,13 +46,11 @@ class FormalClaimChecker(ClaimChecker):
     ----------
     claim, checklist, effort
         As for `ClaimChecker`.
-    arguments : mapping of str to (object, str)
-        By key what the evidence contains for one verdict only (None if it does not contain it), and
-        that verdict.
+    evidence : FormalEvidence
+    arguments : mapping of str to str
+        The fields of the evidence that belong to one verdict only, and that verdict.
     problem : Problem, optional
         The problem that the evidence is about; by default the claim's.
-    moved : Problem, optional
-        The problem whose Jacobian has the regular minor; by default `problem`.
     """
 
     def __init__(
@@ -59,28 +58,27 @@ class FormalClaimChecker(ClaimChecker):
         claim: Claim,
         checklist: Checklist,
         effort: Effort,
-        arguments: Mapping[str, tuple[Any, str]],
+        evidence: FormalEvidence,
+        arguments: Mapping[str, str],
         problem: Problem | None = None,
-        moved: Problem | None = None,
     ) -> None:
-        fields, problem = claim.evidence, problem or claim.problem
-        self.arguments = arguments
-        self.minor: Minor | None = None
-        if fields.has("regular_minor"):
-            self.minor = read_minor(fields.table("regular_minor"), moved or problem)
-        super().__init__(claim, read_evidence(fields, problem), checklist, effort, peers=False)
-        self.problem = problem
+        super().__init__(claim, evidence, checklist, effort, peers=False)
+        self.arguments, self.minor = arguments, evidence.regular_minor
+        self.problem = problem or claim.problem
 
     def _argument(self, key: str) -> Any:
-        """What the evidence has under a key of `arguments`."""
-        return self.arguments[key][0]
+        """What the evidence has under a key of `arguments`; None if it has nothing or false."""
+        found = getattr(self.evidence, key)
+        return None if found is False else found
 
     def _only_what_belongs(self) -> None:
         super()._only_what_belongs()
         if self.evidence.labels_vanish:
             raise CheckFailed("evidence.labels_vanish", "does not belong to this evidence")
         given = {
-            key: verdict for key, (found, verdict) in self.arguments.items() if found is not None
+            key: verdict
+            for key, verdict in self.arguments.items()
+            if self._argument(key) is not None
         }
         for key, verdict in given.items():
             if self.claim.verdict != verdict:

@@ -13,15 +13,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from algebra.activations.formal import why_exact
 from algebra.activations.formal_claims import (
     EVERYTHING,
     STUCK,
     FormalClaimChecker,
-    read_everything,
-    read_stuck,
+    FormalEvidence,
 )
 from algebra.activations.reach import is_one_sided, is_stuck, read_out_part, stuck_output
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
@@ -35,7 +34,9 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.vanishing import says_vanishing
+from algebra.certificates.vanishing import VanishingEvidence, says_vanishing
+from algebra.declarations import Count
+from algebra.linear.evidence import read_evidence
 from algebra.linear.verify import ClaimChecker, check_claim
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
@@ -66,22 +67,22 @@ def verify_activated(data: object, effort: Effort) -> Verification:
 
 
 def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
-    fields, problem = claim.evidence, claim.problem
+    problem = claim.problem
     network = problem.network
     assert isinstance(network, ActivatedNetwork)
     refute_maximal(claim, problem.allocation, effort.seed)
-    if says_vanishing(fields):
+    if says_vanishing(claim.evidence):
         _check_silence(claim, network, checklist.say)
         return
     checker = _ActivationChecker(claim, checklist, effort)
-    argued = any(value is not None for value, _ in checker.arguments.values())
+    argued = any(checker._argument(key) is not None for key in checker.arguments)
     if network.activation.is_polynomial and not (argued or claim.verdict == UNDECIDED):
         if checker.minor is not None:
             raise CheckFailed("evidence.regular_minor", "polynomials need none")
         if claim.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
             text = "the witness cannot be scaled into the cube of a bounded law"
             raise CheckFailed("evidence.no_real_root", text)
-        if claim.verdict != MAXIMAL or fields.has("root_count"):
+        if claim.verdict != MAXIMAL or "root_count" in claim.evidence:
             check_claim(claim, checklist, effort, peers=False)
             return
     checker.run()
@@ -117,7 +118,7 @@ def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
         raise CheckFailed("verdict", "labels that are always 0 make every student match")
     if claim.prime or claim.error_bound or claim.generic_root_count is not None:
         raise CheckFailed(place, "prime, error bound and root count do not belong here")
-    claim.evidence.finish()
+    VanishingEvidence.from_dict(claim.evidence)
     alive = _alive_outputs(network, claim.problem)
     if alive:
         raise CheckFailed(place, f"outputs {sorted(alive)} are not always 0")
@@ -154,16 +155,28 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
     return outputs
 
 
+@dataclass(frozen=True)
+class ActivationEvidence(FormalEvidence):
+    """Evidence on networks with activations.
+
+    Attributes
+    ----------
+    everything_learns : bool or None
+    stuck_output : int or None
+        The number of an output that cannot match every teacher.
+    """
+
+    everything_learns: bool | None = None
+    stuck_output: Count | None = None
+
+
 class _ActivationChecker(FormalClaimChecker):
     """The checks of one claim that are not about a polynomial system."""
 
     def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
-        fields = claim.evidence
-        arguments = {
-            EVERYTHING: (read_everything(fields), MAXIMAL),
-            STUCK: (read_stuck(fields), INTERMEDIATE),
-        }
-        super().__init__(claim, checklist, effort, arguments)
+        evidence = read_evidence(ActivationEvidence, claim)
+        arguments = {EVERYTHING: MAXIMAL, STUCK: INTERMEDIATE}
+        super().__init__(claim, checklist, effort, evidence, arguments)
         assert isinstance(self.problem.network, ActivatedNetwork)
         self.network = self.problem.network
 

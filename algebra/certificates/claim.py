@@ -10,14 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from algebra.certificates.certificate import DISCRETE, FORMAT, INTERMEDIATE, VERDICTS, VERSION
+from algebra.certificates.certificate import DISCRETE, INTERMEDIATE, VERDICTS
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
-from algebra.certificates.fields import Fields, RefusedAt, whole
+from algebra.certificates.fields import Fields, RefusedAt, whole, within
 from algebra.certificates.reach_of_laws import is_beyond, why_refused
+from algebra.certificates.records import Context, Converted, Record
 from algebra.certificates.sparse import entries, has_sparse_form
+from algebra.declarations import Count, Keyword, Size
 from algebra.errors import InputError, one_line, shown
+from algebra.linalg.rational import nearest_double
 from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
 from algebra.problems.laws.distribution import PARTS, Distribution
@@ -31,28 +34,57 @@ _PRINTED = ("names", "explanation", "generic_root_count_certainty")
 _LARGEST_ERROR = Fraction(1, 2**50)
 
 
-@dataclass(frozen=True)
-class Claim:
-    """The shared fields of a certificate; the family reads `evidence`.
+def _read_bound(value: Any, place: str, context: Context) -> Fraction:
+    # A file gives a Decimal; a certificate object gives a double, which is exact too.
+    known = type(value) is int or (type(value) in (float, Decimal) and math.isfinite(value))
+    if not known:
+        raise CheckFailed(place, f"must be a number, not {shown(value)}")
+    bound = Fraction(value)
+    if not 0 <= bound <= _LARGEST_ERROR:
+        raise CheckFailed(place, f"{shown(value)} is not a bound of at most 2^-50")
+    return bound
 
-    Attributes as in `algebra.certificates.certificate.Certificate`.
+
+_Bound = Annotated[float, Keyword("minimum", 0), Keyword("maximum", float(_LARGEST_ERROR))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim(Record):
+    """The content of ``cert.json``: see `algebra.certificates.certificate.Certificate`.
+
+    The family reads `evidence`.  The last three are only in the output of ``certify --json``.
     """
 
-    problem: Problem
-    verdict: str
+    format: Literal["matchprob-certificate"]
+    version: Literal[1]
+    problem: Annotated[Problem, Converted(Mapping[str, Any], _problem, Problem.to_dict)]
+    verdict: Annotated[str, Keyword("enum", VERDICTS)]
     rule: str
-    equations: int
-    rank: int
-    prime: int
-    error_bound: Fraction
-    generic_root_count: int | None
+    equations: Count
+    rank: Count
+    learnable: int
+    prime: Count
+    error_bound: Annotated[Fraction, Converted(_Bound, _read_bound, nearest_double)]
+    generic_root_count: Size | None
     theorems: Mapping[str, str]
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
     tried: tuple[str, ...]
     seed: int
-    evidence: Fields
-    printed: tuple[str, ...] = ()
+    evidence: Mapping[str, Any]
+    names: Any = None
+    explanation: Any = None
+    generic_root_count_certainty: Any = None
+
+    def check(self, place: str, context: Context) -> None:
+        """The number of learnable weights is that of the masks; a part has no printed fields."""
+        size = self.problem.learning.size
+        if self.learnable != size:
+            text = f"says {shown(self.learnable)}, the masks hold {size}"
+            raise CheckFailed(within(place, "learnable"), text)
+        for name in _PRINTED:
+            if place and getattr(self, name) is not None:
+                raise CheckFailed(within(place, name), "is no field of this format")
 
     def check_numbers(self, **right: int) -> None:
         """Check fields that follow from the problem and its ranks.
@@ -103,15 +135,9 @@ class Claim:
                     f"theorems.{one_line(name)}", f"{shown(claimed)}; it is {right!r}"
                 )
         words = ("rule", "reasons", "notes", "tried")
-        used = [name for name in words if getattr(self, name)]
-        used += self.printed
+        used = [name for name in (*words, *_PRINTED) if getattr(self, name)]
         text = f"informative only: {', '.join(used)}; seeds, points tried, trace, index"
         say("words", UNCHECKED, text)
-
-    @property
-    def learnable(self) -> int:
-        """Number r of learnable weights."""
-        return self.problem.learning.size
 
     @property
     def _law(self) -> str:
@@ -132,7 +158,7 @@ def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]
     checklist = Checklist()
 
     def run() -> None:
-        claim = read_claim(data)
+        claim = Claim.from_dict(data, "")
         claim.check_law()
         claim.check_words(check(claim, checklist), checklist.say)
 
@@ -140,68 +166,8 @@ def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]
     return checklist.run(str(verdict), run)
 
 
-def read_claim(data: object, place: str = "") -> Claim:
-    """The claims of a certificate.
-
-    Parameters
-    ----------
-    data : object
-        The content of ``cert.json``.
-    place : str, optional
-        Place of the certificate, if it is within another file.
-
-    Raises
-    ------
-    CheckFailed
-        If something cannot be read; the message gives its place.
-    """
-    fields = Fields(data, place)
-    if fields.text("format") != FORMAT:
-        raise CheckFailed(fields.at("format"), f"is not {FORMAT!r}")
-    fields.whole("version", VERSION, VERSION)
-    problem = read_problem(fields.raw("problem"), fields.at("problem"))
-    verdict = fields.text("verdict")
-    if verdict not in VERDICTS:
-        raise CheckFailed(fields.at("verdict"), f"{shown(verdict)} is not a verdict")
-    size = problem.learning.size
-    learnable = fields.whole("learnable")
-    if learnable != size:
-        raise CheckFailed(fields.at("learnable"), f"says {shown(learnable)}, the masks hold {size}")
-    claim = Claim(
-        problem=problem,
-        verdict=verdict,
-        rule=fields.text("rule"),
-        equations=fields.whole("equations", 0),
-        rank=fields.whole("rank", 0),
-        prime=fields.whole("prime", 0),
-        error_bound=_error_bound(fields),
-        generic_root_count=fields.optional_whole("generic_root_count", 1),
-        theorems=fields.mapping_of_texts("theorems"),
-        reasons=fields.texts("reasons"),
-        notes=fields.texts("notes"),
-        tried=fields.texts("tried"),
-        seed=fields.whole("seed"),
-        evidence=fields.table("evidence"),
-        # Only the output of ``certify --json`` has them.
-        printed=tuple(
-            name for name in _PRINTED if not place and fields.has(name) and fields.raw(name)
-        ),
-    )
-    fields.finish()
-    return claim
-
-
-def _error_bound(fields: Fields) -> Fraction:
-    value = fields.raw("error_bound")
-    # A file gives a Decimal; a certificate object gives a double, which is exact too.
-    known = type(value) is int or (type(value) in (float, Decimal) and math.isfinite(value))
-    if not known:
-        raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")
-    bound = Fraction(value)
-    if not 0 <= bound <= _LARGEST_ERROR:
-        text = f"{shown(value)} is not a bound of at most 2^-50"
-        raise CheckFailed(fields.at("error_bound"), text)
-    return bound
+def _problem(value: Any, place: str, context: Context) -> Problem:
+    return read_problem(value, place)
 
 
 def read_problem(data: object, place: str = "problem") -> Problem:

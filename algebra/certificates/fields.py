@@ -71,7 +71,7 @@ class Fields:
 
     def at(self, key: str) -> str:
         """The place of a field."""
-        return f"{self.place}.{key}" if self.place else key
+        return within(self.place, key)
 
     def has(self, key: str) -> bool:
         """Whether there is such a field."""
@@ -139,6 +139,11 @@ class Fields:
         for key in self._data:
             if key not in self._asked:
                 raise CheckFailed(self.at(one_line(key)), "is no field of this format")
+
+
+def within(place: str, key: str) -> str:
+    """The place of a field of the table at a place; "" is the file itself."""
+    return f"{place}.{key}" if place else key
 
 
 def whole(value: Any, place: str, least: int | None = None, most: int | None = None) -> int:
@@ -217,12 +222,12 @@ def cells(value: Any, place: str) -> tuple[Cell, ...]:
     return tuple(found)
 
 
-def prime_and_point(fields: Fields, key: str = "witness") -> tuple[int, int]:
+def prime_and_point(value: Any, place: str) -> tuple[int, int]:
     """The prime and the number of a random point, as in the evidence of ranks."""
-    pair, place = fields.wholes(key, 0), fields.at(key)
+    pair = items(value, place)
     if len(pair) != 2:
         raise CheckFailed(place, "must be a prime and the number of a point")
-    p, number = pair
+    p, number = (whole(entry, f"{place}[{k}]", 0) for k, entry in enumerate(pair))
     inside = PRIMES[0] < p < PRIMES[1] or LONG_PRIMES[0] < p < LONG_PRIMES[1]
     if not (inside and fmpz(p).is_prime()):
         raise CheckFailed(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
-from algebra.certificates.fields import Fields
-from algebra.certificates.fields import cells as read_cells
+from algebra.certificates.records import Cells, Context, Counts, Record, table
+from algebra.declarations import Count
 from algebra.errors import shown
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
@@ -21,28 +23,30 @@ from algebra.ranks.minors import LARGEST, Minor, is_regular
 _PRECISIONS = (96, 192, 384, 768, 1536)
 
 
-def read_minor(fields: Fields, problem: Problem) -> Minor:
-    """A minor from a certificate.
+@dataclass(frozen=True)
+class MinorTable(Record):
+    """See `algebra.ranks.minors.Minor`; the context has the problem `moved` of its Jacobian."""
 
-    Raises
-    ------
-    CheckFailed
-        If it is no square submatrix of the Jacobian, or larger than `LARGEST`.
-    """
-    network = problem.network
-    number, rows = fields.whole("number", 0), fields.wholes("rows", 0)
-    columns = read_cells(fields.raw("columns"), fields.at("columns"))
-    fields.finish()
-    if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
-        text = f"must be different labels from 0 to {network.outputs - 1}, not {shown(rows)}"
-        raise CheckFailed(fields.at("rows"), text)
-    if len(rows) > LARGEST:
-        raise CheckFailed(fields.at("rows"), f"has {len(rows)} entries, more than {LARGEST}")
-    outside = set(columns) - set(all_cells(network, problem.support))
-    if outside or len(set(columns)) != len(columns) or len(columns) != len(rows):
-        text = f"must be {len(rows)} different weights that exist, as many as rows"
-        raise CheckFailed(fields.at("columns"), text)
-    return Minor(number, rows, tuple(columns))
+    number: Count
+    rows: Counts
+    columns: Cells
+
+    def check(self, place: str, context: Context) -> None:
+        """It must be a square submatrix of the Jacobian, not larger than `LARGEST`."""
+        problem: Problem = context["moved"]
+        network, rows, columns = problem.network, self.rows, self.columns
+        if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
+            text = f"must be different labels from 0 to {network.outputs - 1}, not {shown(rows)}"
+            raise CheckFailed(f"{place}.rows", text)
+        if len(rows) > LARGEST:
+            raise CheckFailed(f"{place}.rows", f"has {len(rows)} entries, more than {LARGEST}")
+        outside = set(columns) - set(all_cells(network, problem.support))
+        if outside or len(columns) != len(rows):
+            text = f"must be {len(rows)} different weights that exist, as many as rows"
+            raise CheckFailed(f"{place}.columns", text)
+
+
+MinorInFile = Annotated[Minor, table(Minor, MinorTable)]
 
 
 def check_minor(

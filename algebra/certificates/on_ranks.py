@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import Any
+from math import prod
+from typing import Annotated, Any
+
+from flint import fmpz
 
 from algebra.certificates.certificate import DISCRETE, MAXIMAL, UNDECIDED, Certificate
+from algebra.certificates.checks import CheckFailed
 from algebra.certificates.family import Effort
+from algebra.certificates.fields import PRIMES
+from algebra.certificates.minors import MinorInFile
+from algebra.certificates.points import RankClaim, WitnessPoint
+from algebra.certificates.records import Context, Primes, Record, write_form
 from algebra.certificates.vanishing import vanishing_certificate
+from algebra.declarations import Keyword, Size
+from algebra.errors import one_line
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
@@ -19,8 +29,7 @@ from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import all_cells, everything_learns, random_point
 from algebra.ranks.minors import minor_in_time, none_found
 from algebra.ranks.root_count_error import CountCertainty
-from algebra.results import named
-from algebra.systems.root_count import RootCount
+from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
 
 # Larger witness points are given only by their seed.
 _LARGEST_POINT = 20_000
@@ -74,7 +83,7 @@ class OnRanks:
 
     def counted(self, roots: RootCount) -> None:
         """Add a generic root count to the evidence."""
-        self.evidence["root_count"] = root_evidence(roots)
+        self.evidence["root_count"] = RootEvidence.of(roots).to_dict()
         self.certainty = roots.certainty
 
     def regular_minor(
@@ -107,7 +116,7 @@ class OnRanks:
             cells = all_cells(self.problem.network, support)
         minor = minor_in_time(network, cells, rank, support, self.effort.seed, number)
         if minor is not None:
-            self.evidence["regular_minor"] = minor.to_dict()
+            self.evidence["regular_minor"] = write_form(MinorInFile, minor)
         return minor is not None
 
     def if_everything_learns(self) -> Certificate | None:
@@ -159,25 +168,54 @@ def rank_evidence(
         The structural zeros with which the student's points were drawn (`Problem.student`).
     """
     network, support = problem.network, problem.support if student is None else student
-    data: dict[str, Any] = {
-        "rank": found.rank,
-        "upper_bound": found.upper,
-        "proved": found.is_proved,
-        "witness": [found.p, found.seed],
-        "points": [list(point) for point in found.points],
-    }
+    given = None
     if network.parameters + network.input_shape[0] * network.m <= _LARGEST_POINT:
         point = random_point(network, found.p, found.seed, support)
-        data["witness_point"] = {
-            "weights": {name: value.tolist() for name, value in point.weights.items()},
-            "X": point.X.tolist(),
-        }
-    return data
+        given = WitnessPoint(point.weights, point.X)
+    claim = RankClaim(
+        found.rank, found.upper, found.is_proved, (found.p, found.seed), found.points, given
+    )
+    return claim.to_dict()
 
 
-def root_evidence(roots: RootCount) -> dict[str, Any]:
-    """A root count and the method of counting."""
-    data = named(roots, "value", "rule", "form", "blocks", "primes", "seed")
-    if roots.trace is not None:
-        data["trace"] = asdict(roots.trace)
-    return data
+@dataclass(frozen=True)
+class RootEvidence(Record):
+    """A claimed generic root count: see `algebra.systems.root_count.RootCount`."""
+
+    value: Size
+    rule: Annotated[str, Keyword("enum", (LINEAR, DEGREE, TRACE))]
+    form: str
+    blocks: tuple[Size, ...]
+    primes: Primes
+    seed: int
+    trace: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, roots: RootCount) -> RootEvidence:
+        """The evidence of a count."""
+        trace = None if roots.trace is None else asdict(roots.trace)
+        return cls(
+            roots.value, roots.rule, roots.form, roots.blocks, roots.primes, roots.seed, trace
+        )
+
+    @property
+    def source(self) -> str:
+        """The source of the claim, in words."""
+        return f"modulo {', '.join(map(str, self.primes))}" if self.primes else self.rule
+
+    def check(self, place: str, context: Context) -> None:
+        """The fields must fit the method of counting."""
+        rule, value = self.rule, self.value
+        if rule == TRACE and self.trace is None:
+            raise CheckFailed(f"{place}.trace", "is missing")
+        if rule == DEGREE and prod(self.blocks) != value:
+            raise CheckFailed(f"{place}.blocks", f"their product is not {value}")
+        if rule != DEGREE and self.blocks:
+            raise CheckFailed(f"{place}.blocks", f"by {rule} there are none")
+        for k, p in enumerate(self.primes):
+            if rule == TRACE or not (PRIMES[0] < p < PRIMES[1] and fmpz(p).is_prime()):
+                text = f"by {rule}: no prime {one_line(p)}"
+                raise CheckFailed(f"{place}.primes[{k}]", text)
+        if rule == LINEAR and value != 1:
+            text = f"a linear system has one solution, not {value}"
+            raise CheckFailed(f"{place}.value", text)

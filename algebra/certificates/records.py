@@ -3,8 +3,10 @@
 A field is a key of the table, of the same name or of that in its metadata (`key`); one with a
 default may be missing.  Its type is read as declared, and nothing else:
 
-* bool, int, str, `Literal`; bounds of integers are the `Keyword`s "minimum" and "maximum";
-* ``tuple[X, ...]`` is a list, ``tuple[X, Y]`` a list of two entries;
+* bool, int, str, `Literal`; the `Keyword`s "minimum" and "maximum" are the bounds of integers,
+  "enum" the known texts;
+* ``tuple[X, ...]`` is a list, ``tuple[X, Y]`` a list of two entries, ``Mapping[str, X]``
+  a table with keys of any name;
 * ``X | None`` may be null where the field is required;
 * another record is a table, a union of records one that its key ``kind`` chooses;
 * a type with `Converted` has another form in files.
@@ -26,9 +28,19 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from flint import fmpq, fmpz
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields, cells, items, matrix_of, whole
+from algebra.certificates.fields import (
+    Fields,
+    cells,
+    items,
+    matrix_of,
+    prime_and_point,
+    rational_text,
+    whole,
+    whole_text,
+)
 from algebra.declarations import Count, InFile, Keyword, key_of, required
 from algebra.errors import shown
 from algebra.networks.base import Cell
@@ -86,13 +98,15 @@ class Record:
         given, context = Fields(data, place), {**context, "place": place}
         needed = required(cls)
         found = {}
-        for name, key, form, _ in _fields(cls):
+        for name, key, form, default in _fields(cls):
             if key is None:
                 if name in context:
                     found[name] = context[name]
             elif key in needed or given.has(key):
-                found[name] = read_form(form, given.raw(key), given.at(key), context)
-                context[name] = found[name]
+                value = given.raw(key)
+                if value is None and default is None and form is not Any:
+                    raise CheckFailed(given.at(key), "is null, not missing")
+                found[name] = context[name] = read_form(form, value, given.at(key), context)
         given.finish()
         made = cls(**found)
         made.check(place, context)
@@ -132,8 +146,12 @@ def read_form(form: Any, value: Any, place: str, context: Context = NO_CONTEXT) 
         limits = {more.name: more.value for more in inside if isinstance(more, Keyword)}
         if inside[0] is int:
             return whole(value, place, limits.pop("minimum", None), limits.pop("maximum", None))
+        if "enum" in limits:
+            return read_form(Literal[limits["enum"]], value, place, context)
         assert not limits, f"{limits} are not checked by reading"
         return read_form(inside[0], value, place, context)
+    if form is Any:
+        return value
     if form is int:
         return whole(value, place)
     if form in _SCALARS:
@@ -155,6 +173,11 @@ def read_form(form: Any, value: Any, place: str, context: Context = NO_CONTEXT) 
             read_form(own, entry, f"{place}[{k}]", context)
             for k, (own, entry) in enumerate(zip(inside, entries, strict=True))
         )
+    if origin is Mapping:
+        given = Fields(value, place)
+        if inside[1] is Any:
+            return {name: given.raw(name) for name in given}
+        return {name: read_form(inside[1], given.raw(name), given.at(name)) for name in given}
     if origin in (Union, UnionType):
         if value is None and NoneType in inside:
             return None
@@ -204,6 +227,21 @@ def row(made: type, *forms: Any) -> Converted:
         form,
         lambda value, place, context: made(*read_form(form, value, place, context)),
         lambda value: write_form(form, [getattr(value, own.name) for own in fields(made)]),
+    )
+
+
+def table(made: Callable[..., Any], record: Callable[..., Any]) -> Converted:
+    """A dataclass in files as a table that is declared by a record with the same fields."""
+
+    def write(value: Any) -> dict[str, Any]:
+        own = {field.name: getattr(value, field.name) for field in fields(value)}
+        out: dict[str, Any] = record(**own).to_dict()
+        return out
+
+    return Converted(
+        record,
+        lambda value, place, context: made(**vars(read_form(record, value, place, context))),
+        write,
     )
 
 
@@ -257,3 +295,35 @@ Cells = Annotated[
     ),
 ]
 Counts = tuple[Count, ...]
+Primes = tuple[Annotated[int, Keyword("minimum", 2)], ...]
+PrimeAndPoint = Annotated[
+    tuple[int, int],
+    Converted(
+        tuple[Count, Count], lambda value, place, context: prime_and_point(value, place), list
+    ),
+]
+# Of rationals written as text, such as "-3/8".
+_RATIONAL = Keyword("pattern", r"^-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?$")
+
+
+def rational_of(digits: int) -> Any:
+    """The form of a rational number, as text of at most so many characters."""
+    return Annotated[
+        fmpq,
+        Converted(
+            Annotated[str, _RATIONAL, Keyword("maxLength", digits)],
+            lambda value, place, context: rational_text(value, place, digits),
+            str,
+        ),
+    ]
+
+
+# An integer of any length, as text.
+WholeText = Annotated[
+    fmpz,
+    Converted(
+        Annotated[str, Keyword("pattern", r"^-?(0|[1-9][0-9]*)$")],
+        lambda value, place, context: whole_text(value, place),
+        str,
+    ),
+]

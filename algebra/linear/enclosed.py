@@ -38,7 +38,7 @@ from flint import acb, acb_mat, arb, ctx
 
 from algebra.certificates.family import NonRealInstance
 from algebra.linalg.krawczyk import krawczyk_radii
-from algebra.linalg.rational import rational_texts
+from algebra.linear.evidence import Enclosed
 from algebra.linear.verification.enclosed import label_equations
 from algebra.linear.verification.witness import is_smooth
 from algebra.networks.chain import need_chain
@@ -62,12 +62,7 @@ def enclosed_evidence(
     points = [[acb(arb(re), arb(im)) for re, im in point] for point in guess.solutions]
     if _complaint(problem, guess.weights, guess.X, Y, points):
         return None
-    return {
-        "weights": {name: rational_texts(value) for name, value in guess.weights.items()},
-        "teacher": {name: rational_texts(value) for name, value in guess.teacher.items()},
-        "X": rational_texts(guess.X),
-        "points": [rational_texts(point) for point in guess.solutions],
-    }
+    return Enclosed(guess.weights, guess.teacher, guess.X, tuple(guess.solutions)).to_dict()
 
 
 def _complaint(

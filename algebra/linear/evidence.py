@@ -1,58 +1,62 @@
-"""Evidence for a verdict on a linear network: written as plain data, read with exact types."""
+"""Evidence for a verdict on a linear network, declared for proof files.
+
+The context of reading is that of `context_of`: the problem with its network.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from flint import fmpq, fmpz, fmpz_poly
+from flint import fmpz_poly
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import (
-    PRIMES,
-    Fields,
-    RefusedAt,
-    cells,
-    items,
-    matrices_of,
-    matrix_of,
-    matrix_rows,
-    prime_and_point,
-    rational_text,
-    whole,
-    whole_text,
+from algebra.certificates.claim import Claim
+from algebra.certificates.fields import RefusedAt
+from algebra.certificates.on_ranks import RootEvidence
+from algebra.certificates.points import Matrices, RankClaim, need_numbers, need_support, rational
+from algebra.certificates.records import (
+    Cells,
+    Context,
+    Converted,
+    Counts,
+    Record,
+    WholeText,
+    matrices,
+    matrix,
+    rational_of,
+    read_form,
+    table,
+    write_form,
 )
-from algebra.certificates.records import Counts, Record
-from algebra.certificates.vanishing import says_vanishing
+from algebra.declarations import Count, Keyword, Size, named_key
 from algebra.errors import one_line
-from algebra.linear.dual_bases import COLUMN, ROW, Vector
+from algebra.linear.dual_bases import COLUMN, ROW
 from algebra.linear.infinity import AtInfinity
 from algebra.linear.verification.definite import DefiniteForm
-from algebra.networks.base import Cell, Point
+from algebra.networks.base import Cell
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
-from algebra.problems.laws.values import pins, residue
+from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Tied
-from algebra.ranks.jacobian import random_point
 from algebra.ranks.matroid import smallest_circuit
 from algebra.systems.elimination import BY_HASH, ORDERS
 from algebra.systems.forms import forms
-from algebra.systems.root_count import DEGREE, LINEAR, TRACE
 
 # A weight or sample, of at most 64 characters; those of certification have at most four.
-_entry = partial(rational_text, digits=64)
+_Entry = rational_of(64)
 # A coordinate of a solution, of at most 200 characters: enough for any double.
-_coordinate = partial(rational_text, digits=200)
+_Coordinate = rational_of(200)
+_Weights = Annotated[Matrices, matrices(_Entry)]
+_Samples = Annotated[np.ndarray, matrix(lambda context: context["network"].input_shape, _Entry)]
 
-Matrices = Mapping[str, np.ndarray]
 
-
-# -- writing --------------------------------------------------------------------------
+def context_of(problem: Problem) -> dict[str, Any]:
+    """The context in which evidence on a problem is read."""
+    return {"problem": problem, "network": problem.network}
 
 
 def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
@@ -62,56 +66,36 @@ def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], se
     return f"no budget is violated, but these {len(cells)} are dependent: {names}"
 
 
-# -- reading --------------------------------------------------------------------------
+_Polynomial = Annotated[
+    fmpz_poly,
+    Converted(
+        tuple[WholeText, ...],
+        lambda value, place, context: fmpz_poly(
+            list(read_form(tuple[WholeText, ...], value, place))
+        ),
+        lambda value: [str(c) for c in value.coeffs()],
+    ),
+]
 
 
 @dataclass(frozen=True)
-class RankClaim:
-    """A claimed generic rank and the point at which it is attained.
+class ParametrizationTable(Record):
+    """See `algebra.polynomials.parametrization.Parametrization`."""
 
-    Attributes
-    ----------
-    place : str
-        Place of the claim in the file.
-    rank, upper_bound : int
-    proved : bool
-        Whether the rank is claimed to equal its upper bound.
-    points : int
-        Number of points that were tried.
-    point : Point
-        The witness; `number` is its seed, whether or not its entries are given.
-    """
-
-    place: str
-    rank: int
-    upper_bound: int
-    proved: bool
-    points: int
-    point: Point
+    w: _Polynomial
+    denominator: _Polynomial
+    scale: WholeText
+    numerators: tuple[_Polynomial, ...]
 
 
 @dataclass(frozen=True)
-class RootEvidence:
-    """A claimed generic root count: see `algebra.systems.root_count.RootCount`."""
-
-    value: int
-    rule: str
-    form: str
-    blocks: tuple[int, ...]
-    primes: tuple[int, ...]
-
-    @property
-    def source(self) -> str:
-        """The source of the claim, in words."""
-        return f"modulo {', '.join(map(str, self.primes))}" if self.primes else self.rule
-
-
-@dataclass(frozen=True)
-class Witness:
+class Witness(Record):
     """A rational instance with all its complex solutions as a parametrization.
 
     Attributes
     ----------
+    index : int
+        Number of the instance.
     form : str
         The lifted form whose core the points solve.
     order : int
@@ -126,19 +110,32 @@ class Witness:
         None if the core has one unknown: then the core itself is the parametrization.
     """
 
+    index: Count
     form: str
-    order: int
-    weights: Matrices
-    teacher: Matrices
-    X: np.ndarray
-    complex: int
-    real: int
+    order: Annotated[int, Keyword("minimum", min(ORDERS)), Keyword("maximum", max(ORDERS))] = field(
+        default=BY_HASH, kw_only=True
+    )
+    weights: _Weights
+    teacher: _Weights
+    X: _Samples
+    complex: Size
+    real: Count
     unknowns: tuple[str, ...]
-    points: Parametrization | None
+    points: Annotated[Parametrization, table(Parametrization, ParametrizationTable)] | None = field(
+        default=None, metadata=named_key("parametrization")
+    )
+
+    def check(self, place: str, context: Context) -> None:
+        """The form must fit the network, and the instance must be drawable."""
+        problem: Problem = context["problem"]
+        if self.form not in (*forms(problem.network, problem.allocation), "direct"):
+            text = f"{one_line(self.form)} does not fit the network"
+            raise CheckFailed(f"{place}.form", text)
+        _need_drawn(self, problem, place)
 
 
 @dataclass(frozen=True)
-class Enclosed:
+class Enclosed(Record):
     """A rational instance with points near one of each pair of its conjugate solutions.
 
     Attributes
@@ -149,10 +146,35 @@ class Enclosed:
         Real and imaginary parts of the learnable weights.
     """
 
-    weights: Matrices
-    teacher: Matrices
-    X: np.ndarray
-    points: tuple[np.ndarray, ...]
+    weights: _Weights
+    teacher: _Weights
+    X: _Samples
+    points: tuple[
+        Annotated[
+            np.ndarray, matrix(lambda context: (context["problem"].allocation.size, 2), _Coordinate)
+        ],
+        ...,
+    ]
+
+    def check(self, place: str, context: Context) -> None:
+        """The instance must be drawable."""
+        _need_drawn(self, context["problem"], place)
+
+
+def _need_drawn(witness: Witness | Enclosed, problem: Problem, where: str) -> None:
+    """The instance and its neighbours must be drawable: structural zeros, signs, exact numbers."""
+    for name in ("weights", "teacher"):
+        given, place = getattr(witness, name), f"{where}.{name}"
+        need_support(given, problem, place)
+        # A match does not depend on the values before learning; exact numbers are not drawn.
+        free: set[Cell] = set()
+        if name == "weights":
+            free = {*problem.allocation.cells, *pins(problem.student())}
+        for own, i, j in problem.distribution.against(given, problem.support, free):
+            text = f"{given[own][i, j]} does not have the sign that it is drawn with"
+            raise CheckFailed(f"{place}.{own}[{i}][{j}]", text)
+    numbers = {cell: rational(value) for cell, value in pins(problem.student()).items()}
+    need_numbers(witness.weights, numbers, f"{where}.weights")
 
 
 @dataclass(frozen=True)
@@ -169,250 +191,115 @@ class Reached(Record):
 
 
 @dataclass(frozen=True)
-class LinearEvidence:
-    """The evidence that a certificate of a linear network can contain."""
+class TiedGroups(Record):
+    """Groups of cells of a matrix that move together; 0 is fixed."""
 
-    labels_vanish: bool
-    network_rank: RankClaim | None
-    allocation_rank: RankClaim | None
-    root_count: RootEvidence | None
-    sub_allocation: Allocation | None
-    tied: Problem | None
-    no_real_root: Witness | None
-    enclosed_solutions: Enclosed | None
-    teacher_reached: Reached | None
-    dual_bases: tuple[Vector, ...] | None
-    whole_column: int | None
-    at_infinity: AtInfinity | None
-    definite_form: DefiniteForm | None
+    tied: Annotated[np.ndarray, matrix(lambda context: context["shape"], Count)]
 
 
-def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
-    """The evidence of a certificate of a linear network.
+def _rank(student: bool) -> Converted:
+    """A claimed rank at points of the network, or of the student with its exact numbers."""
 
-    Raises
-    ------
-    CheckFailed
-        If something cannot be read; the message gives its place.
-    """
-    vanish = says_vanishing(fields)
+    def read(value: Any, place: str, context: Context) -> RankClaim:
+        problem: Problem = context["problem"]
+        support = problem.student() if student else problem.support
+        return RankClaim.from_dict(value, place, {**context, "support": support})
 
-    def optional(key: str, read: Any) -> Any:
-        return read(fields.raw(key), fields.at(key), problem) if fields.has(key) else None
-
-    def alone(key: str, read: Any) -> Any:
-        return read(fields.raw(key), fields.at(key)) if fields.has(key) else None
-
-    def needed(key: str, read: Any) -> Any:
-        return None if vanish else read(fields.raw(key), fields.at(key), problem)
-
-    evidence = LinearEvidence(
-        labels_vanish=vanish,
-        network_rank=needed("network_rank", _read_rank),
-        allocation_rank=needed("allocation_rank", partial(_read_rank, student=True)),
-        root_count=alone("root_count", _read_roots),
-        sub_allocation=optional("sub_allocation", _read_part),
-        tied=optional("tied", _read_tied),
-        no_real_root=optional("no_real_root", read_witness),
-        enclosed_solutions=optional("enclosed_solutions", read_enclosed),
-        teacher_reached=alone("teacher_reached", Reached.from_dict),
-        dual_bases=alone("dual_bases", _read_dual_bases),
-        whole_column=alone("whole_column", partial(whole, least=0)),
-        at_infinity=alone("at_infinity", AtInfinity.from_dict),
-        definite_form=alone("definite_form", DefiniteForm.from_dict),
-    )
-    fields.finish()
-    return evidence
+    return Converted(RankClaim, read, RankClaim.to_dict)
 
 
-def _read_rank(data: Any, place: str, problem: Problem, student: bool = False) -> RankClaim:
-    fields = Fields(data, place)
-    support = problem.student() if student else problem.support
-    network = problem.network
-    p, number = prime_and_point(fields)
-    with RefusedAt(f"{place}.witness"):
-        numbers = {cell: residue(p)(_rational(value)) for cell, value in pins(support).items()}
-    points = fields.items("points")
-    for k, tried in enumerate(points):
-        for value in items(tried, f"{place}.points[{k}]"):
-            whole(value, f"{place}.points[{k}]", 0)
-    if fields.has("witness_point"):
-        given = fields.table("witness_point")
-        below = partial(whole, least=0, most=p - 1)
-        weights = matrices_of(given.table("weights"), network.shapes, below)
-        X = matrix_of(given.raw("X"), given.at("X"), network.input_shape, below)
-        given.finish()
-        point = Point(
-            p, number, {n: w.astype(np.int64) for n, w in weights.items()}, X.astype(np.int64)
-        )
-        _need_support(point.weights, problem, given.at("weights"))
-        _need_numbers(point.weights, numbers, given.at("weights"))
-    else:
-        point = random_point(network, p, number, support)
-    evidence = RankClaim(
-        place=place,
-        rank=fields.whole("rank", 0),
-        upper_bound=fields.whole("upper_bound", 0),
-        proved=fields.flag("proved"),
-        points=len(points),
-        point=point,
-    )
-    fields.finish()
-    return evidence
-
-
-def _read_roots(data: Any, place: str) -> RootEvidence:
-    fields = Fields(data, place)
-    value = fields.whole("value", 1)
-    rule, form = fields.text("rule"), fields.text("form")
-    if rule not in (LINEAR, DEGREE, TRACE):
-        raise CheckFailed(fields.at("rule"), f"{one_line(rule)} is not a method of counting")
-    blocks, primes = fields.wholes("blocks", 1), fields.wholes("primes", 2)
-    fields.whole("seed")
-    if fields.has("trace"):
-        fields.table("trace")
-    elif rule == TRACE:
-        raise CheckFailed(fields.at("trace"), "is missing")
-    if rule == DEGREE and int(np.prod(np.array(blocks, dtype=object))) != value:
-        raise CheckFailed(fields.at("blocks"), f"their product is not {value}")
-    if rule != DEGREE and blocks:
-        raise CheckFailed(fields.at("blocks"), f"by {rule} there are none")
-    for k, p in enumerate(primes):
-        if rule == TRACE or not (PRIMES[0] < p < PRIMES[1] and fmpz(p).is_prime()):
-            raise CheckFailed(f"{fields.at('primes')}[{k}]", f"by {rule}: no prime {one_line(p)}")
-    if rule == LINEAR and value != 1:
-        raise CheckFailed(fields.at("value"), f"a linear system has one solution, not {value}")
-    fields.finish()
-    return RootEvidence(value, rule, form, blocks, primes)
-
-
-def _read_part(data: Any, place: str, problem: Problem) -> Allocation:
-    chosen = cells(data, place)
-    outside = set(chosen) - set(problem.allocation.cells)
-    if outside or len(set(chosen)) != len(chosen):
+def _read_part(value: Any, place: str, context: Context) -> Allocation:
+    problem: Problem = context["problem"]
+    chosen = read_form(Cells, value, place)
+    if set(chosen) - set(problem.allocation.cells):
         raise CheckFailed(place, "is not a set of cells of the allocation")
     with RefusedAt(place):
         return Allocation.from_cells(problem.network, chosen)
 
 
-def _read_tied(data: Any, place: str, problem: Problem) -> Problem:
-    fields = Fields(data, place)
-    updates = {}
-    for name in fields:
-        if name not in problem.network.shapes:
-            raise CheckFailed(fields.at(one_line(name)), "is no matrix of the network")
-        own = fields.table(name)
-        rows = matrix_rows(own.raw("tied"), own.at("tied"), problem.network.shapes[name])
-        updates[name] = Tied([[whole(v, own.at("tied"), 0) for v in row] for row in rows])
-        own.finish()
-    fields.finish()
+def _read_tied(value: Any, place: str, context: Context) -> Problem:
+    problem: Problem = context["problem"]
+    shapes, updates = problem.network.shapes, {}
+    for name, own in read_form(Mapping[str, Any], value, place).items():
+        at = f"{place}.{one_line(name)}"
+        if name not in shapes:
+            raise CheckFailed(at, "is no matrix of the network")
+        groups = TiedGroups.from_dict(own, at, {"shape": shapes[name]})
+        updates[name] = Tied(groups.tied.tolist())
     if pins(problem.student()):
         raise CheckFailed(place, "problems of ties know no exact numbers ([values])")
     with RefusedAt(place):
         return Problem(problem.network, updates, problem.support)
 
 
-def read_witness(data: Any, place: str, problem: Problem) -> Witness:
-    fields = Fields(data, place)
-    network = problem.network
-    fields.whole("index", 0)
-    form = fields.text("form")
-    if form not in (*forms(network, problem.allocation), "direct"):
-        raise CheckFailed(fields.at("form"), f"{one_line(form)} does not fit the network")
-    order = BY_HASH
-    if fields.has("order"):
-        order = fields.whole("order", min(ORDERS), max(ORDERS))
-    witness = Witness(
-        form=form,
-        order=order,
-        weights=matrices_of(fields.table("weights"), network.shapes, _entry),
-        teacher=matrices_of(fields.table("teacher"), network.shapes, _entry),
-        X=matrix_of(fields.raw("X"), fields.at("X"), network.input_shape, _entry),
-        complex=fields.whole("complex", 1),
-        real=fields.whole("real", 0),
-        unknowns=fields.texts("unknowns"),
-        points=_read_points(fields.table("parametrization"))
-        if fields.has("parametrization")
-        else None,
+# A vector of dual bases: its side (0: row of P, 1: column of Q), layer and unit.
+_Vector = tuple[Annotated[int, Keyword("minimum", ROW), Keyword("maximum", COLUMN)], Count, Count]
+
+
+@dataclass(frozen=True)
+class LinearEvidence(Record):
+    """The evidence that a certificate of a linear network can contain."""
+
+    labels_vanish: Literal[True] | None = None
+    network_rank: Annotated[RankClaim, _rank(student=False)] | None = None
+    allocation_rank: Annotated[RankClaim, _rank(student=True)] | None = None
+    root_count: RootEvidence | None = None
+    sub_allocation: (
+        Annotated[
+            Allocation, Converted(Cells, _read_part, lambda part: write_form(Cells, part.cells))
+        ]
+        | None
+    ) = None
+    tied: (
+        Annotated[
+            Problem,
+            Converted(
+                Mapping[str, TiedGroups], _read_tied, lambda tied: tied.to_dict()["learnable"]
+            ),
+        ]
+        | None
+    ) = None
+    no_real_root: Witness | None = None
+    enclosed_solutions: Enclosed | None = None
+    teacher_reached: Reached | None = None
+    dual_bases: tuple[_Vector, ...] | None = None
+    whole_column: Count | None = None
+    at_infinity: AtInfinity | None = None
+    definite_form: DefiniteForm | None = None
+
+    def check(self, place: str, context: Context) -> None:
+        """There are ranks unless all labels are 0."""
+        for name in ("network_rank", "allocation_rank"):
+            if (getattr(self, name) is None) != bool(self.labels_vanish):
+                text = (
+                    "does not belong here: all labels are 0" if self.labels_vanish else "is missing"
+                )
+                raise CheckFailed(f"{place}.{name}", text)
+
+
+_Read = TypeVar("_Read", bound=LinearEvidence)
+
+
+def read_evidence(
+    form: type[_Read], claim: Claim, problem: Problem | None = None, moved: Problem | None = None
+) -> _Read:
+    """The evidence of a certificate.
+
+    Parameters
+    ----------
+    form : type
+    claim : Claim
+    problem : Problem, optional
+        What the evidence is about; by default the claim's.
+    moved : Problem, optional
+        Whose Jacobian has the regular minor; by default `problem`.
+
+    Raises
+    ------
+    CheckFailed
+        If something cannot be read; the message gives its place.
+    """
+    problem = problem or claim.problem
+    return form.from_dict(
+        claim.evidence, "evidence", {**context_of(problem), "moved": moved or problem}
     )
-    fields.finish()
-    _need_drawn(witness, problem, fields)
-    return witness
-
-
-def read_enclosed(data: Any, place: str, problem: Problem) -> Enclosed:
-    fields, network, size = Fields(data, place), problem.network, problem.allocation.size
-    found = Enclosed(
-        weights=matrices_of(fields.table("weights"), network.shapes, _entry),
-        teacher=matrices_of(fields.table("teacher"), network.shapes, _entry),
-        X=matrix_of(fields.raw("X"), fields.at("X"), network.input_shape, _entry),
-        points=tuple(
-            matrix_of(point, f"{fields.at('points')}[{k}]", (size, 2), _coordinate)
-            for k, point in enumerate(fields.items("points"))
-        ),
-    )
-    fields.finish()
-    _need_drawn(found, problem, fields)
-    return found
-
-
-def _read_points(fields: Fields) -> Parametrization:
-    def polynomial(value: Any, at: str) -> fmpz_poly:
-        return fmpz_poly([whole_text(c, at) for c in items(value, at)])
-
-    points = Parametrization(
-        polynomial(fields.raw("w"), fields.at("w")),
-        polynomial(fields.raw("denominator"), fields.at("denominator")),
-        whole_text(fields.raw("scale"), fields.at("scale")),
-        tuple(
-            polynomial(value, f"{fields.at('numerators')}[{k}]")
-            for k, value in enumerate(fields.items("numerators"))
-        ),
-    )
-    fields.finish()
-    return points
-
-
-def _read_dual_bases(data: Any, place: str) -> tuple[Vector, ...]:
-    found = []
-    for k, given in enumerate(items(data, place)):
-        at = f"{place}[{k}]"
-        numbers = [whole(v, f"{at}[{c}]", 0) for c, v in enumerate(items(given, at))]
-        if len(numbers) != 3 or numbers[0] not in (ROW, COLUMN):
-            text = f"{one_line(given)} is no side (0: row of P, 1: column of Q), layer and unit"
-            raise CheckFailed(at, text)
-        found.append((numbers[0], numbers[1], numbers[2]))
-    return tuple(found)
-
-
-def _need_drawn(witness: Witness | Enclosed, problem: Problem, fields: Fields) -> None:
-    """The instance and its neighbours must be drawable: structural zeros, signs, exact numbers."""
-    for name in ("weights", "teacher"):
-        matrices, place = getattr(witness, name), fields.at(name)
-        _need_support(matrices, problem, place)
-        # A match does not depend on the values before learning; exact numbers are not drawn.
-        free: set[Cell] = set()
-        if name == "weights":
-            free = {*problem.allocation.cells, *pins(problem.student())}
-        for own, i, j in problem.distribution.against(matrices, problem.support, free):
-            text = f"{matrices[own][i, j]} does not have the sign that it is drawn with"
-            raise CheckFailed(f"{place}.{own}[{i}][{j}]", text)
-    numbers = {cell: _rational(value) for cell, value in pins(problem.student()).items()}
-    _need_numbers(witness.weights, numbers, fields.at("weights"))
-
-
-def _need_numbers(matrices: Matrices, numbers: Mapping[Cell, Any], place: str) -> None:
-    """Weights with exact numbers must have these."""
-    for (name, i, j), value in numbers.items():
-        if matrices[name][i, j] != value:
-            raise CheckFailed(f"{place}.{name}[{i}][{j}]", f"is not {value}, as in [values]")
-
-
-def _rational(value: Fraction) -> fmpq:
-    return fmpq(value.numerator, value.denominator)
-
-
-def _need_support(matrices: Matrices, problem: Problem, place: str) -> None:
-    for name, mask in problem.support.items():
-        if any(v != 0 for v in matrices[name][np.asarray(mask) == 0]):
-            raise CheckFailed(f"{place}.{name}", f"is not 0 outside support.{name}")

@@ -43,7 +43,7 @@ from typing import Annotated
 import numpy as np
 
 from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
-from algebra.certificates.records import Counts, Record
+from algebra.certificates.records import Counts, Primes, Record
 from algebra.declarations import Keyword, Size
 from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
 from algebra.phases import phase
@@ -86,7 +86,7 @@ class AtInfinity(Record):
     growth: tuple[_Growth, ...]
     fixed: Counts
     solutions: Size
-    primes: tuple[Annotated[int, Keyword("minimum", 2)], ...]
+    primes: Primes
 
 
 Terms = list[tuple[tuple[int, ...], int]]

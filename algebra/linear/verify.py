@@ -52,16 +52,17 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import RootEvidence
+from algebra.certificates.points import RankClaim
 from algebra.certificates.vanishing import check_vanishing
 from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_residues
 from algebra.linear.columns import check_column
 from algebra.linear.derivatives import dual_derivative
 from algebra.linear.evidence import (
     LinearEvidence,
-    RankClaim,
-    RootEvidence,
+    Witness,
+    context_of,
     read_evidence,
-    read_witness,
 )
 from algebra.linear.infinity import check_infinity
 from algebra.linear.recount import prime_not_in, recount_again
@@ -72,7 +73,7 @@ from algebra.linear.verification.enclosed import check_enclosed
 from algebra.linear.verification.reachable import check_reached
 from algebra.linear.verification.witness import check_no_real_root
 from algebra.linear.witness import find_witness
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Point
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
@@ -120,7 +121,7 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bo
     ------
     CheckFailed
     """
-    evidence = read_evidence(claim.evidence, claim.problem)
+    evidence = read_evidence(LinearEvidence, claim)
     return ClaimChecker(claim, evidence, checklist, effort, peers).run()
 
 
@@ -296,10 +297,15 @@ class ClaimChecker:
             raise CheckFailed(f"{evidence.place}.upper_bound", text)
 
     def _attained(
-        self, evidence: RankClaim, cells: list[Cell], claimed: int, network: Network
+        self,
+        evidence: RankClaim,
+        cells: list[Cell],
+        claimed: int,
+        network: Network,
+        point: Point | None = None,
     ) -> None:
         """The claimed rank is the rank at the witness point, hence at most the generic rank."""
-        place, point = evidence.place, evidence.point
+        place, point = evidence.place, point or evidence.point
         if evidence.rank != claimed:
             raise CheckFailed(place, f"rank {evidence.rank} does not fit {claimed}")
         found = 0
@@ -475,7 +481,7 @@ class ClaimChecker:
         if data is None:
             self.say(place, UNFINISHED, f"{text}, and no other instance was found: {tried}")
             return UNFINISHED
-        own = read_witness(data, place, self.problem)
+        own = Witness.from_dict(data, place, context_of(self.problem))
         check_no_real_root(
             self.problem, own, roots.value, self.claim.equations, self.seed, lambda *_: None
         )

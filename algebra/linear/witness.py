@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.rational import rational_texts
+from algebra.linear.evidence import Witness
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import RealRoots
@@ -88,38 +88,12 @@ def find_witness(
         solved += 1
         least = len(found.roots) if least is None else min(least, len(found.roots))
         if not found.roots:
-            return _witness_data(student, teacher, X, found, roots.form, index), ""
+            witness = Witness(
+                index, roots.form, student, teacher, X, found.complex, len(found.roots),
+                tuple(found.variables), found.parametrization, order=DEGREVLEX,
+            )  # fmt: skip
+            return witness.to_dict(), ""
     text = f"{solved} rational instances solved exactly"
     if least is not None:
         text += f": each has at least {least} real solution{'s' * (least != 1)}"
     return None, text
-
-
-def _witness_data(
-    student: Mapping[str, np.ndarray],
-    teacher: Mapping[str, np.ndarray],
-    X: np.ndarray,
-    found: RealRoots,
-    form: str,
-    index: int,
-) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "index": index,
-        "form": form,
-        "order": DEGREVLEX,
-        "weights": {name: rational_texts(value) for name, value in student.items()},
-        "teacher": {name: rational_texts(value) for name, value in teacher.items()},
-        "X": rational_texts(X),
-        "complex": found.complex,
-        "real": len(found.roots),
-        "unknowns": list(found.variables),
-    }
-    points = found.parametrization
-    if points is not None:
-        data["parametrization"] = {
-            "w": [str(c) for c in points.w.coeffs()],
-            "denominator": [str(c) for c in points.denominator.coeffs()],
-            "scale": str(points.scale),
-            "numerators": [[str(c) for c in n.coeffs()] for n in points.numerators],
-        }
-    return data

@@ -14,13 +14,16 @@ The program is read from the model in the certificate, whose digest is recompute
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated
 
-from algebra.activations.formal_claims import EVERYTHING, FormalClaimChecker, read_everything
+from algebra.activations.formal_claims import EVERYTHING, FormalClaimChecker, FormalEvidence
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklist, Verification
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
+from algebra.declarations import Keyword
+from algebra.linear.evidence import read_evidence
 from algebra.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.allocation import Allocation
@@ -39,21 +42,37 @@ def verify_program(data: object, effort: Effort) -> Verification:
     return verified(data, check)
 
 
+@dataclass(frozen=True)
+class ModelEvidence(FormalEvidence):
+    """Evidence on programs.
+
+    Attributes
+    ----------
+    everything_learns : bool or None
+    pattern : int or None
+        Number of a rational point, whose activation pattern the ranks are of.
+    upper_bounds : bool or None
+        Whether the ranks are only upper bounds.
+    affine_part : tuple of str or None
+        Matrices in which the labels are affine.
+    """
+
+    everything_learns: bool | None = None
+    pattern: Annotated[int, Keyword("minimum", 0), Keyword("maximum", MOST_PATTERNS - 1)] | None = (
+        None
+    )
+    upper_bounds: bool | None = None
+    affine_part: tuple[str, ...] | None = None
+
+
 class _ModelChecker(FormalClaimChecker):
     """The checks of one claim about a program."""
 
     def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
-        fields = claim.evidence
-        self.piece = (
-            fields.whole("pattern", 0, MOST_PATTERNS - 1) if fields.has("pattern") else None
-        )
-        self.bounds = fields.has("upper_bounds") and fields.flag("upper_bounds")
-        part = fields.texts("affine_part") if fields.has("affine_part") else ()
-        arguments = {
-            "affine_part": (part or None, MAXIMAL),
-            EVERYTHING: (read_everything(fields), MAXIMAL),
-        }
-        super().__init__(claim, checklist, effort, arguments)
+        evidence = read_evidence(ModelEvidence, claim)
+        arguments = {"affine_part": MAXIMAL, EVERYTHING: MAXIMAL}
+        super().__init__(claim, checklist, effort, evidence, arguments)
+        self.piece, self.bounds = evidence.pattern, evidence.upper_bounds
         assert isinstance(claim.problem.network, ProgramNetwork)
         self.network = claim.problem.network
 

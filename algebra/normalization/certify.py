@@ -38,7 +38,7 @@ from algebra.certificates.certificate import (
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.points import rank_data
+from algebra.certificates.points import RankData
 from algebra.linear.certify import certify_linear
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import realizes_all
@@ -105,7 +105,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
     def conclude(verdict: str, rule: str, rank: int, **more: Any) -> Certificate:
         values: dict[str, Any] = {"prime": 0, "error_bound": Fraction(0), "evidence": {}}
         values |= more
-        values["evidence"] = {**values["evidence"], "target_rank": rank_data(target)}
+        values["evidence"] = {**values["evidence"], "target_rank": RankData.of(target).to_dict()}
         return Certificate(
             problem=problem, verdict=verdict, rule=rule, equations=target.rank, rank=rank,
             seed=seed, **values,
@@ -124,7 +124,10 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         whole = network_rank(inner.network, inner.support, seed)
         if whole.rank < target.rank:
             own = allocation_rank(inner.allocation, inner.support, whole.rank, seed)
-            evidence = {"student_rank": rank_data(whole), "allocation_rank": rank_data(own)}
+            evidence = {
+                "student_rank": RankData.of(whole).to_dict(),
+                "allocation_rank": RankData.of(own).to_dict(),
+            }
             return conclude(
                 MINIMAL, NARROW.format(whole.rank, target.rank), own.rank, prime=own.p,
                 error_bound=whole.error, evidence=evidence,

@@ -7,7 +7,9 @@ the lowered kind, so the rule that such a teacher is a student does not apply.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
@@ -19,10 +21,11 @@ from algebra.certificates.checks import (
     Verification,
     weakest,
 )
-from algebra.certificates.claim import Claim, read_claim, verified
+from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.fields import Fields, prime_and_point
-from algebra.certificates.points import check_rank_data
+from algebra.certificates.points import RankData
+from algebra.certificates.records import PrimeAndPoint, Record
+from algebra.declarations import Count, Size, named_key
 from algebra.linear.verify import check_claim
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import block_solvable, shifts_fit
@@ -32,6 +35,40 @@ from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
+
+
+@dataclass(frozen=True)
+class BlockClaim(Record):
+    """A layer of the target that is realized at a point: see `algebra.normalization.blocks`."""
+
+    layer: Size
+    equations: Count
+    unknowns: Count
+    witness: PrimeAndPoint
+    place: str = field(default="", metadata=named_key(None))
+
+
+@dataclass(frozen=True)
+class NormalizationEvidence(Record):
+    """The evidence that a certificate of a normalization network can contain."""
+
+    lowered: Mapping[str, Any] | None = None
+    target_rank: RankData | None = None
+    construction: tuple[BlockClaim, ...] | None = None
+    student_rank: RankData | None = None
+    allocation_rank: RankData | None = None
+
+    def of(self, name: str) -> Any:
+        """A field that must be there."""
+        if getattr(self, name) is None:
+            raise CheckFailed(f"evidence.{name}", "is missing")
+        return getattr(self, name)
+
+    def only(self, *names: str) -> None:
+        """Refuse other fields than these."""
+        for name, value in vars(self).items():
+            if value is not None and name not in names:
+                raise CheckFailed(f"evidence.{name}", "does not belong to this evidence")
 
 
 def verify_normnet(data: object, effort: Effort) -> Verification:
@@ -54,31 +91,31 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
         raise CheckFailed("equations", f"a new point shows rank {again.rank}")
     status = PROVED if again.is_proved else PROBABLE
     say("equations", status, f"the target's labels have dimension {again.rank}")
-    evidence = claim.evidence
-    if reduction is not None and evidence.has("lowered"):
-        _check_lowered(claim, reduction.problem, checklist, effort)
+    evidence = NormalizationEvidence.from_dict(claim.evidence)
+    if reduction is not None and evidence.lowered is not None:
+        evidence.only("lowered")
+        _check_lowered(claim, evidence.lowered, reduction.problem, checklist, effort)
         return
     if claim.generic_root_count is not None:
         raise CheckFailed("generic_root_count", "nothing here gives it")
     target, support = network.target()
-    check_rank_data(
-        evidence.table("target_rank"), target, support, all_cells(target, support), again
-    )
+    evidence.of("target_rank").checked(target, support, all_cells(target, support), again)
+    allowed = {MAXIMAL: ("construction",), MINIMAL: ("student_rank", "allocation_rank")}
+    evidence.only("target_rank", *allowed.get(verdict, ()))
     r = effective_learnable(problem)
     certain, prime, rank = True, 0, min(r, again.rank)
     if verdict == MAXIMAL:
-        prime, rank = _check_construction(claim, checklist), again.rank
+        prime, rank = (
+            _check_construction(problem, evidence.of("construction"), checklist),
+            again.rank,
+        )
     elif verdict == MINIMAL and reduction is not None:
         inner = reduction.problem
         net, support = inner.network, inner.support
         whole = network_rank(net, support, effort.seed)
         own = allocation_rank(inner.allocation, support, whole.rank, effort.seed)
-        check_rank_data(
-            evidence.table("student_rank"), net, support, all_cells(net, support), whole
-        )
-        prime = check_rank_data(
-            evidence.table("allocation_rank"), net, support, inner.allocation.cells, own
-        )
+        evidence.of("student_rank").checked(net, support, all_cells(net, support), whole)
+        prime = evidence.of("allocation_rank").checked(net, support, inner.allocation.cells, own)
         if whole.rank >= again.rank:
             text = f"the frozen net's labels have dimension {whole.rank}: not below the target's"
             raise CheckFailed("verdict", text)
@@ -93,7 +130,6 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
         say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
     else:
         _check_counting(claim, r, again, checklist)
-    evidence.finish()
     claim.check_numbers(rank=rank, prime=prime)
     if (claim.error_bound == 0) != certain:
         raise CheckFailed("error_bound", "does not fit what the verdict rests on")
@@ -117,11 +153,12 @@ def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checkl
     checklist.say("verdict", PROVED, text)
 
 
-def _check_lowered(claim: Claim, problem: Problem, checklist: Checklist, effort: Effort) -> None:
+def _check_lowered(
+    claim: Claim, data: object, problem: Problem, checklist: Checklist, effort: Effort
+) -> None:
     """The verdict on the lowered problem is a verdict on the original."""
     place = "evidence.lowered"
-    inner = read_claim(claim.evidence.raw("lowered"), place)
-    claim.evidence.finish()
+    inner = Claim.from_dict(data, place)
     if inner.problem != problem:
         raise CheckFailed(f"{place}.problem", "it is another problem's")
     for name in ("verdict", "equations", "rank", "prime", "error_bound", "generic_root_count"):
@@ -145,32 +182,28 @@ def _within(outer: str, place: str) -> str:
     return place if place.startswith(outer) else f"{outer}.{place}"
 
 
-def _check_construction(claim: Claim, checklist: Checklist) -> int:
+def _check_construction(
+    problem: Problem, blocks: Sequence[BlockClaim], checklist: Checklist
+) -> int:
     """At each block's point its layer of the target is realized, hence for generic weights too.
 
     Returns the first prime.
     """
-    problem = claim.problem
     network = problem.network
     assert isinstance(network, NormNet)
     missing = shifts_fit(problem)
     if missing:
         raise CheckFailed("evidence.construction", missing)
-    blocks = claim.evidence.items("construction")
     if len(blocks) != network.depth:
         raise CheckFailed("evidence.construction", f"{len(blocks)} of {network.depth} layers")
-    primes = []
     for k, block in enumerate(blocks, start=1):
-        fields = Fields(block, f"evidence.construction[{k - 1}]")
-        fields.whole("layer", k, k)
-        claimed, unknowns = fields.whole("equations", 0), fields.whole("unknowns", 0)
-        pair = prime_and_point(fields)
-        fields.finish()
-        good, equations, own = block_solvable(problem, k, *pair)
-        if not good or (equations, own) != (claimed, unknowns):
-            raise CheckFailed(fields.place, "the point does not show it")
-        primes.append(pair[0])
-        checklist.say(fields.place, PROVED, f"{equations} equations solved modulo {pair[0]}")
+        if block.layer != k:
+            raise CheckFailed(f"{block.place}.layer", f"is {block.layer}, not {k}")
+        good, equations, own = block_solvable(problem, k, *block.witness)
+        if not good or (equations, own) != (block.equations, block.unknowns):
+            raise CheckFailed(block.place, "the point does not show it")
+        text = f"{equations} equations solved modulo {block.witness[0]}"
+        checklist.say(block.place, PROVED, text)
     text = "every layer is realized for generic weights: each instance has a match"
     checklist.say("verdict", PROVED, text)
-    return primes[0]
+    return blocks[0].witness[0]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from flint import arb_mat, ctx, fmpq
@@ -23,7 +22,6 @@ from algebra.phases import phase
 from algebra.problems.allocation import Cell
 from algebra.problems.laws.values import restrict
 from algebra.ranks.jacobian import columns_at, random_point
-from algebra.results import named
 from algebra.time_limits import OutOfTime, check_time
 
 # Largest number of rows of a minor: products of larger matrices of balls take many seconds.
@@ -50,10 +48,6 @@ class Minor:
     number: int
     rows: tuple[int, ...]
     columns: tuple[Cell, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for the certificate."""
-        return named(self, "number", "rows", "columns")
 
 
 def find_minor(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.points import check_rank_data
-from algebra.certificates.vanishing import check_vanishing, says_vanishing
+from algebra.certificates.points import RankData
+from algebra.certificates.records import Record
+from algebra.certificates.vanishing import VanishingEvidence, check_vanishing, says_vanishing
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
@@ -32,6 +34,14 @@ from algebra.relu.decision import NO_MATCH, Decision, read_decision
 from algebra.theorems.statements import what_theorems_say
 
 
+@dataclass(frozen=True)
+class ReluEvidence(Record):
+    """The evidence that a certificate of a shallow ReLU net can contain."""
+
+    active_rank: RankData
+    no_match: Mapping[str, Any] | None = None
+
+
 def verify_relu(data: object, effort: Effort) -> Verification:
     """Verify the certificate of a shallow ReLU net at points of the effort's seed."""
 
@@ -41,17 +51,17 @@ def verify_relu(data: object, effort: Effort) -> Verification:
             check_vanishing(
                 claim.problem, claim.verdict, claim.equations, claim.rank, checklist.say
             )
+            VanishingEvidence.from_dict(claim.evidence)
             _check_numbers(claim, claim.rank, 0)
         else:
-            prime = _check_active_rank(claim, effort.seed, checklist.say)
+            evidence = ReluEvidence.from_dict(claim.evidence)
+            if claim.verdict != INTERMEDIATE and evidence.no_match is not None:
+                raise CheckFailed("evidence.no_match", "does not belong to this verdict")
+            prime = _check_active_rank(claim, evidence.active_rank, effort.seed, checklist.say)
             allocation = claim.problem.allocation
             bound = min(rank_bound(allocation), allocation.size, claim.equations)
             _check_numbers(claim, bound, prime)
             check_relu(claim.problem, data, bound, checklist.say)
-            if claim.verdict == INTERMEDIATE and claim.evidence.has("no_match"):
-                # Read and checked by `check_relu`.
-                claim.evidence.raw("no_match")
-        claim.evidence.finish()
         return what_theorems_say(claim.problem.network, claim.problem.allocation)
 
     return verified(data, check)
@@ -64,7 +74,7 @@ def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
         raise CheckFailed("generic_root_count", "a ReLU net has no such count")
 
 
-def _check_active_rank(claim: Claim, seed: int, say: Say) -> int:
+def _check_active_rank(claim: Claim, given: RankData, seed: int, say: Say) -> int:
     """The claimed rank is that with all units active; returns the prime of its witness."""
     network, support = claim.problem.network, claim.problem.support
     assert isinstance(network, ShallowReLU)
@@ -72,8 +82,7 @@ def _check_active_rank(claim: Claim, seed: int, say: Say) -> int:
     again = network_rank(active, support, seed)
     if again.rank != claim.equations:
         raise CheckFailed("equations", f"the all-active rank is {again.rank}")
-    fields = claim.evidence.table("active_rank")
-    prime = check_rank_data(fields, active, support, all_cells(active, support), again)
+    prime = given.checked(active, support, all_cells(active, support), again)
     status = PROVED if again.is_proved else PROBABLE
     say("equations", status, f"rank {again.rank} with all units active")
     return prime

@@ -14,13 +14,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from algebra.activations.formal import why_exact
-from algebra.activations.formal_claims import STUCK, FormalClaimChecker, read_stuck
+from algebra.activations.formal_claims import STUCK, FormalClaimChecker, FormalEvidence
 from algebra.activations.verify import check_stuck, refute_maximal
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
@@ -33,10 +33,12 @@ from algebra.certificates.checks import (
     Verification,
     weakest,
 )
-from algebra.certificates.claim import Claim, read_claim, verified
+from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import RootEvidence
+from algebra.declarations import Count
 from algebra.linalg.modular import modular_rank, random_points
-from algebra.linear.evidence import RootEvidence
+from algebra.linear.evidence import read_evidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.networks.base import Point
@@ -65,7 +67,7 @@ def verify_updates(
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         need_jacobian(claim.problem.network)
         plain = as_plain(claim.problem)
-        silent = claim.evidence.has("labels_vanish")
+        silent = "labels_vanish" in claim.evidence
         masks = cells_instead(plain)
         simpler = with_cells(plain, masks)
         if silent or not simpler.updates:
@@ -136,6 +138,22 @@ def _ranks_around(problem: Problem, point: Point, name: str) -> tuple[int, int]:
     return modular_rank(received, point.p), modular_rank(followed, point.p)
 
 
+@dataclass(frozen=True)
+class UpdateEvidence(FormalEvidence):
+    """Evidence on problems with updates.
+
+    Attributes
+    ----------
+    stuck_output : int or None
+        The number of an output that cannot match every teacher.
+    part : mapping or None
+        The certificate of cells within reach.
+    """
+
+    stuck_output: Count | None = None
+    part: Mapping[str, Any] | None = None
+
+
 class _UpdateChecker(FormalClaimChecker):
     """The checks of one claim on a problem that is not equivalent to one of cells."""
 
@@ -147,12 +165,11 @@ class _UpdateChecker(FormalClaimChecker):
         effort: Effort,
         verify_cells: CellCheck,
     ) -> None:
-        fields = claim.evidence
-        self.part = fields.table("part") if fields.has("part") else None
-        self.part_data = fields.raw("part") if self.part is not None else None
         self.moved = by_parameters(problem)
-        arguments = {"part": (self.part, MAXIMAL), STUCK: (read_stuck(fields), INTERMEDIATE)}
-        super().__init__(claim, checklist, effort, arguments, problem, self.moved)
+        evidence = read_evidence(UpdateEvidence, claim, problem, self.moved)
+        arguments = {"part": MAXIMAL, STUCK: INTERMEDIATE}
+        super().__init__(claim, checklist, effort, evidence, arguments, problem)
+        self.part = evidence.part
         self.verify_cells, self.checklist = verify_cells, checklist
         self.learning = problem.learning
 
@@ -201,7 +218,7 @@ class _UpdateChecker(FormalClaimChecker):
         point, network = evidence.point, own.network
         zero = {n: np.zeros(s, np.int64) for n, s in network.shapes.items()}
         point = replace(point, weights={**zero, **point.weights})
-        self._attained(replace(evidence, point=point), list(own.cells), claim.rank, network)
+        self._attained(evidence, list(own.cells), claim.rank, network, point)
         return self._at_most(
             evidence, own.size,
             lambda seed: allocation_rank(own, self.problem.support, claim.equations, seed),
@@ -221,7 +238,7 @@ class _UpdateChecker(FormalClaimChecker):
             self.say("verdict", known, "the labels are affine in what learns, full rank: MP = 1")
             return known
         place = "evidence.part"
-        part = read_claim(self.part_data, place)
+        part = Claim.from_dict(self.part, place)
         whole, own = self.problem, part.problem
         if own.updates or part.verdict != MAXIMAL:
             raise CheckFailed(place, "is no certificate of maximal cells")
@@ -240,8 +257,7 @@ class _UpdateChecker(FormalClaimChecker):
             if not inside:
                 raise CheckFailed(f"{place}.problem.learnable.{name}", "is not within reach")
         self.say(f"{place}.problem", PROVED, "what learns takes all values of these cells")
-        assert isinstance(self.part_data, Mapping)
-        status = nested(self.part_data, self.effort, self.verify_cells, self.checklist, place)
+        status = nested(self.part, self.effort, self.verify_cells, self.checklist, place)
         self.say("verdict", status, "cells within reach have MP = 1, and so has every larger set")
         return weakest(status)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from algebra.certificates.certificate import FORMAT
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import read_claim, read_problem
+from algebra.certificates.claim import Claim, read_problem
 from algebra.certificates.parts import read_version
 from algebra.errors import InputError
 from algebra.families import certify
@@ -25,7 +25,7 @@ def data():
 
 def test_what_was_written_is_read(data):
     """Problem, numbers and words."""
-    claim = read_claim(data)
+    claim = Claim.from_dict(data, "")
     assert claim.problem == Problem(NET, {"W": [[1, 1], [0, 0]]})
     assert (claim.verdict, claim.equations, claim.rank, claim.learnable) == ("maximal", 2, 2, 2)
     assert claim.generic_root_count == 1
@@ -74,5 +74,5 @@ def test_versions(data, version):
     with pytest.raises(InputError, match="version"):
         read_version(data | {"version": version}, FORMAT, (1,), "a certificate")
     with pytest.raises(CheckFailed):
-        read_claim(data | {"version": version})
+        Claim.from_dict(data | {"version": version}, "")
     read_version(data, FORMAT, (1,), "a certificate")

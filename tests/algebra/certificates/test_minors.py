@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import read_claim
-from algebra.certificates.fields import Fields
-from algebra.certificates.minors import check_minor, read_minor
+from algebra.certificates.claim import Claim
+from algebra.certificates.minors import MinorInFile, check_minor
+from algebra.certificates.records import read_form
 from algebra.families import certify
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
@@ -24,8 +24,8 @@ def found():
 
 def checked(data):
     """Reads and checks the minor of a certificate."""
-    claim = read_claim(data, "certificate")
-    minor = read_minor(Fields(dict(data["evidence"]["regular_minor"]), "evidence"), PROBLEM)
+    claim = Claim.from_dict(data, "certificate")
+    minor = read_form(MinorInFile, claim.evidence["regular_minor"], "evidence", {"moved": PROBLEM})
     check_minor(minor, NET, claim, PROBLEM.allocation.cells, {})
     return claim, minor
 

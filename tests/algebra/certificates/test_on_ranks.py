@@ -8,7 +8,7 @@ import pytest
 
 from algebra.certificates.certificate import DISCRETE
 from algebra.certificates.family import Effort
-from algebra.certificates.on_ranks import certified, rank_evidence, root_evidence
+from algebra.certificates.on_ranks import RootEvidence, certified, rank_evidence
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linalg.modular import modular_rank
 from algebra.networks.recurrent import LinearRNN
@@ -48,7 +48,7 @@ def test_root_counts(trace):
     rule = "quotient degree" if trace is None else "trace test"
     primes = (2147483629, 2147483587) if trace is None else ()
     count = RootCount(3, rule, "B", (3,) if trace is None else (), primes, 5, trace)
-    data = json.loads(json.dumps(root_evidence(count)))
+    data = json.loads(json.dumps(RootEvidence.of(count).to_dict()))
     assert (data["value"], data["rule"], data["primes"]) == (3, rule, list(primes))
     assert data.get("trace") == (
         None

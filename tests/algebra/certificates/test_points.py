@@ -3,20 +3,19 @@
 import pytest
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields
-from algebra.certificates.points import check_rank_data, rank_data
+from algebra.certificates.points import RankData
 from algebra.networks.linear import LinearEstimator
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
 
 NET = LinearEstimator(q=3, d=2, m=2)
 CELLS = all_cells(NET, {})
-DATA = rank_data(network_rank(NET, {}, 5))
+DATA = RankData.of(network_rank(NET, {}, 5)).to_dict()
 
 
 def check(**changes):
     data = {key: value for key, value in (DATA | changes).items() if value is not None}
-    return check_rank_data(Fields(data, "here"), NET, {}, CELLS, network_rank(NET, {}, 6))
+    return RankData.from_dict(data, "here").checked(NET, {}, CELLS, network_rank(NET, {}, 6))
 
 
 def test_what_is_written_is_accepted():

@@ -10,7 +10,7 @@ from flint import acb, arb, fmpq
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.families import certify, verify
 from algebra.linear.enclosed import _Equations, enclosed_evidence
-from algebra.linear.evidence import read_enclosed
+from algebra.linear.evidence import Enclosed, context_of
 from algebra.linear.verification.enclosed import PLACE, check_enclosed
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
@@ -43,7 +43,7 @@ def ring():
 
 def said(problem, data, expected):
     checks = []
-    read = read_enclosed(data, PLACE, problem)
+    read = Enclosed.from_dict(data, PLACE, context_of(problem))
     size = problem.allocation.size
     check_enclosed(problem, read, expected, size, lambda *check: checks.append(check))
     return checks

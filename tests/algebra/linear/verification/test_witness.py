@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.linear.evidence import read_witness
+from algebra.linear.evidence import Witness, context_of
 from algebra.linear.verification.witness import PLACE, check_no_real_root
 from algebra.linear.witness import find_witness
 from algebra.networks.recurrent import LinearRNN
@@ -32,7 +32,7 @@ def witnesses(msolve):
 
 def said(problem, witness, expected):
     checks = []
-    read = read_witness(witness, PLACE, problem)
+    read = Witness.from_dict(witness, PLACE, context_of(problem))
     equations = problem.allocation.size
     check_no_real_root(problem, read, expected, equations, 1, lambda *check: checks.append(check))
     return checks
