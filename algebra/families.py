@@ -15,11 +15,11 @@ import numpy as np
 
 from algebra.certificates.certificate import FORMAT, VERSION, Certificate
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
-from algebra.certificates.claim import read_network
+from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
-from algebra.certificates.fields import Fields
 from algebra.certificates.parts import read_version
 from algebra.certificates.reach_of_laws import settled, why_refused
+from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
@@ -258,9 +258,9 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
 
 
 def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
-    claimed = Fields(data).table("problem")
-    network = read_network(claimed.raw("network"), "problem.network")
-    learnable = claimed.raw("learnable")
+    claimed = read_form(Mapping[str, Any], data.get("problem"), "problem")
+    network = read_form(NetworkInFile, claimed.get("network"), "problem.network")
+    learnable = claimed.get("learnable")
     values = learnable.values() if isinstance(learnable, Mapping) else ()
     if any(isinstance(value, Mapping) and not has_sparse_form(value) for value in values):
         from algebra.updates.verify import verify_updates

@@ -10,23 +10,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from algebra.certificates.certificate import DISCRETE, INTERMEDIATE, VERDICTS
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
-from algebra.certificates.fields import Fields, RefusedAt, whole, within
+from algebra.certificates.fields import RefusedAt, within
 from algebra.certificates.reach_of_laws import is_beyond, why_refused
-from algebra.certificates.records import Context, Converted, Record
-from algebra.certificates.sparse import entries, has_sparse_form
+from algebra.certificates.records import Context, Converted, Counts, Record, read_form, write_form
+from algebra.certificates.sparse import SparseTable, entries_of, has_sparse_form
 from algebra.declarations import Count, Keyword, Size
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
-from algebra.problems.laws.distribution import PARTS, Distribution
-from algebra.problems.laws.values import JITTER, RELATIVE
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.values import JITTER
 from algebra.problems.problem import Problem
-from algebra.problems.updates import GROUPS, UPDATES, LowRank, Tied, Update, read_update
+from algebra.problems.updates import UPDATES, read_update
 
 # Keys of ``certify --json`` that are not in the certificate.
 _PRINTED = ("names", "explanation", "generic_root_count_certainty")
@@ -48,6 +48,178 @@ def _read_bound(value: Any, place: str, context: Context) -> Fraction:
 _Bound = Annotated[float, Keyword("minimum", 0), Keyword("maximum", float(_LARGEST_ERROR))]
 
 
+def by_matrix(form: Any) -> Converted:
+    """A table with a value of a form for some of the network's matrices."""
+
+    def read(value: Any, place: str, context: Context) -> dict[str, Any]:
+        found, network = {}, context["network"]
+        for name, own in read_form(Mapping[str, Any], value, place).items():
+            at = within(place, one_line(name))
+            if name not in network.shapes:
+                raise CheckFailed(at, f"a {network.title} has no such matrix")
+            found[name] = read_form(form, own, at, {"shape": network.shapes[name]})
+        return found
+
+    return Converted(
+        Mapping[str, form],
+        read,
+        lambda found: {name: write_form(form, own) for name, own in found.items()},
+    )
+
+
+@dataclass(frozen=True)
+class LowRankUpdate(Record):
+    """See `algebra.problems.updates.LowRank`."""
+
+    lora: Size
+
+
+@dataclass(frozen=True)
+class GainUpdate(Record):
+    """See `algebra.problems.updates.Gain`."""
+
+    gain: Literal["rows", "columns", "cells"]
+    groups: Annotated[Any, Converted(Counts | _Numbers, _read_groups, list)] | None = None
+
+
+@dataclass(frozen=True)
+class TiedUpdate(Record):
+    """See `algebra.problems.updates.Tied`."""
+
+    tied: _Numbers
+
+
+def _read_groups(value: Any, place: str, context: Context) -> Any:
+    form = _Numbers if context["gain"] == "cells" else Counts
+    found = read_form(form, value, place, context)
+    return list(found) if form is Counts else found
+
+
+def _read_learning(value: Any, place: str, context: Context) -> Any:
+    """A mask or an update."""
+    if not isinstance(value, Mapping) or has_sparse_form(value):
+        return read_form(_Mask, value, place, context)
+    keys = [key for key in value if key in UPDATES]
+    if len(keys) != 1:
+        raise CheckFailed(place, "must have one of the keys " + ", ".join(UPDATES))
+    [key] = keys
+    given = _UPDATES[key].from_dict(value, place, context)
+    with RefusedAt(at := within(place, key)):
+        return read_update({k: v for k, v in vars(given).items() if v is not None}, at)
+
+
+def _read_network(value: Any, place: str, context: Context) -> Network:
+    """A network; its sizes are integers or lists of integers."""
+    given = read_form(Mapping[str, Any], value, place)
+    kind = KINDS.get(given["kind"]) if isinstance(given.get("kind"), str) else None
+    # The kind of network checks the values that are not sizes.
+    own = kind.choices() if kind is not None else frozenset()
+    sizes: dict[str, Any] = {}
+    for name, size in given.items():
+        at = within(place, one_line(name))
+        if isinstance(size, list) and name not in own:
+            size = list(read_form(tuple[Size, ...], size, at))
+        elif not (isinstance(size, str) or name in own):
+            size = read_form(Size, size, at)
+        sizes[name] = size
+    with RefusedAt(place):
+        return network_from_dict(sizes)
+
+
+def _read_values(value: Any, place: str, context: Context) -> dict[str, Any]:
+    """Measured weights: exact numbers as texts, "" for weights that were not measured."""
+    given = read_form(Mapping[str, Any], value, place)
+    found: dict[str, Any] = {}
+    if JITTER in given:
+        jitter, at = given.pop(JITTER), within(place, JITTER)
+        if isinstance(jitter, Mapping):
+            found[JITTER] = vars(RelativeShare.from_dict(jitter, at))
+        else:
+            found[JITTER] = read_form(str, jitter, at)
+    return found | by_matrix(_Texts).read(given, place, context)
+
+
+@dataclass(frozen=True)
+class RelativeShare(Record):
+    """A jitter that is a share of each measured weight."""
+
+    relative: str
+
+
+@dataclass(frozen=True)
+class ValuesInFile:
+    """Measured weights, and their jitter; the other keys are matrices."""
+
+    jitter: str | RelativeShare | None = None
+
+    others: ClassVar[Any] = tuple[tuple[str, ...], ...] | SparseTable
+
+
+_Numbers = Annotated[Any, entries_of(Count)]
+_Texts = Annotated[Any, entries_of(str)]
+_Mask = Annotated[Any, entries_of(Annotated[int, Keyword("minimum", 0), Keyword("maximum", 1)])]
+_Signs = Annotated[Any, entries_of(Annotated[int, Keyword("minimum", -1), Keyword("maximum", 1)])]
+_UPDATES: dict[str, type[Record]] = {"lora": LowRankUpdate, "gain": GainUpdate, "tied": TiedUpdate}
+_Learning = Annotated[
+    Any,
+    Converted(_Mask | LowRankUpdate | GainUpdate | TiedUpdate, _read_learning, lambda own: own),
+]
+Masks = Annotated[dict[str, Any], by_matrix(_Mask)]
+_KINDS = Keyword("properties", lambda: {"kind": {"enum": list(KINDS)}})
+_NetworkTable = Annotated[Mapping[str, Any], Keyword("required", ("kind",)), _KINDS]
+NetworkInFile = Annotated[Network, Converted(_NetworkTable, _read_network, Network.to_dict)]
+
+
+@dataclass(frozen=True)
+class LawsTable(Record):
+    """See `algebra.problems.laws.distribution.Distribution`."""
+
+    weights: str | None = None
+    inputs: str | None = None
+    teacher: str | None = None
+    signs: (
+        Annotated[dict[str, Any], by_matrix(Annotated[Any, entries_of(Literal[-1, 0, 1])])] | None
+    ) = None
+
+    def given(self) -> dict[str, Any]:
+        """What is there."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class ProblemTable(Record):
+    """A problem without names of files; see `algebra.problems.problem.Problem`."""
+
+    network: NetworkInFile
+    learnable: Annotated[dict[str, Any], by_matrix(_Learning)]
+    support: Masks | None = None
+    distribution: LawsTable | None = None
+    values: Annotated[dict[str, Any], Converted(ValuesInFile, _read_values, dict)] | None = None
+
+
+def read_problem(data: object, place: str = "problem") -> Problem:
+    """The problem of a certificate: integers for sizes, matrices of 0 and 1 for masks.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    given = ProblemTable.from_dict(data, place)
+    laws = {} if given.distribution is None else given.distribution.given()
+    try:
+        return Problem(
+            given.network, given.learnable, given.support or {}, Distribution(**laws),
+            values=given.values or {},
+        )  # fmt: skip
+    except (InputError, TypeError) as error:
+        raise CheckFailed(place, one_line(error)) from None
+
+
+_PROBLEM = Converted(
+    ProblemTable, lambda value, place, context: read_problem(value, place), Problem.to_dict
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim(Record):
     """The content of ``cert.json``: see `algebra.certificates.certificate.Certificate`.
@@ -57,7 +229,7 @@ class Claim(Record):
 
     format: Literal["matchprob-certificate"]
     version: Literal[1]
-    problem: Annotated[Problem, Converted(Mapping[str, Any], _problem, Problem.to_dict)]
+    problem: Annotated[Problem, _PROBLEM]
     verdict: Annotated[str, Keyword("enum", VERDICTS)]
     rule: str
     equations: Count
@@ -164,146 +336,3 @@ def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]
 
     verdict = data.get("verdict") if isinstance(data, Mapping) else None
     return checklist.run(str(verdict), run)
-
-
-def _problem(value: Any, place: str, context: Context) -> Problem:
-    return read_problem(value, place)
-
-
-def read_problem(data: object, place: str = "problem") -> Problem:
-    """The problem of a certificate: integers for sizes, matrices of 0 and 1 for masks.
-
-    Raises
-    ------
-    CheckFailed
-    """
-    fields = Fields(data, place)
-    network = read_network(fields.raw("network"), fields.at("network"))
-    learnable = read_masks(fields, "learnable", network)
-    support = read_masks(fields, "support", network) if fields.has("support") else {}
-    laws = _laws(fields.table("distribution"), network) if fields.has("distribution") else {}
-    values = _values(fields.table("values"), network) if fields.has("values") else {}
-    fields.finish()
-    try:
-        distribution = Distribution(**laws)
-        return Problem(network, learnable, support, distribution, values=values)
-    except (InputError, TypeError) as error:
-        raise CheckFailed(place, one_line(error)) from None
-
-
-def read_network(data: object, place: str) -> Network:
-    """The network of a certificate; its sizes are integers or lists of integers.
-
-    Raises
-    ------
-    CheckFailed
-    """
-    fields = Fields(data, place)
-    sizes: dict[str, Any] = {}
-    assert isinstance(data, Mapping)
-    kind = KINDS.get(data["kind"]) if isinstance(data.get("kind"), str) else None
-    # The kind of network checks the values that are not sizes.
-    own = kind.choices() if kind is not None else frozenset()
-    for name in data:
-        value = fields.raw(name)
-        if isinstance(value, list) and name not in own:
-            value = list(fields.wholes(name, 1))
-        elif not (isinstance(value, str) or name in own):
-            value = whole(value, fields.at(name), 1)
-        sizes[name] = value
-    with RefusedAt(place):
-        return network_from_dict(sizes)
-
-
-def _laws(fields: Fields, network: Network) -> dict[str, Any]:
-    """The laws, and the matrices of signs: integers −1, 0 and 1."""
-    laws: dict[str, Any] = {part: fields.text(part) for part in PARTS if fields.has(part)}
-    if fields.has("signs"):
-        signs = fields.table("signs")
-        laws["signs"] = {
-            name: entries(
-                signs.raw(name), signs.at(name), network.shapes[name],
-                lambda v, place: whole(v, place, -1, 1),
-            )
-            for name in network.shapes
-            if signs.has(name)
-        }  # fmt: skip
-        signs.finish()
-    fields.finish()
-    return laws
-
-
-def _values(fields: Fields, network: Network) -> dict[str, Any]:
-    """Measured weights: exact numbers as texts, "" for weights that were not measured."""
-    found: dict[str, Any] = {
-        name: entries(fields.raw(name), fields.at(name), network.shapes[name], _exact)
-        for name in network.shapes
-        if fields.has(name)
-    }
-    if fields.has(JITTER):
-        jitter = fields.raw(JITTER)
-        if isinstance(jitter, Mapping):
-            share = fields.table(JITTER)
-            found[JITTER] = {RELATIVE: share.text(RELATIVE)}
-            share.finish()
-        else:
-            found[JITTER] = fields.text(JITTER)
-    fields.finish()
-    return found
-
-
-def _exact(value: Any, place: str) -> str:
-    if not isinstance(value, str):
-        raise CheckFailed(place, f"must be exact numbers as texts, not {shown(value)}")
-    return value
-
-
-def read_masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:
-    """Masks by matrix, and under "learnable" updates.
-
-    Raises
-    ------
-    CheckFailed
-    """
-    tables = fields.table(key)
-    masks: dict[str, Any] = {}
-    for name in fields.raw(key):
-        place = tables.at(one_line(name))
-        if name not in network.shapes:
-            raise CheckFailed(place, f"a {network.title} has no such matrix")
-        value, shape = tables.raw(name), network.shapes[name]
-        if key == "learnable" and isinstance(value, Mapping) and not has_sparse_form(value):
-            masks[name] = _update(tables.table(name), shape)
-        else:
-            masks[name] = entries(value, place, shape, lambda v, at: whole(v, at, 0, 1))
-    return masks
-
-
-def _group(value: Any, place: str) -> int:
-    return whole(value, place, 0)
-
-
-def _update(fields: Fields, shape: tuple[int, int]) -> Update:
-    """An update; its numbers must be of type int."""
-    keys = [key for key in fields if key in UPDATES]
-    if len(keys) != 1:
-        raise CheckFailed(fields.place, "must have one of the keys " + ", ".join(UPDATES))
-    [key] = keys
-    value, place = fields.raw(key), fields.at(key)
-    grouping: dict[str, Any] = {}
-    if key == Tied.keyword:
-        value = entries(value, place, shape, _group)
-    elif key == LowRank.keyword:
-        value = whole(value, place, 1)
-    else:
-        value = fields.text(key)
-        if fields.has(GROUPS):
-            numbers, at = fields.raw(GROUPS), fields.at(GROUPS)
-            grouping[GROUPS] = (
-                entries(numbers, at, shape, _group)
-                if value == "cells"
-                else list(fields.wholes(GROUPS, 0))
-            )
-    fields.finish()
-    with RefusedAt(place):
-        return read_update({key: value, **grouping}, place)

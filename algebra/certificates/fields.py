@@ -84,55 +84,12 @@ class Fields:
             raise CheckFailed(self.at(key), "is missing")
         return self._data[key]
 
-    def whole(self, key: str, least: int | None = None, most: int | None = None) -> int:
-        """An integer, not a float, text or truth value."""
-        return whole(self.raw(key), self.at(key), least, most)
-
-    def optional_whole(self, key: str, least: int | None = None) -> int | None:
-        """An integer or null."""
-        value = self.raw(key)
-        return None if value is None else whole(value, self.at(key), least)
-
-    def flag(self, key: str) -> bool:
-        """True or false."""
-        value = self.raw(key)
-        if not isinstance(value, bool):
-            raise CheckFailed(self.at(key), f"must be true or false, not {shown(value)}")
-        return value
-
     def text(self, key: str) -> str:
         """A text."""
         value = self.raw(key)
         if not isinstance(value, str):
             raise CheckFailed(self.at(key), f"must be a text, not {shown(value)}")
         return value
-
-    def items(self, key: str) -> list[Any]:
-        """A list."""
-        return items(self.raw(key), self.at(key))
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts."""
-        values = self.items(key)
-        for k, value in enumerate(values):
-            if not isinstance(value, str):
-                raise CheckFailed(f"{self.at(key)}[{k}]", f"must be a text, not {shown(value)}")
-        return tuple(values)
-
-    def wholes(self, key: str, least: int | None = None) -> tuple[int, ...]:
-        """A list of integers."""
-        return tuple(
-            whole(value, f"{self.at(key)}[{k}]", least) for k, value in enumerate(self.items(key))
-        )
-
-    def table(self, key: str) -> Fields:
-        """A nested table."""
-        return Fields(self.raw(key), self.at(key))
-
-    def mapping_of_texts(self, key: str) -> dict[str, str]:
-        """A table of texts."""
-        inner = self.table(key)
-        return {str(name): inner.text(name) for name in self.raw(key)}
 
     def finish(self) -> None:
         """Reject keys that were not read."""
@@ -194,18 +151,6 @@ def matrix_of(
         for j, entry in enumerate(row):
             out[i, j] = read(entry, f"{place}[{i}][{j}]")
     return out
-
-
-def matrices_of(
-    fields: Fields, shapes: Mapping[str, tuple[int, int]], read: Callable[[Any, str], Any]
-) -> dict[str, np.ndarray]:
-    """A table with a matrix of each name, and nothing else."""
-    found = {
-        name: matrix_of(fields.raw(name), fields.at(name), shape, read)
-        for name, shape in shapes.items()
-    }
-    fields.finish()
-    return found
 
 
 def cells(value: Any, place: str) -> tuple[Cell, ...]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Annotated, Any
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import read_problem
-from algebra.certificates.fields import Fields, RefusedAt
+from algebra.certificates.claim import ProblemTable, read_problem
+from algebra.certificates.fields import RefusedAt
+from algebra.certificates.records import Context, Converted, read_form
+from algebra.certificates.sparse import compact
+from algebra.declarations import Count
 from algebra.errors import InputError, shown
 from algebra.linalg.rational import exact_number
 from algebra.networks.limits import plural
@@ -41,35 +45,38 @@ def read_version(data: object, name: str, versions: Sequence[int], what: str) ->
     return version
 
 
-def proof_fields(data: object) -> Fields:
-    """The fields of a proof file after its format and version, which were read."""
-    fields = Fields(data)
-    for name in ("format", "version"):
-        fields.raw(name)
-    return fields
-
-
-def read_prices(fields: Fields) -> tuple[Fraction, ...]:
-    """The prices of a proof file."""
-    return tuple(read_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
-
-
 def fixed_problem(data: object, place: str = "problem") -> Problem:
     """The problem of a proof: cells and updates, without laws and values, which are not used."""
     problem = read_problem(data, place)
     for name in ("distribution", "values"):
-        if Fields(data, place).has(name):
+        if isinstance(data, Mapping) and name in data:
             raise CheckFailed(f"{place}.{name}", "is no field of this format")
     return problem
 
 
-def read_caps(fields: Fields, kinds: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Caps of given kinds, in the order of the file."""
-    caps = tuple((str(kind), fields.whole(kind, 0)) for kind in fields)
-    for kind, _ in caps:
-        if kind not in kinds:
-            raise CheckFailed("caps", f"has {shown(kind)}, none of " + ", ".join(kinds))
-    return caps
+FixedProblem = Annotated[
+    Problem,
+    Converted(
+        ProblemTable,
+        lambda value, place, context: fixed_problem(value, place),
+        lambda problem: compact(problem.to_dict()),
+    ),
+]
+
+
+def caps_of(kinds: Sequence[str], in_order: bool = False) -> Converted:
+    """Caps of given kinds, in the order of the file; with `in_order` in that of the kinds."""
+
+    def read(value: Any, place: str, context: Context) -> tuple[tuple[str, int], ...]:
+        caps = read_form(Mapping[str, Count], value, place)
+        for kind in caps:
+            if kind not in kinds:
+                raise CheckFailed(place, f"has {shown(kind)}, none of " + ", ".join(kinds))
+        if in_order and list(caps) != [kind for kind in kinds if kind in caps]:
+            raise CheckFailed(place, "are not in the order " + ", ".join(kinds))
+        return tuple(caps.items())
+
+    return Converted(Mapping[str, Count], read, dict)
 
 
 def read_price(value: object, place: str) -> Fraction:
@@ -78,3 +85,8 @@ def read_price(value: object, place: str) -> Fraction:
         raise CheckFailed(place, f"must be an exact number as text, not {shown(value)}")
     with RefusedAt(place):
         return exact_number(value, "price")
+
+
+Price = Annotated[
+    Fraction, Converted(str, lambda value, place, context: read_price(value, place), str)
+]

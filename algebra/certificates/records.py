@@ -42,7 +42,7 @@ from algebra.certificates.fields import (
     whole_text,
 )
 from algebra.declarations import Count, InFile, Keyword, key_of, required
-from algebra.errors import shown
+from algebra.errors import one_line, shown
 from algebra.networks.base import Cell
 
 Context = Mapping[str, Any]
@@ -143,9 +143,9 @@ def read_form(form: Any, value: Any, place: str, context: Context = NO_CONTEXT) 
         for more in inside:
             if isinstance(more, Converted):
                 return more.read(value, place, context)
-        limits = {more.name: more.value for more in inside if isinstance(more, Keyword)}
         if inside[0] is int:
-            return whole(value, place, limits.pop("minimum", None), limits.pop("maximum", None))
+            return whole(value, place, *_limits(form))
+        limits = {more.name: more.value for more in inside if isinstance(more, Keyword)}
         if "enum" in limits:
             return read_form(Literal[limits["enum"]], value, place, context)
         assert not limits, f"{limits} are not checked by reading"
@@ -177,13 +177,31 @@ def read_form(form: Any, value: Any, place: str, context: Context = NO_CONTEXT) 
         given = Fields(value, place)
         if inside[1] is Any:
             return {name: given.raw(name) for name in given}
-        return {name: read_form(inside[1], given.raw(name), given.at(name)) for name in given}
+        return {
+            name: read_form(inside[1], given.raw(name), given.at(one_line(name)), context)
+            for name in given
+        }
     if origin in (Union, UnionType):
         if value is None and NoneType in inside:
             return None
         return read_form(_chosen(form, value, place), value, place, context)
     assert issubclass(form, Record), form
     return form.from_dict(value, place, context)
+
+
+def _limits(form: Any) -> tuple[int | None, int | None]:
+    """Minimum and maximum of a type of integers."""
+    given = {more.name: more.value for more in get_args(form) if isinstance(more, Keyword)}
+    return given.get("minimum"), given.get("maximum")
+
+
+def reader_of(form: Any, context: Context) -> Callable[[Any, str], Any]:
+    """A function that reads a value at a place: for the many entries of a matrix."""
+    kind, *more = get_args(form) or (form,)
+    if kind is int and not any(isinstance(one, Converted) for one in more):
+        low, high = _limits(form)
+        return lambda value, place: whole(value, place, low, high)
+    return lambda value, place: read_form(form, value, place, context)
 
 
 def write_form(form: Any, value: Any) -> Any:
@@ -259,10 +277,23 @@ def matrix(shape: Callable[[Context], tuple[int, int]], entry: Any) -> Converted
     return Converted(
         form,
         lambda value, place, context: matrix_of(
-            value, place, shape(context), lambda own, at: read_form(entry, own, at, context)
+            value, place, shape(context), reader_of(entry, context)
         ),
         lambda value: write_form(form, value.tolist()),
     )
+
+
+def as_many(count: Callable[[Context], int], entry: Any) -> Converted:
+    """A list of as many entries as the context says."""
+    form: Any = tuple[entry, ...]
+
+    def read(value: Any, place: str, context: Context) -> Any:
+        wanted, given = count(context), len(items(value, place))
+        if given != wanted:
+            raise CheckFailed(place, f"has {given} entries, not {wanted}")
+        return read_form(form, value, place, context)
+
+    return Converted(form, read, lambda value: write_form(form, value))
 
 
 def matrices(entry: Any) -> Converted:

@@ -13,18 +13,41 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields, items, matrix_of
+from algebra.certificates.fields import items, matrix_of
+from algebra.certificates.records import Context, Converted, Counts, Record, reader_of
+from algebra.declarations import Count
 
 # Entries of the largest matrix that is always written as rows.
 MOST_ENTRIES = 10_000
 # Integers in this range are stored in 64 bits.
 _LONG = 1 << 62
+
+
+def _items(value: Any, place: str, context: Context) -> list[Any]:
+    return items(value, place)
+
+
+@dataclass(frozen=True)
+class SparseTable(Record):
+    """A matrix in sparse form; `value` or `values` are there."""
+
+    shape: tuple[Count, Count]
+    rest: Any
+    columns: Annotated[list[Any], Converted(tuple[Counts, ...], _items, list)]
+    value: Any = None
+    values: Annotated[list[Any], Converted(tuple[tuple[Any, ...], ...], _items, list)] | None = None
+
+    def check(self, place: str, context: Context) -> None:
+        """There is one of both."""
+        if self.value is not None and self.values is not None:
+            raise CheckFailed(f"{place}.value", "does not belong beside `values`")
 
 
 def compact(data: Any) -> Any:
@@ -79,36 +102,42 @@ def entries(
     """
     if not has_sparse_form(value):
         return _array(matrix_of(value, place, shape, check).ravel().tolist()).reshape(shape)
-    fields = Fields(value, place)
-    if fields.wholes("shape", 0) != shape:
-        raise CheckFailed(fields.at("shape"), f"is not that of a matrix of {shape[0]}×{shape[1]}")
-    rest = check(fields.raw("rest"), fields.at("rest"))
-    columns = fields.items("columns")
+    given = SparseTable.from_dict(value, place)
+    if given.shape != shape:
+        raise CheckFailed(f"{place}.shape", f"is not that of a matrix of {shape[0]}×{shape[1]}")
+    rest, columns, values = check(given.rest, f"{place}.rest"), given.columns, given.values
     if len(columns) != shape[0]:
-        raise CheckFailed(fields.at("columns"), f"has {len(columns)} rows, not {shape[0]}")
-    several = fields.has("values")
-    values = fields.items("values") if several else []
-    if several and len(values) != len(columns):
-        raise CheckFailed(fields.at("values"), f"has {len(values)} rows, not {shape[0]}")
-    one = None if several else check(fields.raw("value"), fields.at("value"))
+        raise CheckFailed(f"{place}.columns", f"has {len(columns)} rows, not {shape[0]}")
+    if values is not None and len(values) != len(columns):
+        raise CheckFailed(f"{place}.values", f"has {len(values)} rows, not {shape[0]}")
+    one = check(given.value, f"{place}.value") if values is None else None
     places: list[tuple[int, int]] = []
     found: list[Any] = []
     for i in range(shape[0]):
-        own = _increasing(columns[i], f"{fields.at('columns')}[{i}]", shape[1])
+        own = _increasing(columns[i], f"{place}.columns[{i}]", shape[1])
         places += [(i, j) for j in own]
-        if several:
-            at = f"{fields.at('values')}[{i}]"
+        if values is not None:
+            at = f"{place}.values[{i}]"
             row = items(values[i], at)
             if len(row) != len(own):
                 raise CheckFailed(at, f"has {len(row)} entries for {len(own)} columns")
             found += [check(v, f"{at}[{k}]") for k, v in enumerate(row)]
-    fields.finish()
-    kinds = _array([rest, *(found if several else [one])])
+    kinds = _array([rest, *([one] if values is None else found)])
     out = np.full(shape, kinds[0], kinds.dtype)
     if places:
         down, across = np.array(places).T
-        out[down, across] = kinds[1:] if several else kinds[1]
+        out[down, across] = kinds[1] if values is None else kinds[1:]
     return out
+
+
+def entries_of(entry: Any) -> Converted:
+    """A matrix of the context's shape with entries of a form, as rows or in sparse form."""
+    rows: Any = tuple[tuple[entry, ...], ...]
+
+    def read(value: Any, place: str, context: Context) -> np.ndarray:
+        return entries(value, place, context["shape"], reader_of(entry, context))
+
+    return Converted(rows | SparseTable, read, lambda array: compact(array.tolist()))
 
 
 def _increasing(value: Any, place: str, below: int) -> list[int]:

@@ -24,38 +24,48 @@ which verification searches again.  It can still be read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.duals import DualInFile
-from algebra.certificates.fields import RefusedAt, cells
-from algebra.certificates.parts import (
-    fixed_problem,
-    proof_fields,
-    read_caps,
-    read_price,
-    read_prices,
-    read_version,
-)
-from algebra.certificates.records import Record, read_form
-from algebra.certificates.sparse import compact
+from algebra.certificates.fields import RefusedAt
+from algebra.certificates.parts import FixedProblem, Price, caps_of, read_version
+from algebra.certificates.records import Cells, Context, Converted, Record
+from algebra.declarations import Count, Keyword, named_key
 from algebra.design.demand import LINES, Demand, checked_demand
-from algebra.design.evidence import CostEvidence, SpreadEvidence
+from algebra.design.evidence import (
+    CostEvidence,
+    MaximalEvidence,
+    NeuronEvidence,
+    RankEvidence,
+    SpreadEvidence,
+)
 from algebra.design.goals import GOALS
 from algebra.design.result import Design
 from algebra.errors import InputError, shown
-from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.parametrized import by_parameters, by_updates, parameter_allocation
-from algebra.results import named
 
-FORMAT, VERSION = "matchprob-design", 2
+FORMAT: Literal["matchprob-design"] = "matchprob-design"
+VERSION: Literal[2] = 2
 
 
-@dataclass(frozen=True)
-class DesignProof:
+_EVIDENCE = CostEvidence | RankEvidence | SpreadEvidence | NeuronEvidence | MaximalEvidence
+_WITH_PROOF = tuple(name for name, goal in GOALS.items() if goal.proof)
+_Caps = Annotated[tuple[tuple[str, int], ...], caps_of(LINES)]
+
+
+def _read_evidence(value: Any, place: str, context: Context) -> Record:
+    read = GOALS[context["goal"]].read_evidence
+    assert read is not None
+    return read(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignProof(Record):
     """A claim about a design, and its evidence.
 
     Attributes
@@ -80,20 +90,40 @@ class DesignProof:
         For version 1: the optimal spread must be proved without evidence.
     """
 
-    problem: Problem
-    must: tuple[Cell, ...]
-    prices: tuple[Fraction, ...]
-    caps: tuple[tuple[str, int], ...]
-    size: int
-    goal: str
+    format: Literal["matchprob-design"]
+    version: Literal[2]
+    problem: FixedProblem
+    must: Cells
+    prices: tuple[Price, ...]
+    caps: _Caps
+    size: Count
+    goal: Annotated[str, Keyword("enum", _WITH_PROOF)]
     line: str
-    design: tuple[Cell, ...]
-    cost: Fraction
-    value: Fraction
-    cost_bound: Fraction
-    evidence: Record
-    cost_budget: Fraction | None = None
-    searched_anew: bool = False
+    design: Cells
+    cost: Price
+    value: Price
+    cost_bound: Price
+    evidence: Annotated[Record, Converted(_EVIDENCE, _read_evidence, Record.to_dict)]
+    cost_budget: Price | None = None
+    searched_anew: bool = field(default=False, metadata=named_key(None))
+
+    def check(self, place: str, context: Context) -> None:
+        """The fields must fit the problem and the goal."""
+        with RefusedAt("problem.learnable"):
+            choice = by_parameters(self.problem, singly="a design").allocation
+        if outside := set(self.must) - set(choice.cells):
+            raise CheckFailed("must", f"{min(outside)} may not learn")
+        if len(self.prices) != choice.size:
+            text = f"are {len(self.prices)}, {choice.size} weights may learn"
+            raise CheckFailed("prices", text)
+        goal, line = GOALS[self.goal], self.line
+        if line not in (goal.lines or ("",)):
+            raise CheckFailed("line", f"is {shown(line)}, for goal {self.goal!r}")
+        if goal.needs_cost_budget != (self.cost_budget is not None):
+            text = "is missing" if goal.needs_cost_budget else "is no field of this goal"
+            raise CheckFailed("cost_budget", text)
+        if self.goal == "spread" and line not in dict(self.caps):
+            raise CheckFailed("caps", f"has no cap of a {line}, the value of goal 'spread'")
 
     def demand(self, seed: int) -> Demand:
         """The demand, its caps in the order of the file (which is that of the evidence)."""
@@ -107,18 +137,44 @@ class DesignProof:
         )  # fmt: skip
         return replace(demand, caps=self.caps)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        names = ("size", "goal", "line", "design", "cost", "value", "cost_bound", "evidence")
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "problem": compact(self.problem.to_dict()),
-            **named(self, "must", "prices"),
-            "caps": dict(self.caps),
-            **named(self, *names),
-            **({} if self.cost_budget is None else named(self, "cost_budget")),
-        }
+
+@dataclass(frozen=True)
+class FirstDesignProof(Record):
+    """A file of version 1."""
+
+    format: Literal["matchprob-design"]
+    version: Literal[1]
+    problem: FixedProblem
+    must: Cells
+    prices: tuple[Price, ...]
+    caps: _Caps
+    size: Count
+    goal: Literal["cheapest", "spread"]
+    design: Cells
+    cost: Price
+    spread: Annotated[str, Keyword("enum", LINES)] | None
+    evidence: DualInFile
+
+    def check(self, place: str, context: Context) -> None:
+        """A line belongs to goal "spread"."""
+        if (self.spread is None) != (self.goal == "cheapest"):
+            raise CheckFailed("spread", f"is {shown(self.spread)}, for goal {self.goal!r}")
+
+    def renewed(self) -> DesignProof:
+        """The same claim in the newest version."""
+        value = self.cost
+        evidence: Record = CostEvidence(self.evidence)
+        if self.spread is not None:
+            evidence = SpreadEvidence(self.evidence, None)
+            value = Fraction(dict(self.caps).get(self.spread, 0))
+        found = DesignProof(
+            format=FORMAT, version=VERSION, problem=self.problem, must=self.must,
+            prices=self.prices, caps=self.caps, size=self.size, goal=self.goal,
+            line=self.spread or "", design=self.design, cost=self.cost, value=value,
+            cost_bound=self.cost, evidence=evidence, searched_anew=True,
+        )  # fmt: skip
+        found.check("", {})
+        return found
 
 
 def proof_of(demand: Demand, found: Design) -> DesignProof:
@@ -136,11 +192,10 @@ def proof_of(demand: Demand, found: Design) -> DesignProof:
     InputError
         If there is nothing to prove.
     """
-    with_proof = [name for name, goal in GOALS.items() if goal.proof]
-    if found.evidence is None or found.goal not in with_proof:
+    if found.evidence is None or found.goal not in _WITH_PROOF:
         raise InputError(
             f"a design of goal {found.goal!r} has no proof; the goals that have one: "
-            + ", ".join(with_proof)
+            + ", ".join(_WITH_PROOF)
         )
     if not found.is_optimal:
         raise InputError(
@@ -149,10 +204,13 @@ def proof_of(demand: Demand, found: Design) -> DesignProof:
         )
     everything = Allocation.from_cells(demand.network, demand.cells)
     return DesignProof(
-        by_updates(Problem.of(everything, support=demand.support)), tuple(sorted(demand.must)),
-        tuple(demand.prices[cell] for cell in demand.cells), found.caps, found.allocation.size,
-        found.goal, found.line, found.allocation.cells, found.cost, found.value, found.cost_bound,
-        found.evidence, demand.cost_budget,
+        format=FORMAT, version=VERSION,
+        problem=by_updates(Problem.of(everything, support=demand.support)),
+        must=tuple(sorted(demand.must)),
+        prices=tuple(demand.prices[cell] for cell in demand.cells), caps=found.caps,
+        size=found.allocation.size, goal=found.goal, line=found.line,
+        design=found.allocation.cells, cost=found.cost, value=found.value,
+        cost_bound=found.cost_bound, evidence=found.evidence, cost_budget=demand.cost_budget,
     )  # fmt: skip
 
 
@@ -171,49 +229,6 @@ def read_design_proof(data: object) -> DesignProof:
     CheckFailed
         If a field does not have its form; the message gives its place.
     """
-    cost_budget = None
-    version = read_version(data, FORMAT, (1, VERSION), "the proof of a design")
-    fields = proof_fields(data)
-    problem = fixed_problem(fields.raw("problem"))
-    with RefusedAt("problem.learnable"):
-        choice = by_parameters(problem, singly="a design").allocation
-    must = cells(fields.raw("must"), "must")
-    if outside := set(must) - set(choice.cells):
-        raise CheckFailed("must", f"{min(outside)} may not learn")
-    prices = read_prices(fields)
-    if len(prices) != choice.size:
-        raise CheckFailed("prices", f"are {len(prices)}, {choice.size} weights may learn")
-    caps = read_caps(fields.table("caps"), LINES)
-    size, goal = fields.whole("size", 0), fields.text("goal")
-    design = cells(fields.raw("design"), "design")
-    cost = read_price(fields.raw("cost"), "cost")
-    if version == 1:
-        if goal not in ("cheapest", "spread"):
-            raise CheckFailed("goal", f"is {shown(goal)}; version 1 has cheapest and spread")
-        line = fields.raw("spread")
-        if line not in (LINES if goal == "spread" else (None,)):
-            raise CheckFailed("spread", f"is {shown(line)}, for goal {goal!r}")
-        dual = read_form(DualInFile, fields.raw("evidence"), "evidence")
-        evidence: Record = CostEvidence(dual)
-        line, value, cost_bound = line or "", cost, cost
-        if goal == "spread":
-            evidence, value = SpreadEvidence(dual, None), Fraction(dict(caps).get(line, 0))
-    else:
-        known = GOALS.get(goal)
-        if known is None or known.read_evidence is None:
-            raise CheckFailed("goal", f"is {shown(goal)}, which has no proof")
-        line = fields.text("line")
-        if line not in (known.lines or ("",)):
-            raise CheckFailed("line", f"is {shown(line)}, for goal {goal!r}")
-        value = read_price(fields.raw("value"), "value")
-        cost_bound = read_price(fields.raw("cost_bound"), "cost_bound")
-        if known.needs_cost_budget:
-            cost_budget = read_price(fields.raw("cost_budget"), "cost_budget")
-        evidence = known.read_evidence(fields.raw("evidence"))
-    fields.finish()
-    if goal == "spread" and line not in dict(caps):
-        raise CheckFailed("caps", f"has no cap of a {line}, the value of goal 'spread'")
-    return DesignProof(
-        problem, must, prices, caps, size, goal, line, design, cost, value, cost_bound, evidence,
-        cost_budget, searched_anew=version == 1,
-    )  # fmt: skip
+    if read_version(data, FORMAT, (1, VERSION), "the proof of a design") == 1:
+        return FirstDesignProof.from_dict(data, "").renewed()
+    return DesignProof.from_dict(data, "")

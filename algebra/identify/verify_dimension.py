@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,9 +24,11 @@ from algebra.certificates.checks import (
     Checklist,
     Verification,
 )
-from algebra.certificates.claim import read_masks, read_network
+from algebra.certificates.claim import Masks, NetworkInFile
 from algebra.certificates.fields import RefusedAt
-from algebra.certificates.parts import proof_fields, read_version
+from algebra.certificates.parts import read_version
+from algebra.certificates.records import Record
+from algebra.declarations import Count, Size
 from algebra.identify.dimension import FORMAT, VERSION, expected_dimension
 from algebra.linalg.modular import modular_rank, random_prime, random_residues
 from algebra.linear.derivatives import dual_derivative
@@ -33,6 +36,19 @@ from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
 from algebra.ranks.jacobian import all_cells, random_point
 from algebra.time_limits import check_time
+
+
+@dataclass(frozen=True)
+class DimensionProof(Record):
+    """The proof file of a dimension: see `algebra.identify.dimension.Dimension`."""
+
+    format: Literal["matchprob-dimension"]
+    version: Literal[1]
+    network: NetworkInFile
+    dimension: Count
+    expected: Count
+    ambient: Size | None
+    support: Masks | None = None
 
 
 def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
@@ -62,20 +78,15 @@ def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
 
 
 def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
-    fields = proof_fields(data)
-    network = read_network(fields.raw("network"), "network")
-    claimed = fields.whole("dimension", 0)
-    expected = fields.whole("expected", 0)
-    ambient = fields.optional_whole("ambient", 1)
-    support = read_masks(fields, "support", network) if fields.has("support") else {}
-    fields.finish()
+    given = DimensionProof.from_dict(data, "")
+    network, support, claimed = given.network, given.support or {}, given.dimension
     cells = all_cells(network, support)
     with RefusedAt("network"):
         counted = expected_dimension(network, len(cells))
-    if (expected, ambient) != counted:
+    if (given.expected, given.ambient) != counted:
         raise CheckFailed("expected", f"and ambient dimension are {counted[0]} and {counted[1]}")
     checklist.say("expected", PROVED, "expected and ambient dimension, by counting")
-    most = len(cells) if ambient is None else min(len(cells), ambient)
+    most = len(cells) if given.ambient is None else min(len(cells), given.ambient)
     exact = network.ranks_are_exact(support)
     for number in range(2):
         found = _rank(network, support, cells, claimed + 1, f"{seed}/{number}")

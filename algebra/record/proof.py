@@ -1,29 +1,48 @@
-"""Reading of the proof file of a recording; `algebra.record.result` describes its content."""
+"""The proof file of a recording; `algebra.record.result` describes its content."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
-from algebra.certificates.checks import CheckFailed
+from algebra.certificates.duals import DualInFile, Leaves
 from algebra.certificates.parts import (
-    fixed_problem,
-    proof_fields,
-    read_caps,
-    read_price,
-    read_prices,
+    FixedProblem,
+    Price,
+    caps_of,
     read_version,
 )
-from algebra.certificates.records import Record
+from algebra.certificates.records import Context, Converted, Counts, Record
+from algebra.declarations import Count
 from algebra.errors import InputError
-from algebra.problems.problem import Problem
 from algebra.record.elements import elements_of
 from algebra.record.question import CAPS, RecordingQuestion, recording_question
-from algebra.record.result import FORMAT, VERSION, EntryEvidence, GroupEvidence
+
+FORMAT: Literal["matchprob-recording"] = "matchprob-recording"
+VERSION: Literal[1] = 1
 
 
 @dataclass(frozen=True)
-class RecordingProof:
+class GroupEvidence(Record):
+    """Evidence for the bound if elements are groups of rows: the leaves of a search."""
+
+    leaves: Leaves = field(repr=False)
+
+
+@dataclass(frozen=True)
+class EntryEvidence(Record):
+    """Evidence for the bound if elements are single rows."""
+
+    dual: DualInFile = field(repr=False)
+
+
+def _read_evidence(value: Any, place: str, context: Context) -> Record:
+    form = EntryEvidence if context["what"] == ("entries",) else GroupEvidence
+    return form.from_dict(value, place)
+
+
+@dataclass(frozen=True)
+class RecordingProof(Record):
     """The claim of a proof file, and its evidence.
 
     Attributes
@@ -40,17 +59,21 @@ class RecordingProof:
     evidence : Record
     """
 
-    problem: Problem
+    format: Literal["matchprob-recording"]
+    version: Literal[1]
+    problem: FixedProblem
     what: tuple[str, ...]
-    prices: tuple[Fraction, ...]
-    must: tuple[int, ...]
-    forbidden: tuple[int, ...]
-    recorded: tuple[int, ...]
-    caps: tuple[tuple[str, int], ...]
-    rank: int
-    cost: Fraction
-    bound: Fraction
-    evidence: Record
+    prices: tuple[Price, ...]
+    must: Counts
+    forbidden: Counts
+    caps: Annotated[tuple[tuple[str, int], ...], caps_of(CAPS, in_order=True)]
+    recorded: Counts
+    rank: Count
+    cost: Price
+    bound: Price
+    evidence: Annotated[
+        Record, Converted(EntryEvidence | GroupEvidence, _read_evidence, Record.to_dict)
+    ]
 
     def question(self, seed: int) -> RecordingQuestion:
         """The question of the file.
@@ -92,20 +115,4 @@ def read_recording_proof(data: object) -> RecordingProof:
         If a field does not have the required form; the message names the field.
     """
     read_version(data, FORMAT, (VERSION,), "the proof of a recording")
-    fields = proof_fields(data)
-    problem = fixed_problem(fields.raw("problem"))
-    what = fields.texts("what")
-    prices = read_prices(fields)
-    must, forbidden = fields.wholes("must", 0), fields.wholes("forbidden", 0)
-    recorded = fields.wholes("recorded", 0)
-    caps = read_caps(fields.table("caps"), CAPS)
-    if [kind for kind, _ in caps] != [kind for kind in CAPS if kind in dict(caps)]:
-        raise CheckFailed("caps", "are not in the order " + ", ".join(CAPS))
-    rank = fields.whole("rank", 0)
-    cost, bound = (read_price(fields.raw(name), name) for name in ("cost", "bound"))
-    form = EntryEvidence if what == ("entries",) else GroupEvidence
-    evidence: Record = form.from_dict(fields.raw("evidence"))
-    fields.finish()
-    return RecordingProof(
-        problem, what, prices, must, forbidden, recorded, caps, rank, cost, bound, evidence
-    )
+    return RecordingProof.from_dict(data, "")

@@ -38,8 +38,9 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.record.blocks import span_at
 from algebra.record.elements import title
+from algebra.record.proof import EntryEvidence, GroupEvidence
 from algebra.record.question import RecordingQuestion, recording_question
-from algebra.record.result import EntryEvidence, FirstChoice, GroupEvidence, Recording
+from algebra.record.result import FirstChoice, Recording
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
 
 # Least number of seconds for ranks, and for a greedy choice, if the search has fewer.

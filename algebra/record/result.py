@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.duals import DualInFile, Leaves
 from algebra.certificates.records import Record
-from algebra.certificates.sparse import compact
 from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.identify.fibre import Fibre
 from algebra.networks.limits import plural, some
@@ -23,26 +21,12 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.parametrized import by_updates
 from algebra.record.elements import Recordable, available_kinds, title
+from algebra.record.proof import FORMAT, VERSION, RecordingProof
 from algebra.record.question import RecordingQuestion
 from algebra.results import Result, named
 
-FORMAT, VERSION = "matchprob-recording", 1
 # Numbers of free weights and elements in a text, and of elements in its ranking.
 _MOST, _RANKED = 24, 8
-
-
-@dataclass(frozen=True)
-class GroupEvidence(Record):
-    """Evidence for the bound if elements are groups of rows: the leaves of a search."""
-
-    leaves: Leaves = field(repr=False)
-
-
-@dataclass(frozen=True)
-class EntryEvidence(Record):
-    """Evidence for the bound if elements are single rows."""
-
-    dual: DualInFile = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -185,19 +169,13 @@ class Recording(Result):
         """
         question, chosen = self.question, set(self.recorded)
         problem = by_updates(Problem.of(question.allocation, support=question.parametrized.support))
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "problem": compact(problem.to_dict()),
-            "what": list(question.kinds),
-            "prices": [str(price) for price in question.prices],
-            "must": sorted(question.must),
-            "forbidden": sorted(question.forbidden),
-            "caps": dict(question.caps),
-            "recorded": [k for k, element in enumerate(question.elements) if element in chosen],
-            "rank": self.rank.rank,
-            **named(self, "cost", "bound", "evidence"),
-        }
+        return RecordingProof(
+            FORMAT, VERSION, problem, question.kinds, question.prices,
+            tuple(sorted(question.must)), tuple(sorted(question.forbidden)),
+            tuple(question.caps),
+            tuple(k for k, element in enumerate(question.elements) if element in chosen),
+            self.rank.rank, self.cost, self.bound, self.evidence,
+        ).to_dict()  # fmt: skip
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each element."""

@@ -44,9 +44,14 @@ from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound
 from algebra.networks.base import Point
 from algebra.record.blocks import direction_of, groups_at
-from algebra.record.proof import RecordingProof, read_recording_proof
+from algebra.record.proof import (
+    EntryEvidence,
+    GroupEvidence,
+    RecordingProof,
+    read_recording_proof,
+)
 from algebra.record.question import RecordingQuestion
-from algebra.record.result import EntryEvidence, GroupEvidence, bound_text
+from algebra.record.result import bound_text
 from algebra.time_limits import check_time
 
 # Subject of the claim, in the verification.

@@ -23,10 +23,9 @@ or trial of the instance, and no field for it is accepted, since nothing would v
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -38,36 +37,152 @@ from algebra.certificates.checks import (
     CheckFailed,
     Verification,
 )
-from algebra.certificates.fields import (
-    Fields,
-    RefusedAt,
-    cells,
-    items,
-    matrices_of,
-    matrix_of,
-    rational_text,
-    whole,
-)
+from algebra.certificates.fields import RefusedAt, items, within
 from algebra.certificates.parts import read_version
 from algebra.certificates.reading import MOST_DIGITS, TooLarge
-from algebra.errors import one_line, shown
-from algebra.linalg.rational import rational_texts
+from algebra.certificates.records import (
+    Cells,
+    Context,
+    Converted,
+    Record,
+    as_many,
+    matrices,
+    matrix,
+    rational_of,
+    read_form,
+    write_form,
+)
+from algebra.declarations import Keyword, named_key
+from algebra.errors import one_line
 from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.relu.arrangement import Refuter, arrangement_size
 from algebra.relu.equations import ReluSystem, relu_system
 from algebra.relu.leaves import Leaf, is_refuted, leaves_cover
 
-FORMAT, VERSIONS = "matchprob relu decision", (1, 2)
-MATCH, NO_MATCH = "match", "no match"
+FORMAT: Literal["matchprob relu decision"] = "matchprob relu decision"
+VERSIONS = (1, 2)
+MATCH: Literal["match"] = "match"
+NO_MATCH: Literal["no match"] = "no match"
 
 # Largest number of vertices and rays of all units' arrangements for which a check by μ is made.
 _MOST_VERTICES = 200_000
 # The largest size of a network in a decision file.
 _LARGEST = 10_000
-# Reads a rational number, from its text and its place.
-_rational = partial(rational_text, digits=MOST_DIGITS)
+_Rational = rational_of(MOST_DIGITS)
+_Size = Annotated[int, Keyword("minimum", 1), Keyword("maximum", _LARGEST)]
+_Weights = Annotated[Mapping[str, np.ndarray], matrices(_Rational)]
+_End = _Rational | None
+
+
+@dataclass(frozen=True)
+class ReluSizes(Record):
+    """See `algebra.networks.relu.ShallowReLU`."""
+
+    kind: Literal["relu"]
+    q: _Size
+    n: _Size
+    d: _Size
+    m: _Size
+
+
+def _read_network(value: Any, place: str, context: Context) -> ShallowReLU:
+    sizes = ReluSizes.from_dict(value, place)
+    return ShallowReLU(sizes.q, sizes.n, sizes.d, sizes.m)
+
+
+def _read_cells(value: Any, place: str, context: Context) -> tuple[Cell, ...]:
+    found: tuple[Cell, ...] = read_form(Cells, value, place)
+    with RefusedAt(place):
+        Allocation.from_cells(context["network"], found)
+    return found
+
+
+_CELLS = Converted(Cells, _read_cells, lambda value: write_form(Cells, value))
+
+
+def _of_pairs(entry: Any) -> Converted:
+    """An array with an entry for each unit and sample, of the context's system."""
+    return matrix(lambda context: context["system"].pairs, entry)
+
+
+@dataclass(frozen=True)
+class LeafTable(Record):
+    """See `algebra.relu.leaves.Leaf`."""
+
+    fixed: Annotated[
+        np.ndarray, _of_pairs(Annotated[int, Keyword("minimum", 0), Keyword("maximum", 2)])
+    ]
+    mu: (
+        Annotated[np.ndarray, matrix(lambda context: context["system"].G.shape, _Rational)] | None
+    ) = None
+    lam: Annotated[np.ndarray, _of_pairs(_Rational)] | None = field(
+        default=None, metadata=named_key("lambda")
+    )
+
+    def check(self, place: str, context: Context) -> None:
+        """A Farkas vector has two parts."""
+        if self.lam is not None and self.mu is None:
+            raise CheckFailed(f"{place}.lambda", "stands without `mu`: a Farkas vector has both")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionFile(Record):
+    """The content of a decision file; see `Decision`.
+
+    The shapes of leaves are those of the system that the other fields define, so they are read
+    after it.
+    """
+
+    format: Literal["matchprob relu decision"]
+    version: Annotated[int, Keyword("minimum", VERSIONS[0]), Keyword("maximum", VERSIONS[1])]
+    network: Annotated[
+        ShallowReLU,
+        Converted(ReluSizes, _read_network, lambda net: {"kind": net.kind, **net.sizes}),
+    ]
+    cells: Annotated[tuple[Cell, ...], _CELLS]
+    weights: _Weights
+    X: Annotated[np.ndarray, matrix(lambda context: context["network"].input_shape, _Rational)]
+    Y: Annotated[
+        np.ndarray, matrix(lambda context: (context["network"].d, context["network"].m), _Rational)
+    ]
+    verdict: Literal["match", "no match"]
+    box: (
+        Annotated[
+            tuple[tuple[Any, Any], ...],
+            as_many(lambda context: len(context["cells"]), tuple[_End, _End]),
+        ]
+        | None
+    ) = None
+    teacher: _Weights | None = None
+    witness: (
+        Annotated[tuple[Any, ...], as_many(lambda context: len(context["cells"]), _Rational)] | None
+    ) = None
+    leaves: (
+        Annotated[list[Any], Converted(tuple[LeafTable, ...], _read_items, _write_leaves)] | None
+    ) = None
+
+    def check(self, place: str, context: Context) -> None:
+        """The fields fit the version and the verdict."""
+        matches = self.verdict == MATCH
+        for name, belongs in (
+            ("box", self.version > 1), ("witness", matches), ("leaves", not matches)
+        ):  # fmt: skip
+            if (getattr(self, name) is not None) != belongs:
+                text = "is missing" if belongs else "does not belong to this version or verdict"
+                raise CheckFailed(within(place, name), text)
+
+
+def _read_items(value: Any, place: str, context: Context) -> list[Any]:
+    return items(value, place)
+
+
+def _write_leaves(leaves: Iterable[Leaf]) -> list[dict[str, Any]]:
+    return [LeafTable(leaf.fixed, leaf.mu, leaf.lam).to_dict() for leaf in leaves]
+
+
+_LEAVES = Converted(tuple[LeafTable, ...], _read_items, _write_leaves)
 
 
 def decision_data(
@@ -92,34 +207,20 @@ def decision_data(
     dict
         JSON-ready; rationals are strings.
     """
-    network = system.allocation.network
-    data: dict[str, Any] = {
-        "format": FORMAT,
-        "version": 2 if system.box else 1,
-        "network": {"kind": network.kind, **network.sizes},
-        "cells": [list(cell) for cell in system.allocation.cells],
-        "weights": {name: rational_texts(value) for name, value in system.weights.items()},
-        "X": rational_texts(system.X),
-        "Y": rational_texts(system.Y),
-        "verdict": MATCH if witness is not None else NO_MATCH,
-    }
+    cells, box = system.allocation.cells, None
     if system.box:
-        data["box"] = [
-            [None if end is None else str(end) for end in (interval.low, interval.high)]
-            for interval in (system.interval(*cell) for cell in system.allocation.cells)
-        ]
-    if teacher is not None:
-        data["teacher"] = {name: rational_texts(value) for name, value in teacher.items()}
-    if witness is not None:
-        data["witness"] = [str(value) for value in witness]
-    else:
-        data["leaves"] = [
-            {"fixed": leaf.fixed.tolist()}
-            | ({} if leaf.mu is None else {"mu": rational_texts(leaf.mu)})
-            | ({} if leaf.lam is None else {"lambda": rational_texts(leaf.lam)})
-            for leaf in leaves or ()
-        ]
-    return data
+        intervals = [system.interval(*cell) for cell in cells]
+        box = tuple((interval.low, interval.high) for interval in intervals)
+    network = system.allocation.network
+    assert isinstance(network, ShallowReLU)
+    file = DecisionFile(
+        format=FORMAT, version=2 if system.box else 1, network=network, cells=cells,
+        weights=system.weights, X=np.array(system.X), Y=np.array(system.Y),
+        verdict=NO_MATCH if witness is None else MATCH, box=box, teacher=teacher,
+        witness=None if witness is None else tuple(witness),
+        leaves=list(leaves or ()) if witness is None else None,
+    )  # fmt: skip
+    return file.to_dict()
 
 
 @dataclass(frozen=True)
@@ -173,80 +274,27 @@ def read_decision(data: object, place: str = "") -> Decision:
     TooLarge
         If units have too many learnable weights and samples for leaves to be checked.
     """
-    fields = Fields(data, place)
-    if fields.text("format") != FORMAT:
-        raise CheckFailed(fields.at("format"), f"is not {FORMAT!r}")
-    version = fields.whole("version", *VERSIONS)
-    verdict = fields.text("verdict")
-    if verdict not in (MATCH, NO_MATCH):
-        text = f"({shown(verdict)}) must be {MATCH!r} or {NO_MATCH!r}"
-        raise CheckFailed(fields.at("verdict"), text)
-    sizes = fields.table("network")
-    if sizes.text("kind") != ShallowReLU.kind:
-        raise CheckFailed(sizes.at("kind"), f"must be {ShallowReLU.kind!r}")
-    network = ShallowReLU(*(sizes.whole(name, 1, _LARGEST) for name in ("q", "n", "d", "m")))
-    sizes.finish()
-    order = cells(fields.raw("cells"), fields.at("cells"))
-    with RefusedAt(fields.at("cells")):
-        allocation = Allocation.from_cells(network, order)
-    weights, teacher = matrices_of(fields.table("weights"), network.shapes, _rational), None
-    if fields.has("teacher"):
-        teacher = matrices_of(fields.table("teacher"), network.shapes, _rational)
-    X = matrix_of(fields.raw("X"), fields.at("X"), network.input_shape, _rational)
-    Y = matrix_of(fields.raw("Y"), fields.at("Y"), (network.d, network.m), _rational)
+    given = DecisionFile.from_dict(data, place)
+    order = given.cells
     box = None
-    if version > 1:
-        intervals = _box(fields.items("box"), fields.at("box"), len(order))
-        box = dict(zip(order, intervals, strict=True))
-    with RefusedAt(fields.at("cells")):
-        system = relu_system(allocation, weights, X, Y, box)
-    witness, leaves = None, []
-    if verdict == MATCH:
-        values, at = fields.items("witness"), fields.at("witness")
-        if len(values) != len(order):
-            raise CheckFailed(at, f"has {len(values)} values for {len(order)} learnable weights")
+    if given.box is not None:
+        box = {cell: Interval(*ends) for cell, ends in zip(order, given.box, strict=True)}
+    with RefusedAt(within(place, "cells")):
+        allocation = Allocation.from_cells(given.network, order)
+        system = relu_system(allocation, given.weights, given.X, given.Y, box)
+    witness = None
+    if given.witness is not None:
         # The values are in the file's own order of cells.
-        given = {
-            cell: _rational(value, f"{at}[{k}]")
-            for k, (cell, value) in enumerate(zip(order, values, strict=True))
-        }
-        witness = tuple(given[cell] for cell in allocation.cells)
-    else:
-        for t, leaf in enumerate(fields.items("leaves")):
-            leaves.append(_leaf(Fields(leaf, f"{fields.at('leaves')}[{t}]"), system))
-        if any(leaf.mu is not None and leaf.lam is None for leaf in leaves):
-            _limit_arrangements(system)
-    fields.finish()
-    return Decision(system, teacher, verdict, witness, tuple(leaves))
-
-
-def _box(values: list[Any], place: str, count: int) -> list[Interval]:
-    """Intervals: pairs of bounds, each a rational or null."""
-    if len(values) != count:
-        raise CheckFailed(place, f"has {len(values)} intervals for {count} learnable weights")
-    found = []
-    for k, value in enumerate(values):
-        at = f"{place}[{k}]"
-        ends = items(value, at)
-        if len(ends) != 2:
-            raise CheckFailed(at, f"({shown(value)}) is no interval: lower and upper end")
-        found.append(Interval(*(None if e is None else _rational(e, at) for e in ends)))
-    return found
-
-
-def _leaf(given: Fields, system: ReluSystem) -> Leaf:
-    k, m = system.pairs
-    state = partial(whole, least=0, most=2)
-    fixed = matrix_of(given.raw("fixed"), given.at("fixed"), (k, m), state)
-    mu = lam = None
-    if given.has("mu"):
-        mu = matrix_of(given.raw("mu"), given.at("mu"), system.G.shape, _rational)
-    if given.has("lambda"):
-        if mu is None:
-            raise CheckFailed(given.at("lambda"), "stands without `mu`: a Farkas vector has both")
-        lam = matrix_of(given.raw("lambda"), given.at("lambda"), (k, m), _rational)
-    given.finish()
-    return Leaf(fixed.astype(int), mu, lam)
+        values = dict(zip(order, given.witness, strict=True))
+        witness = tuple(values[cell] for cell in allocation.cells)
+    leaves = []
+    for t, leaf in enumerate(given.leaves or ()):
+        at = f"{within(place, 'leaves')}[{t}]"
+        table = LeafTable.from_dict(leaf, at, {"system": system})
+        leaves.append(Leaf(table.fixed.astype(int), table.mu, table.lam))
+    if any(leaf.mu is not None and leaf.lam is None for leaf in leaves):
+        _limit_arrangements(system)
+    return Decision(system, given.teacher, given.verdict, witness, tuple(leaves))
 
 
 def _limit_arrangements(system: ReluSystem) -> None:

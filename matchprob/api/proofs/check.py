@@ -16,7 +16,7 @@ from algebra.design.verify import verify_design
 from algebra.errors import InputError, Unfinished, one_line
 from algebra.identify.dimension import FORMAT as DIMENSION_FORMAT
 from algebra.identify.verify_dimension import verify_dimension
-from algebra.record.result import FORMAT as RECORDING_FORMAT
+from algebra.record.proof import FORMAT as RECORDING_FORMAT
 from algebra.record.verify import verify_recording
 from algebra.relu import decision
 from algebra.time_limits import OutOfTime, within

@@ -5,8 +5,7 @@ from fractions import Fraction
 import pytest
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields
-from algebra.certificates.parts import fixed_problem, read_caps, read_price
+from algebra.certificates.parts import caps_of, fixed_problem, read_price
 
 NETWORK = {"kind": "linear", "q": 2, "d": 1, "m": 1}
 
@@ -15,8 +14,8 @@ def test_what_is_well_formed():
     """A problem, caps in the order of the file, exact prices."""
     problem = fixed_problem({"network": NETWORK, "learnable": {"W": [[1, 0]]}})
     assert problem.allocation.cells == (("W", 0, 0),)
-    caps = Fields({"column": 2, "row": 1}, "caps")
-    assert read_caps(caps, ("row", "column")) == (("column", 2), ("row", 1))
+    caps = caps_of(("row", "column"))
+    assert caps.read({"column": 2, "row": 1}, "caps", {}) == (("column", 2), ("row", 1))
     assert read_price("2.5", "cost") == Fraction(5, 2)
 
 
@@ -25,8 +24,8 @@ def test_what_is_well_formed():
     [
         (lambda: read_price(1, "cost"), "cost"),
         (lambda: read_price("x", "cost"), "cost"),
-        (lambda: read_caps(Fields({"row": 1.0}, "caps"), ("row",)), "caps.row"),
-        (lambda: read_caps(Fields({"unit": 1}, "caps"), ("row",)), "caps"),
+        (lambda: caps_of(("row",)).read({"row": 1.0}, "caps", {}), "caps.row"),
+        (lambda: caps_of(("row",)).read({"unit": 1}, "caps", {}), "caps"),
         (lambda: fixed_problem({"network": NETWORK}), "problem.learnable"),
         (
             lambda: fixed_problem({"network": NETWORK, "learnable": {"W": [[True, 0]]}}),

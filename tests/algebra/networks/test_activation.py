@@ -11,7 +11,8 @@ from flint import arb, fmpq, nmod
 from scipy import special
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import read_network
+from algebra.certificates.claim import NetworkInFile
+from algebra.certificates.records import read_form
 from algebra.errors import InputError
 from algebra.networks.activation import ANALYTIC, AX, FUNCTIONS, Activation, Analytic
 
@@ -149,7 +150,7 @@ def test_coefficients_are_read_whole_or_refused(number):
     network = {"kind": "rnn", "n": 1, "T": 1, "b": 1, "d": 1, "m": 1}
     network["activation"] = {"polynomial": [0, 0, number]}
     with pytest.raises(CheckFailed, match="activation"):
-        read_network(network, "problem.network")
+        read_form(NetworkInFile, network, "problem.network")
 
 
 def test_long_coefficients_keep_their_last_digit():

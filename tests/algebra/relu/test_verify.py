@@ -99,7 +99,7 @@ OTHER = [["W1", i, j] for i, j in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 1
         (("evidence", "no_match", "leaves"), [], "near"),
         (("evidence", "no_match", "version"), 1.0, "whole number"),
         (("evidence", "no_match", "verdict"), "match", "missing"),
-        (("evidence", "no_match", "teacher"), None, "table"),
+        (("evidence", "no_match", "teacher"), None, "null"),
         (("evidence", "no_match", "cells"), OTHER, "another allocation"),
     ],
 )
