@@ -42,8 +42,6 @@ from __future__ import annotations
 from math import log, log1p
 from typing import SupportsIndex
 
-from scipy.special import betaln
-
 from algebra.errors import InputError
 from numeric.statistics.intervals import ConfidenceInterval, count_of, tail_of
 
@@ -101,11 +99,12 @@ def confidence_sequence(
 
 def _lower(k: int, n: int, level: float) -> float:
     """The p below k / n with log M_n(p) = `level`."""
-    # Loaded here: its import takes long.
-    from scipy.optimize import brentq
-
     if k == 0:
         return 0.0
+    # Loaded here: their import takes long.
+    from scipy.optimize import brentq
+    from scipy.special import betaln
+
     constant = float(betaln(_PRIOR + k, _PRIOR + n - k) - betaln(_PRIOR, _PRIOR)) - level
 
     def excess(p: float) -> float:

@@ -40,7 +40,6 @@ from math import inf, sqrt
 from typing import Any, SupportsIndex
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
 
 from algebra.errors import InputError
 
@@ -130,14 +129,27 @@ def proportion_interval(
     return ConfidenceInterval(lower(k, n, tail), 1.0 - lower(m, n, tail))
 
 
+# SciPy's special functions are imported where they are used: a process that needs no interval (a
+# count, a worker of a study) starts a sixth of a second earlier.
+def _normal_quantile(tail: float) -> float:
+    """The number that a standard normal variable exceeds with this probability."""
+    from scipy.special import ndtri
+
+    return -float(ndtri(tail))
+
+
 def _clopper_pearson_lower(k: int, n: int, tail: float) -> float:
-    return 0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail))
+    if k == 0:
+        return 0.0
+    from scipy.special import betaincinv
+
+    return float(betaincinv(k, n - k + 1, tail))
 
 
 def _wilson_lower(k: int, n: int, tail: float) -> float:
     if k == 0:
         return 0.0
-    z = -float(ndtri(tail))
+    z = _normal_quantile(tail)
     centre = k + z * z / 2
     spread = z * sqrt(k * (n - k) / n + z * z / 4)
     return max(0.0, (centre - spread) / (n + z * z))
@@ -217,7 +229,7 @@ def paired_interval(
     n = int(counts.sum())
     if n == 0:
         return ConfidenceInterval(-1.0, 1.0)
-    z = -float(ndtri(tail))
+    z = _normal_quantile(tail)
     first_only, second_only = int(counts[0, 1]), int(counts[1, 0])
     # If the first matches, an undetermined outcome of the second can make the trial one that only
     # the first matches, but none that only the second matches; otherwise the reverse.
