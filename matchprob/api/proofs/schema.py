@@ -1,0 +1,78 @@
+"""The JSON Schema of proof files, made from the declarations by which `verify` reads them.
+
+``python -m matchprob.api.proofs.schema`` prints it; it is the file ``docs/proof.schema.json``.  The
+schema knows forms, not shapes and relations: what it accepts may be refused, but nothing that it
+refuses is read.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from algebra.activations.verify import ActivationEvidence
+from algebra.certificates.claim import Claim, ProblemTable
+from algebra.certificates.vanishing import VanishingEvidence
+from algebra.declarations import table_schema
+from algebra.design.proof import DesignProof, FirstDesignProof
+from algebra.identify.verify_dimension import DimensionProof
+from algebra.models.verify import ModelEvidence
+from algebra.normalization.verify import NormalizationEvidence
+from algebra.record.proof import RecordingProof
+from algebra.relu.decision import DecisionFile
+from algebra.relu.verify import ReluEvidence
+from algebra.updates.verify import UpdateEvidence
+
+# The evidence of all networks whose verdicts depend on ranks is one table.
+_ON_RANKS = (ActivationEvidence, ModelEvidence, UpdateEvidence)
+_OTHERS = (VanishingEvidence, NormalizationEvidence, ReluEvidence)
+# Keys of evidence that are proof files themselves.
+_INSIDE = {"part": "certificate", "lowered": "certificate", "no_match": "decision"}
+_FILES = {
+    "certificate": Claim,
+    "decision": DecisionFile,
+    "design": DesignProof,
+    "design of version 1": FirstDesignProof,
+    "recording": RecordingProof,
+    "dimension": DimensionProof,
+}
+
+
+def proof_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of proof files."""
+    tables = {name: table_schema(file) for name, file in _FILES.items()}
+    for table in tables.values():
+        if "problem" in table["properties"]:
+            table["properties"]["problem"] = {"$ref": "#/$defs/problem"}
+    tables["certificate"]["properties"]["evidence"] = {"$ref": "#/$defs/evidence"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "matchprob proof file",
+        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in tables],
+        "$defs": {**tables, "problem": table_schema(ProblemTable), "evidence": _evidence()},
+    }
+
+
+def _evidence() -> dict[str, Any]:
+    """The evidence of certificates."""
+    on_ranks = {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
+    for family in _ON_RANKS:
+        on_ranks["properties"] |= table_schema(family)["properties"]
+    tables = [on_ranks, *map(table_schema, _OTHERS)]
+    for table in tables:
+        for key in table["properties"].keys() & _INSIDE:
+            table["properties"][key] = {"$ref": f"#/$defs/{_INSIDE[key]}"}
+    return {"anyOf": tables}
+
+
+def schema_text() -> str:
+    """The text of ``docs/proof.schema.json``."""
+    return json.dumps(proof_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema_text(), end="")
