@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from scipy.optimize import least_squares
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
 from algebra.linear.verification.definite import DefiniteForm, check_definite
+from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import allocation_rank
+from algebra.systems.root_count import generic_root_count
 from numeric.definite_search import definite_form
 
 # Seven weights, six equations: no count decides it.
@@ -234,3 +238,23 @@ def test_forged_forms_are_refused(genuine):
             target = target[key]
         target[path[-1]] = value
         assert not mp.verify(data).holds, path
+
+
+def test_no_part_has_an_odd_number_of_solutions(msolve):
+    """An odd N of a part would make the allocation maximal: where a form is found all are even."""
+    rng = random.Random(11)
+    found = 0
+    while found < 8:
+        n, d = rng.randint(3, 5), rng.randint(1, 2)
+        net = mp.LinearRNN(n=n, T=2, b=1, d=d, m=2)
+        size = 2 * d + rng.randrange(2)
+        cells = rng.sample([(i, j) for i in range(n) for j in range(n)], size)
+        problem = with_cells(net, cells)
+        whole = allocation_rank(problem.allocation, {}, 2 * d, 0).rank
+        if whole < 2 * d or definite_form(problem, found) is None:
+            continue
+        found += 1
+        for part in combinations(problem.allocation.cells, 2 * d):
+            allocation = Allocation.from_cells(net, part)
+            if allocation_rank(allocation, {}, 2 * d, 0).rank == 2 * d:
+                assert generic_root_count(allocation).value % 2 == 0
