@@ -13,6 +13,11 @@ LONG = bool(os.environ.get("LONG"))
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
 ROW = Problem(NET, {"W": [[1, 1], [0, 0]]})
+# Minimal, by rank 7 of 8, though no theorem of the papers says so.
+SEVEN = Problem(
+    LinearRNN(n=4, T=2, b=2, d=2, m=4),
+    {"W": [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]},
+)
 
 
 def many(number: int) -> int:

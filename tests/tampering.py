@@ -48,6 +48,7 @@ from numeric.engines.witness_search import rootless_instances
 from numeric.instances import draw_instance
 from numeric.relu.decide import decide
 from tests.numeric.relu.cases import brute_force
+from tests.plain_data import places, value_at
 
 GOALS = ("cheapest", "spread", "neurons", "maximal")
 DISCRETE = "the law is discrete: this is a statement about generic instances, not about MP"
@@ -267,28 +268,11 @@ _STRANGE: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def _places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    found = [path]
-    if isinstance(data, dict):
-        for key, value in data.items():
-            found += _places(value, (*path, key))
-    elif isinstance(data, list):
-        for k, value in enumerate(data):
-            found += _places(value, (*path, k))
-    return found
-
-
-def _at(data: Any, path: tuple[Any, ...]) -> Any:
-    for key in path:
-        data = data[key]
-    return data
-
-
 def _shallow(rng: random.Random, data: Any) -> tuple[Any, ...]:
     """A place, found from the root: fields near the root are as frequent as deep ones."""
     path: tuple[Any, ...] = ()
     while True:
-        value = _at(data, path)
+        value = value_at(data, path)
         keys = list(value) if isinstance(value, dict) else []
         keys = list(range(len(value))) if isinstance(value, list) else keys
         if not keys or (path and rng.random() < 0.2):
@@ -329,10 +313,10 @@ def tampered(rng: random.Random, data: dict[str, Any], other: dict[str, Any]) ->
     """
     out: dict[str, Any] = copy.deepcopy(data)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        path = _shallow(rng, out) if rng.random() < 0.7 else rng.choice(_places(out))
+        path = _shallow(rng, out) if rng.random() < 0.7 else rng.choice(list(places(out)))
         if not path:
             continue
-        box, key = _at(out, path[:-1]), path[-1]
+        box, key = value_at(out, path[:-1]), path[-1]
         way = rng.randrange(9)
         if way == 0:
             del box[key]
@@ -341,14 +325,14 @@ def tampered(rng: random.Random, data: dict[str, Any], other: dict[str, Any]) ->
         elif way == 4:
             box[key] = rng.choice(_STRANGE)
         elif way == 5:
-            there = rng.choice(_places(out)[1:])
-            mine, theirs = copy.deepcopy(box[key]), copy.deepcopy(_at(out, there))
+            there = rng.choice(list(places(out))[1:])
+            mine, theirs = copy.deepcopy(box[key]), copy.deepcopy(value_at(out, there))
             box[key] = theirs
             with contextlib.suppress(KeyError, IndexError, TypeError):
-                _at(out, there[:-1])[there[-1]] = mine
+                value_at(out, there[:-1])[there[-1]] = mine
         elif way == 6:
             with contextlib.suppress(KeyError, IndexError, TypeError):
-                box[key] = copy.deepcopy(_at(other, path))
+                box[key] = copy.deepcopy(value_at(other, path))
         elif way == 7:
             if isinstance(box, dict):
                 box[rng.choice(("extra", "seed", "file", "value", "witness"))] = rng.choice(
@@ -360,9 +344,13 @@ def tampered(rng: random.Random, data: dict[str, Any], other: dict[str, Any]) ->
             old = box[key]
             if isinstance(old, (str, int)) and not isinstance(old, bool):
                 new = _nudged(rng, old)
-                for place in _places(out):
-                    if place and type(_at(out, place)) is type(old) and _at(out, place) == old:
-                        _at(out, place[:-1])[place[-1]] = new
+                for place in list(places(out)):
+                    if (
+                        place
+                        and type(value_at(out, place)) is type(old)
+                        and value_at(out, place) == old
+                    ):
+                        value_at(out, place[:-1])[place[-1]] = new
     return out
 
 

@@ -7,7 +7,6 @@ Certificates of every kind of network and verdict, undecided ones too, designs a
 from __future__ import annotations
 
 import copy
-import json
 import random
 from contextlib import suppress
 
@@ -16,11 +15,12 @@ import pytest
 import matchprob as mp
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError, Unfinished
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.problems.problem import Problem
 from matchprob.api.proofs.check import check_proof
 from tests.forgeries import forged, forgeries, genuine, in_sparse_form
+from tests.plain_data import data_of
 from tests.tampering import Attack, genuine_design, genuine_recording, judge
 
 CERTIFICATES, DESIGNS, RECORDINGS = 32, 6, 6
@@ -118,10 +118,6 @@ def test_forgers_change_what_is_claimed(files):
 # -- statements that were accepted once --------------------------------------------------
 
 
-def _data(problem, **options):
-    return json.loads(certify(problem, **options).to_json())
-
-
 def _counted(data, value):
     """The same with evidence of so many solutions."""
     data = copy.deepcopy(data)
@@ -157,10 +153,10 @@ SQUARE = mp.FeedForward(q=2, widths=[2], d=1, m=3, activation={"polynomial": [0,
 
 def test_an_analytic_network_has_no_number_of_solutions():
     """tanh with ties, claimed to be maximal with N = 1: no such number exists."""
-    data = _counted(_data(TANH), 1)
+    data = _counted(data_of(TANH), 1)
     data["verdict"] = "maximal"
     assert _place(data) == "evidence.root_count"
-    plain = _data(Problem(TANH.network, {"W": [[1, 1], [0, 0]], "D": [[1, 0]]}))
+    plain = data_of(Problem(TANH.network, {"W": [[1, 1], [0, 0]], "D": [[1, 0]]}))
     assert plain["verdict"] in ("undecided", "minimal")
     assert _place(_counted(plain, 1)) == "evidence.root_count"
 
@@ -168,14 +164,14 @@ def test_an_analytic_network_has_no_number_of_solutions():
 def test_ties_through_many_steps(msolve):
     """One tied parameter through 448 steps has N = 448, not 1."""
     net = mp.LinearRNN(n=2, T=448, b=1, d=1, m=1)
-    data = _counted(_data(Problem(net, {"W": {"tied": [[1, 1], [1, 1]]}})), 1)
+    data = _counted(data_of(Problem(net, {"W": {"tied": [[1, 1], [1, 1]]}})), 1)
     data["verdict"] = "maximal"
     assert _place(data) == "evidence.root_count"
 
 
 def test_an_output_that_cannot_follow_refutes_maximal():
     """tanh is bounded: if the read-out does not learn, no count makes it maximal."""
-    data = _data(Problem(TANH.network, {"W": [[1, 1], [0, 0]]}))
+    data = data_of(Problem(TANH.network, {"W": [[1, 1], [0, 0]]}))
     assert data["verdict"] == "intermediate"
     data["verdict"] = "maximal"
     del data["evidence"]["stuck_output"]
@@ -186,7 +182,7 @@ def test_an_output_that_cannot_follow_refutes_maximal():
 def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
     """For every verdict that depends on it; more time may decide, less may not."""
     problem = Problem(SQUARE, {"W1": [[1, 1], [0, 0]], "W2": [[1, 0]]})
-    data = _counted(_data(problem, search=0.0), 1)
+    data = _counted(data_of(problem, search=0.0), 1)
     data["verdict"] = verdict
     data["evidence"].pop("no_real_root", None)
 
@@ -207,7 +203,7 @@ def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
 def test_every_field_of_an_undecided_file_is_checked(activation, read_out, msolve):
     """False claims about N, evidence of other verdicts, the prime and the ranks are found."""
     net = mp.FeedForward(q=2, widths=[2], d=1, m=3, activation=activation)
-    data = _data(Problem(net, {"W1": [[1, 1], [0, 0]], "W2": read_out}), search=0.0)
+    data = data_of(Problem(net, {"W1": [[1, 1], [0, 0]], "W2": read_out}), search=0.0)
     assert data["verdict"] == "undecided"
     assert verify(data).holds
     wrong = 1 + (data["generic_root_count"] or 2)
@@ -229,7 +225,7 @@ def test_a_false_number_beside_a_teacher_that_is_reached(msolve):
     net = mp.LinearRNN(n=2, T=2, b=1, d=2, m=2)
     problem = Problem(net, {"D": [[1, 1], [1, 1]], "W": [[1, 0], [0, 1]]},
                       support={"W": [[1, 0], [0, 1]]})  # fmt: skip
-    data = _data(problem)
+    data = data_of(problem)
     assert "teacher_reached" in data["evidence"]
     assert verify(data).holds
     assert not verify(_counted(data, 5)).holds
@@ -239,7 +235,7 @@ def test_the_rank_of_nothing_is_nothing():
     """A narrow frozen normalization net without learnable weights has rank 0, for every net."""
     net = mp.NormNet((2, 1), (1,), 3, "linear")
     problem = Problem(net, {}, support={"W2": [[0]]})
-    data = _data(problem)
+    data = data_of(problem)
     assert (data["verdict"], data["rank"], data["learnable"]) == ("minimal", 0, 0)
     assert verify(data).holds
     for name, value in (("rank", 1), ("prime", 4)):

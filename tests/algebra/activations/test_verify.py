@@ -1,21 +1,21 @@
 """Certificates of networks with activations that were tampered with."""
 
-import copy
-import json
+from functools import partial
 
 import numpy as np
 import pytest
 
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
+from tests.plain_data import changed, data_of, without
 
 _ROW = [[1, 1, 1], [0, 0, 0], [0, 0, 0]]
 
 
 def _file(net, masks, **more):
-    return json.loads(certify(Problem(net, masks, **more), timeout=20).to_json())
+    return data_of(Problem(net, masks, **more), timeout=20)
 
 
 @pytest.fixture(scope="module")
@@ -48,21 +48,11 @@ def test_genuine_files_hold(files):
 
 
 def _set(path, value):
-    def change(data):
-        for key in path[:-1]:
-            data = data[key]
-        data[path[-1]] = value
-
-    return change
+    return partial(changed, path=path, value=value)
 
 
 def _drop(*path):
-    def change(data):
-        for key in path[:-1]:
-            data = data[key]
-        del data[path[-1]]
-
-    return change
+    return partial(without, path=path)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +94,6 @@ def _drop(*path):
 )
 def test_a_tampered_file_fails(files, name, change):
     """Every change is found, and its place is named."""
-    data = copy.deepcopy(files[name])
-    change(data)
-    found = verify(data)
+    found = verify(change(files[name]))
     assert not found.holds
     assert any(check.status == "failed" for check in found.checks)

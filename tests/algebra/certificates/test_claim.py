@@ -11,16 +11,16 @@ from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim, read_problem
 from algebra.certificates.parts import read_version
 from algebra.errors import InputError
-from algebra.families import certify
 from algebra.networks.normalization import NormNet
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
+from tests.plain_data import data_of
 from tests.samples import NET
 
 
 @pytest.fixture(scope="module")
 def data():
-    return json.loads(certify(Problem(NET, {"W": [[1, 1], [0, 0]]})).to_json())
+    return data_of(Problem(NET, {"W": [[1, 1], [0, 0]]}))
 
 
 def test_what_was_written_is_read(data):

@@ -18,6 +18,7 @@ from algebra.linalg.modular import random_prime
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
+from tests.plain_data import data_of
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = {"W": [[1, 0], [0, 1]]}
@@ -43,7 +44,7 @@ def test_what_is_refused_and_what_is_beyond():
     problem = Problem(NET, DIAGONAL, values={"B": [[1], [2]]}, distribution=bounded)
     assert is_beyond(problem)
     assert certify(problem).verdict == "undecided"
-    data = json.loads(certify(Problem(NET, DIAGONAL, values={"B": [[1], [2]]})).to_json())
+    data = data_of(Problem(NET, DIAGONAL, values={"B": [[1], [2]]}))
     data["problem"]["distribution"] = bounded.to_dict()
     assert "bounded laws" in str(verify(data))
 
@@ -64,7 +65,7 @@ def test_a_witness_has_the_signs():
 def test_a_certificate_without_signs_is_none_with_signs():
     """It uses a witness that the signed law does not draw."""
     refused = 0
-    data = json.loads(certify(Problem(NET, DIAGONAL)).to_json())
+    data = data_of(Problem(NET, DIAGONAL))
     assert data["evidence"]["no_real_root"]
     weights = data["evidence"]["no_real_root"]["weights"]["B"]
     for signs in ([1, 1], [1, -1], [-1, 1], [-1, -1]):
@@ -115,14 +116,14 @@ def test_numbers_at_which_the_rank_drops():
 
 def test_a_certificate_of_other_numbers_is_refused():
     """Ranks, N and witnesses are recomputed at the numbers in the file."""
-    data = json.loads(certify(Problem(NET, DIAGONAL, values={"B": [[1], [2]]})).to_json())
+    data = data_of(Problem(NET, DIAGONAL, values={"B": [[1], [2]]}))
     assert data["verdict"] == "intermediate"
     assert verify(data).holds
     for rows in ([["0"], ["2"]], [["1"], ["3"]], [["1"], ["4/2"]], [["-1"], ["2"]]):
         claim = copy.deepcopy(data)
         claim["problem"]["values"]["B"] = rows
         assert verify(claim).holds == (rows == [["1"], ["4/2"]])
-    plain = json.loads(certify(Problem(NET, DIAGONAL)).to_json())
+    plain = data_of(Problem(NET, DIAGONAL))
     plain["problem"]["values"] = {"B": [["0"], ["2"]]}
     assert not verify(plain).holds
     prime = data["prime"]

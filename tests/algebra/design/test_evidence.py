@@ -1,6 +1,5 @@
 """Evidence of designs survives a file exactly, and damaged fields are named."""
 
-import copy
 import json
 
 import pytest
@@ -12,6 +11,7 @@ from algebra.design.demand import checked_demand
 from algebra.design.goals import GOALS, SearchOptions
 from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells
+from tests.plain_data import changed, places, value_at
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [cell for cell in all_cells(NET) if cell[0] == "W"]
@@ -32,30 +32,16 @@ def test_through_a_file_and_back(goal, caps):
     assert GOALS[goal].read_evidence(json.loads(json.dumps(found.to_dict()))) == found
 
 
-def leaves(data, path=()):
-    """Every place of plain data that is neither a table nor a list."""
-    if isinstance(data, (dict, list)):
-        items = data.items() if isinstance(data, dict) else enumerate(data)
-        for key, value in items:
-            yield from leaves(value, (*path, key))
-    else:
-        yield path
-
-
 @pytest.mark.parametrize(("goal", "caps"), CASES, ids=str)
 def test_damaged_fields_are_refused(goal, caps):
     """A word, half a number or a table in any place: CheckFailed, and no other exception."""
     data = evidence(goal, caps).to_dict()
     data = json.loads(json.dumps(data))
-    for path in list(leaves(data))[:12]:
+    leaves = [path for path in places(data) if not isinstance(value_at(data, path), (dict, list))]
+    for path in leaves[:12]:
         for bad in (["word"], 0.5, {"a": 1}):
-            broken = copy.deepcopy(data)
-            inner = broken
-            for key in path[:-1]:
-                inner = inner[key]
-            inner[path[-1]] = bad
             with pytest.raises(CheckFailed):
-                GOALS[goal].read_evidence(broken)
+                GOALS[goal].read_evidence(changed(data, path, bad))
 
 
 def test_what_is_no_dual():

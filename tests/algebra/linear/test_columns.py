@@ -1,7 +1,5 @@
 """A whole column of W: number of solutions and real degree, by the theorem and by counting."""
 
-import copy
-import json
 from itertools import combinations
 from math import comb
 
@@ -18,6 +16,7 @@ from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.witness_search import _Parameters
 from numeric.instances import draw_instance
+from tests.plain_data import changed, data_of
 
 
 def column_problem(n, T, b=1, column=0, **sizes):
@@ -25,10 +24,6 @@ def column_problem(n, T, b=1, column=0, **sizes):
     mask[:, column] = 1
     net = LinearRNN(**({"n": n, "T": T, "b": b, "d": n, "m": 1} | sizes))
     return Problem(net, {"W": mask.tolist()})
-
-
-def data_of(problem):
-    return json.loads(certify(problem).to_json())
 
 
 @pytest.mark.parametrize("n", range(1, 6))
@@ -118,12 +113,7 @@ def test_forged_columns_are_refused(msolve):
         (("verdict",), "intermediate"),
         (("evidence", "sub_allocation"), [["W", 0, 0], ["W", 1, 0]]),
     ):
-        data = copy.deepcopy(genuine)
-        target = data
-        for key in path[:-1]:
-            target = target[key]
-        target[path[-1]] = value
-        assert not verify(data).holds, path
+        assert not verify(changed(genuine, path, value)).holds, path
     zero = data_of(column_problem(3, 2))
     zero["verdict"] = "maximal"
     zero["evidence"] = {

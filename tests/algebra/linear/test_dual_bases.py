@@ -1,19 +1,19 @@
 """Is the teacher a student in dual bases chosen vector by vector?  Compared with exact students."""
 
-import json
 import random
 
 import numpy as np
 import pytest
 
 from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.linear.dual_bases import COLUMN, ROW, dual_order
 from algebra.linear.verification.dual_bases import check_dual_bases
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from tests.plain_data import data_of
 
 ONES = [[1, 1], [1, 1]]
 NET = LinearRNN(n=2, T=3, b=2, d=2, m=3)
@@ -119,7 +119,7 @@ def test_students_exist_over_the_reals():
 def test_the_verdict_is_maximal_and_proved(msolve):
     """More weights than equations: no count is needed, and the certificate verifies."""
     problem = Problem(NET, {"D": [[1, 0], [1, 0]], "W": ONES, "B": ONES})
-    data = json.loads(certify(problem).to_json())
+    data = data_of(problem)
     assert data["verdict"] == "maximal"
     assert "dual_bases" in data["evidence"]
     result = verify(data)

@@ -1,14 +1,13 @@
 """Solutions enclosed by balls: genuine evidence holds, forged evidence does not."""
 
 import copy
-import json
 
 import numpy as np
 import pytest
 from flint import acb, arb, fmpq
 
 from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.linear.enclosed import _Equations, enclosed_evidence
 from algebra.linear.evidence import Enclosed, context_of
 from algebra.linear.verification.enclosed import PLACE, check_enclosed
@@ -17,6 +16,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
 from numeric.engines.witness_search import rootless_instances
+from tests.plain_data import data_of
 from tests.samples import NET
 
 RING = Problem.of(
@@ -129,7 +129,7 @@ def test_certificates_with_balls(ring):
     """Such evidence is verified in a certificate, and is refused where N is another or it stands
     beside another witness."""
     count, evidence = ring
-    data = json.loads(certify(RING, search=20.0).to_json())
+    data = data_of(RING, search=20.0)
     assert data["verdict"] == "intermediate"
     other = data["evidence"].pop("no_real_root")
     data["evidence"]["enclosed_solutions"] = evidence

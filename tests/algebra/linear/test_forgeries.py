@@ -1,26 +1,19 @@
 """Forged certificates of linear networks: each is refused, and the place is named."""
 
 import copy
-import json
 
 import pytest
 
 from algebra.errors import InputError
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
-from tests.samples import DIAGONAL, NET
-
-SEVEN = LinearRNN(n=4, T=2, b=2, d=2, m=4)
-SEVEN_MASK = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]
-
-
-def data_of(problem, **options):
-    return json.loads(certify(problem, **options).to_json())
+from tests.plain_data import changed, data_of
+from tests.samples import DIAGONAL, NET, SEVEN
 
 
 def refused(data, place, **options):
@@ -30,15 +23,6 @@ def refused(data, place, **options):
     assert not result.holds, str(result)
     assert failed[0].place.startswith(place), str(result)
     return failed[0]
-
-
-def changed(data, path, value):
-    data = copy.deepcopy(data)
-    target = data
-    for key in path[:-1]:
-        target = target[key]
-    target[path[-1]] = value
-    return data
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +43,7 @@ def between(msolve):
 @pytest.fixture(scope="module")
 def genuine():
     return {
-        "minimal": data_of(Problem(SEVEN, {"W": SEVEN_MASK})),
+        "minimal": data_of(SEVEN),
         "few": data_of(Problem(NET, {"W": [[1, 0], [0, 0]]})),
         "maximal": data_of(Problem(NET, {"W": [[1, 1], [0, 0]]})),
         "part": data_of(Problem(NET, {"W": [[1, 1], [1, 0]]})),

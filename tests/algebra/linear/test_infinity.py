@@ -1,7 +1,6 @@
 """Solutions at infinity: an odd number of them makes an allocation maximal."""
 
 import copy
-import json
 import random
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from algebra.certificates.checks import CheckFailed
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.linalg.modular import modular_rank, random_prime
 from algebra.linear.infinity import (
     AtInfinity,
@@ -22,6 +21,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
 from numeric.instances import draw_instance
+from tests.plain_data import data_of
 
 CELLS = [("W", 0, 4), ("W", 3, 1), ("W", 3, 3), ("W", 4, 0), ("W", 4, 4)]
 # All sub-allocations of three weights have an even number of solutions.
@@ -37,7 +37,7 @@ def found(msolve):
 
 @pytest.fixture(scope="module")
 def genuine(msolve):
-    data = json.loads(certify(PROBLEM).to_json())
+    data = data_of(PROBLEM)
     assert data["verdict"] == "maximal"
     assert "at_infinity" in data["evidence"]
     return data

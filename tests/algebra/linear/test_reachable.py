@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.linear.evidence import Reached
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.verification.reachable import check_reached
@@ -16,6 +16,7 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
+from tests.plain_data import data_of
 
 EYE = [[1, 0], [0, 1]]
 ONES = [[1, 1], [1, 1]]
@@ -108,7 +109,7 @@ def test_the_verdict_is_maximal_and_proved(msolve):
     even = Problem(LinearRNN(1, 2, 2, 1, 3), {"D": [[1]], "W": [[1]], "B": [[1, 0]]})
     over = Problem(LinearRNN(2, 3, 1, 2, 3), {"D": ONES, "W": EYE}, support={"W": EYE})
     for problem in (even, over):
-        data = json.loads(certify(problem).to_json())
+        data = data_of(problem)
         assert data["verdict"] == "maximal"
         result = verify(data)
         assert result.holds, str(result)
@@ -121,6 +122,6 @@ def test_lowered_problems_have_another_teacher():
     """The target of a normalization net is not a lowered net: the evidence proves nothing there."""
     network = NormNet(widths=(1, 1), hidden=(2,), m=2, activation="linear")
     learnable = {name: np.ones(shape, int) for name, shape in network.shapes.items()}
-    data = json.loads(certify(Problem(network, learnable)).to_json())
+    data = data_of(Problem(network, learnable))
     assert verify(data).holds
     assert "teacher_reached" not in json.dumps(data)

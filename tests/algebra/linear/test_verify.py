@@ -15,23 +15,17 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import TRACE, RootCount, TraceEvidence
-
-B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-SEVEN = LinearRNN(n=4, T=2, b=2, d=2, m=4)
-SEVEN_MASK = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]
-
-
-def data_of(problem, **options):
-    return json.loads(certify(problem, **options).to_json())
+from tests.plain_data import changed, data_of
+from tests.samples import DIAGONAL, NET, ROW, SEVEN
 
 
 @pytest.fixture(scope="module")
 def certificates():
     return {
-        "linear": data_of(Problem(B11, {"W": [[1, 1], [0, 0]]})),
-        "between": data_of(Problem(B11, {"W": [[1, 0], [0, 1]]})),
-        "minimal": data_of(Problem(SEVEN, {"W": SEVEN_MASK})),
-        "part": data_of(Problem(B11, {"W": [[1, 1], [1, 1]]})),
+        "linear": data_of(ROW),
+        "between": data_of(DIAGONAL),
+        "minimal": data_of(SEVEN),
+        "part": data_of(Problem(NET, {"W": [[1, 1], [1, 1]]})),
         "relu": data_of(Problem(ShallowReLU(q=2, n=3, d=2, m=3), {"W1": [[1, 1], [1, 0], [0, 0]]})),
         "layers": data_of(
             Problem(
@@ -62,15 +56,6 @@ def test_figure_2_witness_holds():
     assert result.holds
     if data["verdict"] == "intermediate":
         assert any("Sturm" in check.text for check in result.checks)
-
-
-def change(data, path, value):
-    changed = copy.deepcopy(data)
-    target = changed
-    for key in path[:-1]:
-        target = target[key]
-    target[path[-1]] = value
-    return changed
 
 
 @pytest.mark.parametrize(
@@ -107,7 +92,7 @@ def change(data, path, value):
 )
 def test_tampering_fails(certificates, name, path, value):
     """A changed certificate does not hold, and the failure names a place."""
-    result = verify(change(certificates[name], path, value))
+    result = verify(changed(certificates[name], path, value))
     failed = [check for check in result.checks if check.status == "failed"]
     assert not result.holds
     assert failed[0].place
@@ -127,7 +112,7 @@ def test_tampered_parametrization_fails():
     place = ("evidence", "no_real_root", "parametrization", "w", 0)
     value = data["evidence"]["no_real_root"]["parametrization"]["w"][0]
     assert verify(data).holds
-    result = verify(change(data, place, str(int(value) + 1)))
+    result = verify(changed(data, place, str(int(value) + 1)))
     assert not result.holds
     assert "parametrization" in result.checks[-1].place
 
@@ -201,7 +186,7 @@ def test_a_numerical_root_count_is_never_proved():
 
 def test_msolve_checks_a_numerical_root_count(msolve):
     """With msolve, a trace test is verified exactly; a false number fails."""
-    data = json.loads(certify(CYCLE).to_json())
+    data = data_of(CYCLE)
     data["evidence"]["root_count"] |= {
         "rule": "trace test", "primes": [], "blocks": [], "trace": {},
     }  # fmt: skip
@@ -213,8 +198,8 @@ def test_msolve_checks_a_numerical_root_count(msolve):
 @pytest.mark.parametrize(
     "problem",
     [
-        Problem(B11, {"W": [[1, 1], [1, 1]]}, support={"D": [[0, 0]]}),
-        Problem(B11, {"D": [[1, 1]]}, support={"W": [[0, 0], [0, 0]]}),
+        Problem(NET, {"W": [[1, 1], [1, 1]]}, support={"D": [[0, 0]]}),
+        Problem(NET, {"D": [[1, 1]]}, support={"W": [[0, 0], [0, 0]]}),
         Problem(
             ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 0], [0, 0]]}, support={"W2": [[0, 0]]}
         ),
@@ -229,9 +214,9 @@ def test_labels_that_are_always_zero(problem):
     result = verify(data)
     assert result.holds
     assert {c.status for c in result.checks if c.place != "words"} == {"proved"}
-    without = change(data, ("problem", "support"), {})
+    without = changed(data, ("problem", "support"), {})
     assert not verify(without).holds
-    assert not verify(change(data, ("verdict",), "minimal")).holds
+    assert not verify(changed(data, ("verdict",), "minimal")).holds
 
 
 @pytest.mark.parametrize(
@@ -242,8 +227,8 @@ def test_labels_that_are_always_zero(problem):
         (LinearRNN(n=2, T=1, b=1, d=2, m=1), {"W": [[1, 0], [0, 1]]}, "maximal"),
         (LinearRNN(n=2, T=2, b=1, d=1, m=5), {"W": [[1, 1], [0, 0]]}, "maximal"),
         (LinearRNN(n=2, T=2, b=1, d=1, m=5), {"W": [[1, 0], [0, 1]]}, "intermediate"),
-        (B11, {}, "minimal"),
-        (B11, {"W": [[1, 1], [1, 1]], "D": [[1, 1]], "B": [[1], [1]]}, "maximal"),
+        (NET, {}, "minimal"),
+        (NET, {"W": [[1, 1], [1, 1]], "D": [[1, 1]], "B": [[1], [1]]}, "maximal"),
         (LinearRNN(n=3, T=1, b=1, d=1, m=1), {"B": [[1], [1], [0]]}, "maximal"),
         (LinearEstimator(q=1, d=2, m=4), {"W": [[1], [1]]}, "maximal"),
         (LinearEstimator(q=2, d=2, m=4), {}, "minimal"),

@@ -1,15 +1,14 @@
 """Certificates of programs after changes."""
 
 import base64
-import copy
-import json
 
 import pytest
 
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from tests.onnx_models import save
+from tests.plain_data import changed, data_of, without
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +22,7 @@ def files(folder):
 
     def made(name, m, *learn):
         net = ProgramNetwork(str(save(name, folder)), m)
-        found = certify(Problem(net, dict.fromkeys(learn, "all")), timeout=60)
-        return json.loads(found.to_json())
+        return data_of(Problem(net, dict.fromkeys(learn, "all")), timeout=60)
 
     return {
         "open": made("mlp_tanh", 4, "*.bias"),
@@ -34,22 +32,6 @@ def files(folder):
         "minor": made("mlp_gelu", 6, "*.bias"),
         "piece": made("mlp_relu", 6, "*.bias"),
     }
-
-
-def changed(data, *path, to):
-    """A copy with one entry changed."""
-    made = copy.deepcopy(data)
-    inner = made
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = to
-    return made
-
-
-def without(data, key):
-    made = copy.deepcopy(data)
-    del made["evidence"][key]
-    return made
 
 
 def test_genuine_files_hold(files):
@@ -87,7 +69,7 @@ def test_genuine_files_hold(files):
 )
 def test_changed_files_fail_where_they_were_changed(files, name, path, to, place):
     """Verdicts, ranks, parts, minors, patterns, the model's digest."""
-    found = verify(changed(files[name], *path, to=to))
+    found = verify(changed(files[name], path, to))
     failed = [check.place for check in found.checks if check.status == "failed"]
     if place is None:
         assert found.holds
@@ -100,7 +82,7 @@ def test_another_model_is_not_the_one(files, folder):
     """The content of another file, with its own digest and with the old one."""
     content = save("mlp_sigmoid", folder).read_bytes()
     model = base64.b64encode(content).decode()
-    swapped = changed(files["minimal"], "problem", "network", "model", to=model)
+    swapped = changed(files["minimal"], ("problem", "network", "model"), model)
     found = verify(swapped)
     assert not found.holds
     assert found.checks[-1].place == "problem.network"
@@ -108,19 +90,17 @@ def test_another_model_is_not_the_one(files, folder):
 
 def test_evidence_that_is_missed(files):
     """Upper bounds without a minor prove nothing; a piecewise network needs its pattern."""
-    found = verify(without(files["minor"], "regular_minor"))
+    found = verify(without(files["minor"], ("evidence", "regular_minor")))
     assert found.checks[-1].place == "evidence.regular_minor"
-    found = verify(without(files["piece"], "pattern"))
+    found = verify(without(files["piece"], ("evidence", "pattern")))
     assert found.checks[-1].place == "evidence.pattern"
     assert not found.holds
 
 
 def test_a_certificate_without_its_model_is_not_read(files):
     """The named file is not opened either."""
-    data = copy.deepcopy(files["minimal"])
-    del data["problem"]["network"]["model"]
-    found = verify(data)
-    assert not found.holds
+    data = without(files["minimal"], ("problem", "network", "model"))
+    assert not verify(data).holds
 
 
 def test_labels_of_a_program_are_not_said_to_vanish(files):

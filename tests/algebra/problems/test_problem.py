@@ -21,6 +21,7 @@ from algebra.problems.laws.distribution import LAWS, Distribution
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from tests.algebra.problems.refusals import HEAD, NETWORK, outcome, refused
+from tests.plain_data import places, value_at
 from tests.samples import NET, many
 
 DIAGONAL = [[1, 0], [0, 1]]
@@ -210,26 +211,13 @@ def survives(data):
         assert problem_from_dict(problem.to_dict()) == problem
 
 
-def places(data, path=()):
-    """All places of a nested value, the whole included."""
-    yield path
-    if isinstance(data, dict):
-        for key in data:
-            yield from places(data[key], (*path, key))
-    elif isinstance(data, list):
-        for k in range(len(data)):
-            yield from places(data[k], (*path, k))
-
-
 @given(st.sampled_from(VALID), st.data())
 @settings(max_examples=many(400))
 def test_one_wrong_place_is_an_input_error_or_harmless(valid, data):
     """A valid problem with a value replaced, removed or added never ends in another error."""
     problem = copy.deepcopy(valid)
     path = data.draw(st.sampled_from(list(places(problem))[1:]))
-    target = problem
-    for step in path[:-1]:
-        target = target[step]
+    target = value_at(problem, path[:-1])
     change = data.draw(st.sampled_from(["replace", "remove", "add"]))
     if change == "remove":
         del target[path[-1]]

@@ -14,6 +14,7 @@ from algebra.errors import InputError
 from algebra.networks.base import KINDS
 from algebra.problems.files import problem_from_dict
 from algebra.problems.schema import MEANINGS, problem_schema, schema_text
+from tests.plain_data import changed, places, value_at
 
 ROOT = Path(__file__).parents[3]
 CHECK = jsonschema.Draft202012Validator(problem_schema())
@@ -24,7 +25,7 @@ GOOD = {
 }
 
 
-def changed(**more):
+def good(**more):
     """The good problem with some tables replaced or added."""
     return {**GOOD, **more}
 
@@ -32,7 +33,7 @@ def changed(**more):
 def with_network(**more):
     """The good problem with some keys of its network replaced; None takes one out."""
     network = {**GOOD["network"], **more}
-    return changed(network={k: v for k, v in network.items() if v is not None})
+    return good(network={k: v for k, v in network.items() if v is not None})
 
 
 def test_the_file_is_the_schema():
@@ -56,15 +57,13 @@ def test_genuine_files_are_valid(path):
     [
         GOOD,
         {"network": GOOD["network"]},
-        changed(learnable={"W": "all"}),
-        changed(learnable={"W": {"random": {"budget": 2, "rows": 1}}}),
-        changed(support={"W": [[1, 1], [0, 1]]}),
-        changed(distribution={"weights": "uniform"}),
-        changed(constraints={"max_abs": 3.0, "max_change": {"W": 1.0}, "sign": "keep"}),
-        changed(constraints={"max_abs": "inf"}),
-        changed(
-            constraints={"max_abs": {"W": [[1.0, 2.0], [3.0, 0.0]]}, "sign": [[1, 0], [0, -1]]}
-        ),
+        good(learnable={"W": "all"}),
+        good(learnable={"W": {"random": {"budget": 2, "rows": 1}}}),
+        good(support={"W": [[1, 1], [0, 1]]}),
+        good(distribution={"weights": "uniform"}),
+        good(constraints={"max_abs": 3.0, "max_change": {"W": 1.0}, "sign": "keep"}),
+        good(constraints={"max_abs": "inf"}),
+        good(constraints={"max_abs": {"W": [[1.0, 2.0], [3.0, 0.0]]}, "sign": [[1, 0], [0, -1]]}),
         {"network": {"kind": "normnet", "widths": [2, 2], "hidden": [4], "m": 3}},
         {"network": {"kind": "lffn", "q": 2, "widths": [2], "d": 2, "m": 2}},
         with_network(kind="rnn", activation="erf", biases=True),
@@ -82,8 +81,8 @@ def test_what_is_right_is_right_for_both(data):
     "data",
     [
         {},
-        changed(netwrok={}),
-        changed(network=3),
+        good(netwrok={}),
+        good(network=3),
         with_network(kind="lrn"),
         with_network(kind=None),
         with_network(n=0),
@@ -105,16 +104,16 @@ def test_what_is_right_is_right_for_both(data):
         with_network(kind="rnn", activation="relu"),
         with_network(kind="rnn", activation={"polynomial": [1]}),
         with_network(kind="rnn", biases=1),
-        changed(learnable={"W": [[1, 2], [0, 1]]}),
-        changed(learnable={"W": "some"}),
-        changed(learnable={"W": {"random": {}}}),
-        changed(learnable={"W": {"random": {"budget": 2, "row": 1}}}),
-        changed(support={"W": {"random": {"budget": 2}}}),
-        changed(distribution={"weights": "cauchy"}),
-        changed(distribution={"weight": "normal"}),
-        changed(constraints={"max_abs": -1}),
-        changed(constraints={"max": 1}),
-        changed(constraints={"sign": "up"}),
+        good(learnable={"W": [[1, 2], [0, 1]]}),
+        good(learnable={"W": "some"}),
+        good(learnable={"W": {"random": {}}}),
+        good(learnable={"W": {"random": {"budget": 2, "row": 1}}}),
+        good(support={"W": {"random": {"budget": 2}}}),
+        good(distribution={"weights": "cauchy"}),
+        good(distribution={"weight": "normal"}),
+        good(constraints={"max_abs": -1}),
+        good(constraints={"max": 1}),
+        good(constraints={"sign": "up"}),
     ],
     ids=str,
 )
@@ -135,10 +134,10 @@ def test_missing_sizes_are_named_with_their_meaning(kind):
 @pytest.mark.parametrize(
     ("data", "meant"),
     [
-        (changed(learnabel={}), "learnable"),
+        (good(learnabel={}), "learnable"),
         (with_network(widhts=[2]), None),
-        (changed(constraints={"max_abz": 1}), "max_abs"),
-        (changed(distribution={"weigths": "normal"}), "weights"),
+        (good(constraints={"max_abz": 1}), "max_abs"),
+        (good(distribution={"weigths": "normal"}), "weights"),
     ],
 )
 def test_typing_errors_are_guessed(data, meant):
@@ -208,24 +207,13 @@ def files(draw):
     return data
 
 
-def _places(data, path=()):
-    """The path of every value inside a file."""
-    yield path
-    if isinstance(data, (dict, list)):
-        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from _places(value, (*path, key))
-
-
 def _damaged(data, path, damage):
     """A copy in which one value is replaced, or one key is renamed."""
+    if damage != "rename":
+        return changed(data, path, damage)
     made = copy.deepcopy(data)
-    inner = made
-    for key in path[:-1]:
-        inner = inner[key]
-    if damage == "rename":
-        inner[f"{path[-1]}_"] = inner.pop(path[-1])
-    else:
-        inner[path[-1]] = damage
+    inner = value_at(made, path[:-1])
+    inner[f"{path[-1]}_"] = inner.pop(path[-1])
     return made
 
 
@@ -254,7 +242,7 @@ def test_damaged_files_are_refused(data, more):
     The schema knows neither the names of matrices nor which texts are numbers.
     """
     assume(_read(data))
-    path = more.draw(st.sampled_from([path for path in _places(data) if path]))
+    path = more.draw(st.sampled_from([path for path in places(data) if path]))
     renamed = ["rename"] if isinstance(path[-1], str) else []
     damage = more.draw(st.sampled_from([-7, 2.5, "?", {"?": 1}, *renamed]))
     wrong = _damaged(data, path, damage)

@@ -17,6 +17,7 @@ from numeric.relu.decide import decide
 from numeric.relu.decision import NONE
 from numeric.relu.evidence import refuted_instance
 from tests.numeric.relu.cases import problem
+from tests.plain_data import changed
 
 CASE = problem(3, 4, 2, 3, W1=[[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])
 
@@ -105,13 +106,8 @@ OTHER = [["W1", i, j] for i, j in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 1
 )
 def test_tampering_is_found(path, value, words):
     """A changed certificate fails, and the message names the place."""
-    data = copy.deepcopy(DATA)
-    place = data
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
     with pytest.raises(CheckFailed, match=words):
-        _checked(CASE, data)
+        _checked(CASE, changed(DATA, path, value))
 
 
 @pytest.mark.parametrize(
@@ -126,9 +122,8 @@ def test_tampering_is_found(path, value, words):
 )
 def test_ranks_are_found_again(path, value, place):
     """A wrong rank, prime or point fails at its place."""
-    data = copy.deepcopy(DATA)
-    (data if len(path) == 1 else data["evidence"]["active_rank"])[path[-1]] = value
-    failed = [check.place for check in families.verify(data).checks if check.status == "failed"]
+    found = families.verify(changed(DATA, path, value))
+    failed = [check.place for check in found.checks if check.status == "failed"]
     assert len(failed) == 1
     assert failed[0].startswith(place)
 

@@ -16,6 +16,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
+from tests.plain_data import changed, data_of
 
 RNN3 = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 DEEP = LinearFeedForward(q=4, widths=(4,), d=4, m=4)
@@ -73,20 +74,14 @@ def test_verdicts_hold(name):
 
 def forged(name, change):
     """The certificate of a case with something changed."""
-    data = json.loads(certify(problem_of(name)).to_json())
+    data = data_of(problem_of(name))
     change(data)
     return data
 
 
 def swap(*path, to):
     """Sets one entry."""
-
-    def change(data):
-        for key in path[:-1]:
-            data = data[key]
-        data[path[-1]] = to
-
-    return change
+    return lambda data: data.update(changed(data, path, to))
 
 
 def part_of(other, **more):
@@ -165,7 +160,7 @@ def test_forgeries_fail(name):
 
 def test_a_witness_point_counts():
     """Another point than the one of the claimed rank is refused."""
-    data = json.loads(certify(problem_of("gains")).to_json())
+    data = data_of(problem_of("gains"))
     other = copy.deepcopy(data)
     point = other["evidence"]["allocation_rank"]["witness_point"]
     point["weights"]["D"] = [[0, 0, 0]]

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.families import certify, verify
+from algebra.families import verify
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.onnx import read_onnx
 from algebra.programs.onnx.written import is_written, read_program, write_program
 from tests.doubles import labels
 from tests.onnx_models import MODELS, save
+from tests.plain_data import data_of
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -35,7 +36,7 @@ def test_programs_read_back(name, tmp_path):
 def test_certificates_of_programs_at_hand_are_checked(tmp_path):
     """The program is in the certificate; another one has another digest."""
     net = ProgramNetwork.of(read_onnx(save("mlp_tanh", tmp_path)), 6, "mlp")
-    data = json.loads(certify(Problem(net, {"*.bias": "all"})).to_json())
+    data = data_of(Problem(net, {"*.bias": "all"}))
     assert data["verdict"] == "minimal"
     assert verify(data).holds
     other = ProgramNetwork.of(read_onnx(save("mlp_sigmoid", tmp_path)), 6, "mlp")

@@ -1,0 +1,40 @@
+"""Certificates as plain data, the places in them, and copies with one entry changed."""
+
+import copy
+import json
+
+from algebra.families import certify
+
+
+def data_of(problem, **options):
+    """What the file of a problem's certificate contains."""
+    return json.loads(certify(problem, **options).to_json())
+
+
+def places(data, path=()):
+    """The path of every value in nested tables and lists, that of the whole first."""
+    yield path
+    if isinstance(data, (dict, list)):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from places(value, (*path, key))
+
+
+def value_at(data, path):
+    """The value at a place."""
+    for key in path:
+        data = data[key]
+    return data
+
+
+def changed(data, path, value):
+    """A copy with another value at a place."""
+    made = copy.deepcopy(data)
+    value_at(made, path[:-1])[path[-1]] = value
+    return made
+
+
+def without(data, path):
+    """A copy that lacks the entry at a place."""
+    made = copy.deepcopy(data)
+    del value_at(made, path[:-1])[path[-1]]
+    return made
