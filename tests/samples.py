@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
+
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 
 # As in `make test LONG=1`.
 LONG = bool(os.environ.get("LONG"))
+# A prime for computations modulo one; the largest below 2^31 is 2147483647.
+P = 2147483629
 # Section B.1.1 of the first paper: the diagonal of W is intermediate, a row is maximal.
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -18,6 +22,14 @@ SEVEN = Problem(
     LinearRNN(n=4, T=2, b=2, d=2, m=4),
     {"W": [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]},
 )
+
+
+def filled(shape, entry):
+    """An array of objects, each the result of a call."""
+    made = np.empty(shape, dtype=object)
+    for place in np.ndindex(shape):
+        made[place] = entry()
+    return made
 
 
 def many(number: int) -> int:

@@ -11,8 +11,7 @@ from algebra.matroids.capped import CappedProblem
 from algebra.matroids.intersection import CommonBasis, common_basis
 from algebra.matroids.lagrangian import SCALE
 from numeric.cap_relaxation import CapRelaxation, linear_relaxation
-
-P = 2147483629
+from tests.samples import P
 
 
 def problem(seed, rows=6, width=24):

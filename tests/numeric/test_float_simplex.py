@@ -1,7 +1,6 @@
 """Guessed bases compared with exact results."""
 
 import numpy as np
-from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,14 +11,8 @@ from algebra.normalization.matching import match_instance
 from algebra.problems.problem import Problem
 from numeric.float_simplex import guess_basis, guesses
 from numeric.instances import draw_instance
+from tests.algebra.linalg.small_programs import rationals, refutes, small_program
 from tests.samples import many
-
-
-def rationals(values):
-    """Nested lists of fmpq."""
-    if isinstance(values, (list, np.ndarray)):
-        return [rationals(v) for v in values]
-    return fmpq(int(values))
 
 
 @settings(max_examples=many(150), deadline=None)
@@ -27,9 +20,7 @@ def rationals(values):
 def test_a_guess_never_changes_the_answer(rows, columns, seed):
     """With the guess, with none and with an invalid one the exact result is the same."""
     rng = np.random.default_rng(seed)
-    A = rng.integers(-3, 4, (rows, columns))
-    b = A @ rng.integers(0, 3, columns) if seed % 2 else rng.integers(-4, 5, rows)
-    cost = rng.integers(-3, 4, columns)
+    A, b, cost = small_program(rng, rows, columns, seed % 2)
     program = rationals(A), rationals(b), rationals(cost)
     plain = maximize(*program)
     nonsense = [int(c) for c in rng.integers(0, columns + rows, rows)]
@@ -39,12 +30,7 @@ def test_a_guess_never_changes_the_answer(rows, columns, seed):
         # The last vertex of an unbounded program depends on the first one.
         assert found.status == UNBOUNDED or found.value == plain.value
         if found.status == INFEASIBLE:
-            y = found.proof
-            assert all(
-                sum((y[i] * int(A[i, c]) for i in range(rows)), fmpq(0)) <= 0
-                for c in range(columns)
-            )
-            assert sum((v * int(c) for v, c in zip(y, b, strict=True)), fmpq(0)) > 0
+            assert refutes(found.proof, A, b)
 
 
 def test_guesses_are_correct_on_generic_programs(monkeypatch):

@@ -18,6 +18,7 @@ from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
+from tests.samples import filled
 
 _BITS = 220
 
@@ -46,10 +47,7 @@ def _singular_values(net, support, cells, rng):
     before, ctx.prec = ctx.prec, _BITS
 
     def drawn(shape):
-        out = np.empty(shape, dtype=object)
-        for cell in np.ndindex(shape):
-            out[cell] = arb(rng.getrandbits(200) + 1) / 2**199 - 1
-        return out
+        return filled(shape, lambda: arb(rng.getrandbits(200) + 1) / 2**199 - 1)
 
     try:
         weights = {name: drawn(shape) for name, shape in net.shapes.items()}

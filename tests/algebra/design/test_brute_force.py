@@ -31,9 +31,8 @@ from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
 from numeric.cap_relaxation import linear_relaxation
-from tests.samples import many
+from tests.samples import P, many
 
-P = 2147483629
 NETS = [
     LinearEstimator(q=3, d=2, m=2),
     LinearEstimator(q=4, d=3, m=1),

@@ -15,7 +15,7 @@ from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import TARGET_ERROR, prime_bits
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import OutOfTime
-from tests.samples import many
+from tests.samples import filled, many
 
 
 def kernel_by_sympy(allocation, seed):
@@ -23,16 +23,11 @@ def kernel_by_sympy(allocation, seed):
     rng = random.Random(seed)
     network = allocation.network
 
-    def draw(shape):
-        out = np.empty(shape, object)
-        for index in np.ndindex(shape):
-            out[index] = sympy.Rational(
-                rng.choice([-1, 1]) * rng.randint(1, 10**6), rng.randint(1, 9)
-            )
-        return out
+    def entry():
+        return sympy.Rational(rng.choice([-1, 1]) * rng.randint(1, 10**6), rng.randint(1, 9))
 
-    weights = {name: draw(shape) for name, shape in network.shapes.items()}
-    X = draw(network.input_shape)
+    weights = {name: filled(shape, entry) for name, shape in network.shapes.items()}
+    X = filled(network.input_shape, entry)
     symbols = [sympy.Symbol(f"x{k}") for k in range(allocation.size)]
     student = {name: w.copy() for name, w in weights.items()}
     for symbol, (name, i, j) in zip(symbols, allocation.cells, strict=True):

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from algebra.linalg import affine
 from algebra.linalg.affine import Inconsistent, solve_affine
 from algebra.linalg.modular import matmul
-from tests.samples import many
-
-P = 2147483629
+from tests.samples import P, many
 
 
 def drawn(rng, consistent):

@@ -9,15 +9,8 @@ from scipy.optimize import linprog
 
 from algebra.errors import InputError
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, UNBOUNDED, maximize
+from tests.algebra.linalg.small_programs import rationals, refutes, small_program
 from tests.samples import many
-
-
-def rationals(values):
-    """Nested lists of fmpq."""
-    if isinstance(values, (list, np.ndarray)):
-        return [rationals(v) for v in values]
-    return fmpq(int(values))
-
 
 PROGRAMS = st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(0, 10**6))
 
@@ -28,19 +21,12 @@ def test_agrees_with_scipy(program):
     """Status and optimum are those of HiGHS; infeasibility comes with a Farkas vector."""
     rows, columns, seed = program
     rng = np.random.default_rng(seed)
-    A = rng.integers(-3, 4, (rows, columns))
-    b = A @ rng.integers(0, 3, columns) if seed % 2 else rng.integers(-4, 5, rows)
-    cost = rng.integers(-3, 4, columns)
+    A, b, cost = small_program(rng, rows, columns, seed % 2)
     found = maximize(rationals(A), rationals(b), rationals(cost))
     other = linprog(-cost, A_eq=A, b_eq=b, method="highs", options={"presolve": False})
     assert {0: OPTIMAL, 2: INFEASIBLE, 3: UNBOUNDED}[other.status] == found.status
     if found.status == INFEASIBLE:
-        y = np.array([float(v.p) / float(v.q) for v in found.proof])
-        exact = [sum((found.proof[i] * int(A[i, c]) for i in range(rows)), fmpq(0))
-                 for c in range(columns)]  # fmt: skip
-        assert all(v <= 0 for v in exact)
-        assert sum((v * int(c) for v, c in zip(found.proof, b, strict=True)), fmpq(0)) > 0
-        assert len(y) == rows
+        assert refutes(found.proof, A, b)
         return
     x = found.x
     assert all(v >= 0 for v in x)

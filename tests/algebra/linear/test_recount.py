@@ -18,8 +18,8 @@ from algebra.systems.root_count import (
     TraceEvidence,
     generic_root_count,
 )
+from tests.samples import P
 
-P = 2147483629
 NET = LinearRNN(n=4, T=3, b=1, d=2, m=2)
 LARGE = Allocation.from_cells(NET, [("W", i, i) for i in range(4)])
 SMALL = Allocation.from_cells(LinearRNN(n=2, T=2, b=1, d=1, m=2), [("W", 0, 0), ("W", 1, 1)])

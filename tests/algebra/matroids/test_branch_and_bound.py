@@ -1,7 +1,6 @@
 """Bases under several kinds of caps against brute force; bounds that check, and can fail."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,9 +12,8 @@ from algebra.matroids.branch_and_bound import Tree, capped_basis, conditions_cov
 from algebra.matroids.capped import CappedProblem, DualError
 from algebra.matroids.lagrangian import LagrangianLeaf
 from numeric.cap_relaxation import linear_relaxation
-from tests.samples import many
-
-P = 2147483629
+from tests.algebra.matroids.by_force import least_cost
+from tests.samples import P, many
 
 
 @st.composite
@@ -35,32 +33,16 @@ def problems(draw):
         for _ in range(draw(st.integers(2, 3)))
     ]
     costs = draw(st.lists(st.integers(-3, 9), min_size=E, max_size=E))
-    return columns, systems, costs, max(1, modular_rank(columns, P))
-
-
-def brute(columns, systems, costs, size):
-    return min(
-        (
-            sum(costs[e] for e in chosen)
-            for chosen in combinations(range(len(costs)), size)
-            if modular_rank(columns[:, list(chosen)], P) == size
-            and all(
-                (np.bincount([group[e] for e in chosen], minlength=3) <= cap).all()
-                for group, cap in systems
-            )
-        ),
-        default=None,
-    )
+    return columns, P, systems, costs, max(1, modular_rank(columns, P))
 
 
 @given(problems(), st.booleans())
 @settings(max_examples=many(150), deadline=None)
 def test_brute_force(problem, linear):
     """With either relaxation: the least cost with leaves that prove it, or a proof of none."""
-    columns, systems, costs, size = problem
-    asked = CappedProblem(columns, P, systems, costs, size)
+    asked = CappedProblem(*problem)
     found = capped_basis(asked, relax=linear_relaxation(asked) if linear else None)
-    best = brute(columns, systems, costs, size)
+    best = least_cost(asked)
     assert found.cost == best == found.bound
     bound = found.dual.bound(asked)
     assert bound is None if best is None else bound >= best
@@ -134,9 +116,8 @@ def test_a_counting_reason_holds():
 @settings(max_examples=many(60), deadline=None)
 def test_costs_of_any_size(problem, bits):
     """Costs beyond 64 bits: the same set, its cost multiplied, without overflow."""
-    columns, systems, costs, size = problem
-    big = [c << bits for c in costs]
-    asked = CappedProblem(columns, P, systems, big, size)
+    small = CappedProblem(*problem)
+    asked = small._replace(costs=[c << bits for c in small.costs])
     found = capped_basis(asked, relax=linear_relaxation(asked))
-    best = brute(columns, systems, costs, size)
+    best = least_cost(small)
     assert found.cost == found.bound == (None if best is None else best << bits)

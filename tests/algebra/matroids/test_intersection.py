@@ -1,7 +1,6 @@
 """Least-cost common bases against brute force; certificates that check, and that can fail."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from algebra.matroids.intersection import (
     common_basis,
     is_optimal,
 )
+from tests.algebra.matroids.by_force import keeps, least_cost
 from tests.samples import many
 
 P = 10007
@@ -36,22 +36,6 @@ def problems(draw):
     return columns, groups, caps, costs
 
 
-def independent(columns, groups, caps, chosen):
-    counts = np.bincount([groups[k] for k in chosen], minlength=len(caps))
-    return (counts <= caps).all() and (
-        not chosen or modular_rank(columns[:, list(chosen)], P) == len(chosen)
-    )
-
-
-def brute(columns, groups, caps, costs, size):
-    found = [
-        sum(costs[k] for k in chosen)
-        for chosen in combinations(range(len(costs)), size)
-        if independent(columns, groups, caps, chosen)
-    ]
-    return min(found, default=None)
-
-
 @given(problems())
 @settings(max_examples=many(250), deadline=None)
 def test_brute_force(problem):
@@ -61,7 +45,7 @@ def test_brute_force(problem):
     for size in range(1, len(columns) + 1):
         asked = CappedProblem(columns, P, [(groups, caps)], costs, size)
         found = common_basis(asked)
-        best = brute(columns, groups, caps, costs, size)
+        best = least_cost(asked)
         if isinstance(found, Shortage):
             assert best is None
             S = list(found.elements)
@@ -73,7 +57,7 @@ def test_brute_force(problem):
             assert found.bound(asked) is None
         else:
             assert found.cost == best
-            assert independent(columns, groups, caps, found.elements)
+            assert keeps(asked, found.elements)
             assert is_optimal(asked, found)
 
 
@@ -108,7 +92,7 @@ def test_any_splitting_gives_a_true_bound(problem, first):
     """For all numbers, the bound is never above the least cost, nor "none" if there is one."""
     columns, groups, caps, costs = problem
     asked = CappedProblem(columns, P, [(groups, caps)], costs, min(2, len(costs)))
-    best = brute(columns, groups, caps, costs, asked.size)
+    best = least_cost(asked)
     bound = Splitting(tuple(first[: len(costs)]), 3).bound(asked)
     if best is not None:
         assert bound is not None
@@ -121,8 +105,9 @@ def test_costs_of_any_size(problem, bits):
     """Costs beyond 64 bits: the least cost is multiplied, and proved, without overflow."""
     columns, groups, caps, costs = problem
     size = min(2, len(costs))
-    best = brute(columns, groups, caps, costs, size)
-    asked = CappedProblem(columns, P, [(groups, caps)], [(c << bits) + 1 for c in costs], size)
+    small = CappedProblem(columns, P, [(groups, caps)], costs, size)
+    best = least_cost(small)
+    asked = small._replace(costs=[(c << bits) + 1 for c in costs])
     found = common_basis(asked)
     if best is None:
         assert isinstance(found, Shortage)

@@ -9,25 +9,14 @@ from hypothesis import strategies as st
 from algebra.linalg.modular import modular_rank
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, LagrangianLeaf, LagrangianSearch
-from tests.samples import many
+from tests.algebra.matroids.by_force import cost_of, feasible, least_cost
+from tests.samples import P, many
 
-P = 2147483629
 COLUMNS = np.random.default_rng(0).integers(0, 3, (3, 8))
 SYSTEMS = [([0, 0, 1, 1, 2, 2, 0, 1], [1, 1, 1]), ([0, 1, 0, 1, 0, 1, 1, 0], [2, 2])]
 COSTS = [5, 2, 7, 1, 4, 3, 6, 2]
 SIZE = modular_rank(COLUMNS, P)
-
-
-def feasible(inside, outside):
-    return [
-        chosen
-        for chosen in combinations(range(8), SIZE)
-        if modular_rank(COLUMNS[:, list(chosen)], P) == SIZE
-        and set(inside) <= set(chosen)
-        and not set(outside) & set(chosen)
-        and all((np.bincount([g[e] for e in chosen], minlength=len(k)) <= k).all()
-                for g, k in SYSTEMS)
-    ]  # fmt: skip
+ASKED = CappedProblem(COLUMNS, P, SYSTEMS, COSTS, SIZE)
 
 
 @given(
@@ -39,12 +28,16 @@ def feasible(inside, outside):
 def test_bounds_hold_for_any_multipliers(values, inside, outside):
     """Of all sets under the caps and in the branch, none costs less than the bound."""
     outside = outside - inside
-    search = LagrangianSearch(CappedProblem(COLUMNS, P, SYSTEMS, COSTS, SIZE))
+    search = LagrangianSearch(ASKED)
     leaf = LagrangianLeaf(
         tuple(sorted(inside)), tuple(sorted(outside)), (tuple(values[:3]), tuple(values[3:]))
     )
     found = search.bound(leaf)
-    costs = [sum(COSTS[e] for e in chosen) for chosen in feasible(inside, outside)]
+    costs = [
+        cost_of(ASKED, chosen)
+        for chosen in feasible(ASKED)
+        if inside <= set(chosen) and not outside & set(chosen)
+    ]
     if found is None:
         assert not costs
     else:
@@ -53,9 +46,8 @@ def test_bounds_hold_for_any_multipliers(values, inside, outside):
 
 def test_only_feasible_bases_are_kept():
     """A set that exceeds a cap is not accepted; a cheaper feasible one replaces the known one."""
-    search = LagrangianSearch(CappedProblem(COLUMNS, P, SYSTEMS, COSTS, SIZE))
+    search = LagrangianSearch(ASKED)
     for chosen in combinations(range(8), SIZE):
         if modular_rank(COLUMNS[:, list(chosen)], P) == SIZE:
             search.keep(chosen)
-    best = min(feasible((), ()), key=lambda chosen: sum(COSTS[e] for e in chosen))
-    assert search.cost == sum(COSTS[e] for e in best)
+    assert search.cost == least_cost(ASKED)

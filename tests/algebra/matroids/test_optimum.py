@@ -1,30 +1,16 @@
 """Least-cost bases under caps against all subsets; and over several points."""
 
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import modular_rank
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.optimum import optimum, optimum_over_points
-from tests.samples import many
-
-P = 2147483629
-
-
-def least_cost(asked):
-    """By trying every set."""
-    costs = [
-        sum(asked.costs[e] for e in chosen)
-        for chosen in combinations(range(len(asked.costs)), asked.size)
-        if modular_rank(asked.columns[:, list(chosen)], P) == asked.size
-        and asked.keeps_caps(chosen)
-    ]
-    return min(costs, default=None)
+from tests.algebra.matroids.by_force import cost_of, least_cost
+from tests.samples import P, many
 
 
 def problem(seed, caps):
@@ -49,7 +35,7 @@ def test_optima_are_those_of_brute_force(seed, caps):
     assert found.dual.bound(asked) == best
     if best is not None:
         assert asked.keeps_caps(found.elements)
-        assert sum(asked.costs[e] for e in found.elements) == best
+        assert cost_of(asked, found.elements) == best
 
 
 class Unlucky:

@@ -18,7 +18,7 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from tests.algebra.residues import power
-from tests.samples import NET
+from tests.samples import NET, filled
 
 SIZE = st.integers(1, 4)
 PRIME = 2**31 - 1
@@ -29,10 +29,7 @@ def integers(network, seed):
     rng = random.Random(seed)
 
     def draw(shape):
-        out = np.empty(shape, dtype=object)
-        for index in np.ndindex(shape):
-            out[index] = rng.randint(-9, 9)
-        return out
+        return filled(shape, lambda: rng.randint(-9, 9))
 
     return {k: draw(s) for k, s in network.shapes.items()}, draw(network.input_shape)
 

@@ -12,9 +12,8 @@ from algebra.programs import Builder, evaluate
 from algebra.programs.arrays import placed
 from algebra.programs.residues import ModularArithmetic
 from algebra.programs.rewriting import gathered, lifted, transposed
-from tests.samples import many
+from tests.samples import P, many
 
-P = 2147483629
 ARITHMETIC = ModularArithmetic(P)
 
 

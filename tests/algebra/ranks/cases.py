@@ -2,7 +2,7 @@
 
 import numpy as np
 
-P = 2147483629
+from tests.samples import P
 
 
 class Dual:

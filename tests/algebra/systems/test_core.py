@@ -12,9 +12,8 @@ from algebra.systems.elimination import eliminate
 from algebra.systems.instances import modular_core
 from algebra.systems.system import build_system
 from tests.algebra.residues import residue_matrix
-from tests.samples import NET
+from tests.samples import NET, P
 
-P = 2147483629
 DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
 
 

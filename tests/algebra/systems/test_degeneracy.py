@@ -14,8 +14,8 @@ from algebra.systems import root_count
 from algebra.systems.degeneracy import degeneracy_locus
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.root_count import RootCountError, generic_root_count
+from tests.samples import P
 
-P = 2147483629
 SIX = LinearRNN(n=6, T=4, b=1, d=2, m=4)
 
 

@@ -20,10 +20,9 @@ from algebra.systems.elimination import BY_HASH, DEGREVLEX, _in_order, eliminate
 from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core
 from algebra.systems.system import PolynomialSystem, build_system
+from tests.algebra.polynomials.by_sympy import to_sympy
 from tests.algebra.residues import residue_matrix
-from tests.samples import NET, many
-
-P = 2147483629
+from tests.samples import NET, P, filled, many
 
 
 def every_form(allocation):
@@ -113,10 +112,9 @@ def rational_instance(allocation, seed):
     rng, network = random.Random(seed), allocation.network
 
     def draw(shape):
-        out = np.empty(shape, dtype=object)
-        for index in np.ndindex(shape):
-            out[index] = fmpq(rng.choice([-3, -2, -1, 1, 2, 3, 4]), rng.choice([1, 1, 2]))
-        return out
+        return filled(
+            shape, lambda: fmpq(rng.choice([-3, -2, -1, 1, 2, 3, 4]), rng.choice([1, 1, 2]))
+        )
 
     student = {k: draw(s) for k, s in network.shapes.items()}
     X = draw(network.input_shape)
@@ -152,8 +150,7 @@ def test_every_root_of_a_rational_core_is_a_solution(network, cells, count, seed
     own = tuple(student[k][i, j] for k, i, j in allocation.cells)
     for form in every_form(allocation):
         core = eliminate(build_system(allocation, student, X, Y, RationalField(), form))
-        symbols = sympy.symbols(list(core.unknowns))
-        polynomials = [to_sympy(e, symbols) for e in core.equations]
+        symbols, polynomials = to_sympy(core.equations, list(core.unknowns))
         points = sympy.solve(polynomials, symbols) if symbols else [()]
         if isinstance(points, dict):
             points = [tuple(points[x] for x in symbols)]
@@ -164,14 +161,6 @@ def test_every_root_of_a_rational_core_is_a_solution(network, cells, count, seed
             assert (labels_of(allocation, student, X, w) == Y).all()
         assert len(points) == count
         assert len(rational) == count or count > 2
-
-
-def to_sympy(polynomial, symbols):
-    return sum(
-        sympy.Rational(int(c.p), int(c.q))
-        * sympy.prod(x ** int(e) for x, e in zip(symbols, m, strict=True))
-        for m, c in polynomial.to_dict().items()
-    )
 
 
 def number(core):
@@ -310,7 +299,8 @@ def test_linear_equations_hidden_in_the_span_are_found():
     )
     assert core.unknowns == ("x",)
     assert core.degrees == (2,)
-    root = sympy.Poly(to_sympy(core.equations[0], sympy.symbols(["x"]))).all_roots()[0]
+    _, [equation] = to_sympy(core.equations, ["x"])
+    root = sympy.Poly(equation).all_roots()[0]
     assert sympy.simplify(root * (root + 1) + root - 1) == 0
     hidden = eliminate(
         PolynomialSystem("direct", field, ("x", "y"), 2, (x * y - 1, x * y - 2), ("", ""))

@@ -23,8 +23,8 @@ from algebra.systems.forms import (
 )
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.system import build_system
+from tests.samples import P
 
-P = 2147483629
 NETWORKS = [
     LinearEstimator(q=3, d=2, m=2),
     LinearRNN(n=3, T=3, b=1, d=1, m=3),

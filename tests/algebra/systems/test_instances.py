@@ -14,9 +14,8 @@ from algebra.systems.instances import (
     rational_core,
     rational_instance,
 )
-from tests.samples import NET
+from tests.samples import NET, P
 
-P = 2147483629
 DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
 
 

@@ -16,9 +16,7 @@ from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.modular_elimination import ModularCore, eliminate_modular
 from algebra.systems.system import build_system
-from tests.samples import many
-
-P = 2147483629
+from tests.samples import P, many
 
 
 def both(allocation, seed, form, *, defer=True, teacher=False):

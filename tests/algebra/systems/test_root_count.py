@@ -5,7 +5,6 @@ import random
 
 import numpy as np
 import pytest
-import sympy
 
 from algebra.errors import InputError
 from algebra.networks.feedforward import LinearFeedForward
@@ -28,9 +27,8 @@ from algebra.systems.root_count import (
     TraceEvidence,
     generic_root_count,
 )
-from tests.samples import NET, many
-
-P = 2147483629
+from tests.algebra.polynomials.by_sympy import count_by_sympy
+from tests.samples import NET, P, many
 
 
 def weights(*cells, name="W"):
@@ -67,39 +65,6 @@ KNOWN = {
         2,
     ),
 }
-
-
-def count_by_sympy(allocation, seed):
-    """Standard monomials of the un-lifted system's ideal over GF(p), by SymPy's Gröbner bases."""
-    network, rng = allocation.network, random.Random(f"sympy/{seed}")
-
-    def draw(shape):
-        out = np.empty(shape, dtype=object)
-        for index in np.ndindex(shape):
-            out[index] = sympy.Integer(rng.randrange(P))
-        return out
-
-    student = {k: draw(s) for k, s in network.shapes.items()}
-    X = draw(network.input_shape)
-    Y = network.forward(student, X)
-    unknowns = []
-    for name, i, j in allocation.cells:
-        unknowns.append(sympy.Symbol(f"{name}_{i}_{j}"))
-        student[name][i, j] = unknowns[-1]
-    equations = [
-        sympy.Poly(e, *unknowns, modulus=P) for e in (network.forward(student, X) - Y).ravel()
-    ]
-    basis = sympy.groebner(
-        [e for e in equations if not e.is_zero], *unknowns, modulus=P, order="grevlex"
-    )
-    leading = [max(p.monoms(), key=sympy.polys.orderings.grevlex) for p in basis.polys]
-    box = [
-        next(m[k] for m in leading if sum(m) == m[k]) for k in range(len(unknowns))
-    ]  # pure powers: there are finitely many solutions
-    return sum(
-        not any(all(a >= b for a, b in zip(m, lead, strict=True)) for lead in leading)
-        for m in itertools.product(*map(range, box))
-    )
 
 
 @pytest.mark.parametrize("name", KNOWN)

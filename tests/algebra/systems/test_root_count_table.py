@@ -9,20 +9,15 @@ import re
 from pathlib import Path
 
 import pytest
-import sympy
-from sympy.polys.orderings import grevlex
 
-from algebra.linalg.modular import random_prime
 from algebra.linear.witness import solve_exactly
 from algebra.networks.recurrent import LinearRNN
-from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
-from algebra.systems.system import build_system
 from algebra.theorems.statements import what_theorems_say
-from tests.algebra.residues import residue_matrix
+from tests.algebra.polynomials.by_sympy import count_by_sympy
 from tests.samples import many
 
 TABLE = json.loads(
@@ -56,37 +51,6 @@ def test_how_many_odd_counts_no_theorem_speaks_of():
     assert (odd, spoken, within, within_linear) == (267, 49, 23, 14)
 
 
-def sympy_count(net, allocation, seed):
-    """Solutions of the un-lifted polynomials at a random point over GF(p), by SymPy."""
-    rng = random.Random(seed)
-    field = PrimeField(random_prime(rng))
-    weights, teacher = (
-        {name: residue_matrix(field, shape, rng) for name, shape in net.shapes.items()}
-        for _ in range(2)
-    )
-    X = residue_matrix(field, net.input_shape, rng)
-    system = build_system(allocation, weights, X, net.forward(teacher, X), field, "direct")
-    unknowns = sympy.symbols(system.unknowns)
-    polynomials = [
-        sympy.Poly(
-            {tuple(map(int, m)): int(c) for m, c in e.to_dict().items()},
-            *unknowns,
-            modulus=field.characteristic,
-        )
-        for e in system.equations
-    ]
-    basis = sympy.groebner(polynomials, *unknowns, modulus=field.characteristic, order="grevlex")
-    leading = [g.monoms(order=grevlex)[0] for g in basis.polys]
-    todo, standard = [(0,) * len(unknowns)], set()
-    while todo:
-        m = todo.pop()
-        if m in standard or any(all(a <= b for a, b in zip(h, m, strict=True)) for h in leading):
-            continue
-        standard.add(m)
-        todo += [(*m[:k], m[k] + 1, *m[k + 1 :]) for k in range(len(m))]
-    return len(standard)
-
-
 def test_the_table_is_whole():
     """77 nets, 461 allocations up to renaming of units."""
     assert len(TABLE) == 77
@@ -105,8 +69,8 @@ def test_sympy_agrees():
     small = [r for r in rows() if r[2] <= 40 and r[1].size <= 3]
     sample = random.Random(1).sample(small, 25)
     assert {count for *_, count in sample} >= {1, 2, 3}
-    for k, (net, allocation, count) in enumerate(sample):
-        assert sympy_count(net, allocation, k) == count
+    for k, (_, allocation, count) in enumerate(sample):
+        assert count_by_sympy(allocation, k) == count
 
 
 def parity(instances):

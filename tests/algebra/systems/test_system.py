@@ -18,9 +18,7 @@ from algebra.systems.forms import forms, unknown_count
 from algebra.systems.system import build_system
 from algebra.systems.written import symbolic_system
 from tests.algebra.residues import power, residue_matrix
-from tests.samples import NET
-
-P = 2147483629
+from tests.samples import NET, P, filled
 
 
 def instance(network, seed, field=None):
@@ -144,15 +142,12 @@ def test_the_elimination_ideal_is_that_of_the_direct_system(name):
     allocation = Allocation.from_cells(network, cells)
     rng = random.Random(name)
 
-    def draw(shape):
-        out = np.empty(shape, dtype=object)
-        for index in np.ndindex(shape):
-            out[index] = sympy.Rational(rng.choice([-5, -3, -2, 2, 3, 5, 7]), rng.choice([1, 2]))
-        return out
+    def entry():
+        return sympy.Rational(rng.choice([-5, -3, -2, 2, 3, 5, 7]), rng.choice([1, 2]))
 
-    student = {k: draw(s) for k, s in network.shapes.items()}
-    teacher = {k: draw(s) for k, s in network.shapes.items()}
-    X = draw(network.input_shape)
+    student = {k: filled(s, entry) for k, s in network.shapes.items()}
+    teacher = {k: filled(s, entry) for k, s in network.shapes.items()}
+    X = filled(network.input_shape, entry)
     Y = network.forward(teacher, X)
     direct = groebner(build_system(allocation, student, X, Y, SymbolicRing(), "direct"))
     assert forms(network, allocation) != ("direct",)
@@ -292,10 +287,7 @@ def test_rational_and_modular_systems_agree():
     rng = random.Random(0)
 
     def draw(shape):
-        out = np.empty(shape, dtype=object)
-        for index in np.ndindex(shape):
-            out[index] = fmpq(rng.randint(-9, 9), rng.randint(1, 9))
-        return out
+        return filled(shape, lambda: fmpq(rng.randint(-9, 9), rng.randint(1, 9)))
 
     student = {k: draw(s) for k, s in net.shapes.items()}
     X = draw(net.input_shape)

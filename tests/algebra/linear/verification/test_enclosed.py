@@ -8,7 +8,7 @@ from algebra.linear.verification.enclosed import _disjoint, _System
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
-from tests.samples import NET
+from tests.samples import NET, filled
 
 NETS = {
     "recurrent": (
@@ -23,10 +23,7 @@ NETS = {
 
 
 def drawn(shape, rng):
-    out = np.empty(shape, dtype=object)
-    for at in np.ndindex(shape):
-        out[at] = fmpq(int(rng.integers(-24, 25)) * 2 + 1, 8)
-    return out
+    return filled(shape, lambda: fmpq(int(rng.integers(-24, 25)) * 2 + 1, 8))
 
 
 @pytest.fixture(params=NETS)

@@ -4,14 +4,13 @@ import itertools
 import random
 
 import pytest
-import sympy
-from flint import Ordering, fmpq_mpoly_ctx, nmod_mpoly_ctx
+from flint import Ordering, nmod_mpoly_ctx
 
 from algebra.errors import InputError
 from algebra.polynomials.msolve import solver as msolve
 from algebra.polynomials.msolve.process import MsolveFailed
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
-from tests.algebra.polynomials.by_sympy import staircase_of, to_sympy
+from tests.algebra.polynomials.by_sympy import add, rational, standard_monomials_of, to_sympy
 
 PRIMES = (7, 101, 251, 32003, 65521, 1073741827, 2147483647)
 
@@ -20,17 +19,6 @@ def modular(names, prime):
     """A context over GF(prime) and its variables."""
     context = nmod_mpoly_ctx.get(names, modulus=prime, ordering=Ordering.degrevlex)
     return context, context.gens()
-
-
-def rational(names):
-    """A context over Q and its variables."""
-    context = fmpq_mpoly_ctx.get(names, Ordering.degrevlex)
-    return context, context.gens()
-
-
-def add(context, terms):
-    """Sum in a context."""
-    return sum(terms, context.constant(0))
 
 
 def katsura(n, prime):
@@ -103,8 +91,7 @@ def test_degrees_agree_with_sympy(prime):
         symbols, equations = to_sympy(polynomials, names)
         if not all(p.total_degree() > 0 for p in polynomials):
             continue
-        basis = sympy.groebner(equations, *symbols, order="grevlex", modulus=prime)
-        status, standard = staircase_of(basis, symbols)
+        status, standard = standard_monomials_of(equations, symbols, modulus=prime)
         expected = {
             "none": ("empty", 0),
             "complete": ("zero-dimensional", len(standard)),
