@@ -8,15 +8,12 @@ from algebra.linalg.modular import random_prime
 from algebra.linear.inspect import inspect_linear
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Support
-from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import budgets
-from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
-from algebra.systems.instances import modular_instance
-from algebra.systems.system import build_system
+from algebra.systems.inspection import Inspection
 
 # Systems of more unknowns are described only by their size.
 LARGEST = 400
@@ -31,26 +28,16 @@ def inspect_activated(
     reduction = lowered(Problem(network, allocation.masks, support))
     if reduction is not None:
         return inspect_linear(reduction.problem.allocation, support, seed=seed, all_forms=all_forms)
-    p = random_prime(random.Random(f"inspect/{seed}"))
-    reports: tuple[FormReport, ...] = ()
     if network.activation.is_polynomial:
-        instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
-        weights, X, Y, field = instance.weights, instance.X, instance.Y, PrimeField(p)
-
-        def report(form: str) -> FormReport:
-            return form_report(build_system(allocation, weights, X, Y, field, form))
-
-        reports, skipped = form_reports(allocation, all_forms, report, LARGEST)
-    else:
-        skipped = (
-            f"{network.activation} is not a polynomial: there is no polynomial system, and counts "
-            "of solutions are lower bounds",
-        )
+        return inspect_linear(allocation, support, seed, all_forms, LARGEST)
     return Inspection(
         allocation=allocation,
-        prime=p,
-        forms=reports,
-        skipped=skipped,
+        prime=random_prime(random.Random(f"inspect/{seed}")),
+        forms=(),
+        skipped=(
+            f"{network.activation} is not a polynomial: there is no polynomial system, and counts "
+            "of solutions are lower bounds",
+        ),
         budgets=budgets(allocation),
         violations=budget_violations(allocation),
     )

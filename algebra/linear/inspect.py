@@ -12,8 +12,7 @@ from functools import cache
 
 from algebra.linalg.modular import random_prime, rational_residues
 from algebra.networks.base import Support
-from algebra.polynomials.quadratic import DegreeAboveTwo
-from algebra.polynomials.rings import PrimeField, RationalField
+from algebra.polynomials.rings import RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.ranks.budgets.cover import budget_violations
@@ -25,7 +24,7 @@ from algebra.systems.system import (
     PolynomialSystem,
     WrittenSystem,
     build_system,
-    quadratic_system,
+    residue_system,
 )
 
 # Forms with more unknowns are described only by their sizes.
@@ -33,9 +32,16 @@ LARGEST = 4000
 
 
 def inspect_linear(
-    allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    allocation: Allocation,
+    support: Support,
+    seed: int = 0,
+    all_forms: bool = False,
+    largest: int = LARGEST,
 ) -> Inspection:
-    """Structure report of an allocation of a linear network."""
+    """Structure report of an allocation whose equations are polynomials.
+
+    Forms with more unknowns than `largest` are described only by their sizes.
+    """
     p = random_prime(random.Random(f"inspect/{seed}"))
 
     # Drawn when it is used: not if every form is too large to be written out.
@@ -44,7 +50,7 @@ def inspect_linear(
         return modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
 
     reports, skipped = form_reports(
-        allocation, all_forms, lambda form: form_report(instance().system(form)), LARGEST
+        allocation, all_forms, lambda form: form_report(instance().system(form)), largest
     )
     return Inspection(
         allocation=allocation,
@@ -106,10 +112,6 @@ def _faithful(
             X, Y = rational_residues(numbers.X, p), rational_residues(numbers.Y, p)
         except ZeroDivisionError:  # it divides a denominator
             continue
-        system: WrittenSystem
-        try:
-            system = quadratic_system(allocation, weights, X, Y, p, form)
-        except DegreeAboveTwo:
-            system = build_system(allocation, weights, X, Y, PrimeField(p), form)
+        system = residue_system(allocation, weights, X, Y, p, form)
         if system.terms == whole.terms:
             return p, system

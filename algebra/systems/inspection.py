@@ -19,11 +19,10 @@ from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.budgets.lines import Budget, Violation, budget_sentences
 from algebra.results import Result, attribute_columns, named
 from algebra.systems.core import Core
-from algebra.systems.elimination import eliminate
 from algebra.systems.forms import DIRECT, preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
-from algebra.systems.modular_elimination import eliminate_modular
-from algebra.systems.system import QuadraticSystem, WrittenSystem
+from algebra.systems.modular_elimination import core_of
+from algebra.systems.system import WrittenSystem
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination
@@ -533,11 +532,7 @@ def form_report(system: WrittenSystem, core: Core | None = None) -> FormReport:
     for block in triangular.blocks:
         size, straight = len(block.equations), int(linear[list(block.equations)].sum())
         blocks.append(BlockSummary(size, straight, size - straight))
-    if core is None:
-        if isinstance(system, QuadraticSystem):
-            core = eliminate_modular(system)
-        else:
-            core = eliminate(system)
+    core = core or core_of(system)
     core_triangular = block_triangular_form(core.occurs, len(core.unknowns))
     terms, possible = core.density
     return FormReport(

@@ -18,7 +18,6 @@ from flint import fmpq
 
 from algebra.linalg.modular import Residues, drawn_residues, matmul
 from algebra.networks.base import Network, Support
-from algebra.polynomials.quadratic import DegreeAboveTwo
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import masks_of, residue, restrict
@@ -28,8 +27,8 @@ from algebra.programs.residues import ModularArithmetic
 from algebra.systems.core import Core, CoreSystem
 from algebra.systems.elimination import DEGREVLEX, eliminate
 from algebra.systems.forms import FORMS, batch_of, preferred_forms
-from algebra.systems.modular_elimination import eliminate_modular
-from algebra.systems.system import QuadraticSystem, build_system, quadratic_system
+from algebra.systems.modular_elimination import core_of
+from algebra.systems.system import WrittenSystem, build_system, residue_system
 
 Matrices = dict[str, np.ndarray]
 
@@ -74,9 +73,9 @@ class ModularInstance:
             return _residues(self.allocation.network.forward(*self._entries(self.teacher)))
         return self.allocation.network.teach(self.teacher, self.X, self._product) % self.p
 
-    def system(self, form: str) -> QuadraticSystem:
+    def system(self, form: str) -> WrittenSystem:
         """The equations in one form."""
-        return quadratic_system(self.allocation, self.weights, self.X, self.Y, self.p, form)
+        return residue_system(self.allocation, self.weights, self.X, self.Y, self.p, form)
 
     def solution(self, form: str) -> dict[str, int]:
         """Values of the student's weights and auxiliary unknowns, by name.
@@ -153,13 +152,7 @@ def modular_core(
         A root of the core: the student from which the labels were computed.
     """
     instance = modular_instance(allocation, p, seed, support)
-    core: Core
-    try:
-        core = eliminate_modular(instance.system(form), defer=defer)
-    except DegreeAboveTwo:
-        # The direct form of a matrix that occurs several times.
-        weights, X, Y = instance.weights, instance.X, instance.Y
-        core = eliminate(build_system(allocation, weights, X, Y, PrimeField(p), form), defer=defer)
+    core = core_of(instance.system(form), defer=defer)
     values = instance.solution(form)
     return core, tuple(values[name] for name in core.unknowns)
 

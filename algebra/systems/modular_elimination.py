@@ -27,8 +27,9 @@ from algebra.linalg.modular import Residues, matmul, modular_echelon, modular_ke
 from algebra.polynomials.quadratic import Quadrics
 from algebra.polynomials.substitution import Composed, Survey, compose
 from algebra.systems.core import Core, DeferredBlock
+from algebra.systems.elimination import eliminate
 from algebra.systems.incidence import block_triangular_form
-from algebra.systems.system import QuadraticSystem
+from algebra.systems.system import QuadraticSystem, WrittenSystem
 from algebra.time_limits import check_time
 
 # Numbers of quadratic monomials of each equation that are drawn, and that are tried first.
@@ -140,6 +141,13 @@ class ModularCore(Core):
             rows, columns, constant, images[:-1][rows, columns],
         )  # fmt: skip
         return tuple(quadrics.polynomials(ring))
+
+
+def core_of(system: WrittenSystem, *, defer: bool = True) -> Core:
+    """The core of a system, by the elimination of its kind; `defer` as for `eliminate_modular`."""
+    if isinstance(system, QuadraticSystem):
+        return eliminate_modular(system, defer=defer)
+    return eliminate(system, defer=defer)
 
 
 def eliminate_modular(system: QuadraticSystem, *, defer: bool = True) -> ModularCore:

@@ -251,6 +251,28 @@ def written_system(
     )
 
 
+def residue_system(
+    allocation: Allocation,
+    weights: Mapping[str, Residues],
+    X: Residues,
+    Y: Residues,
+    p: int,
+    form: str,
+) -> WrittenSystem:
+    """The system of one instance over GF(p): as arrays if its degree is at most two.
+
+    Parameters
+    ----------
+    allocation, weights, X, Y, p, form
+        As for `quadratic_system`.
+    """
+    try:
+        return quadratic_system(allocation, weights, X, Y, p, form)
+    except DegreeAboveTwo:
+        # The direct form of a matrix that occurs several times, or a polynomial activation.
+        return build_system(allocation, weights, X, Y, PrimeField(p), form)
+
+
 def quadratic_system(
     allocation: Allocation,
     weights: Mapping[str, Residues],

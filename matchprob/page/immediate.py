@@ -28,7 +28,7 @@ from algebra.results import named
 from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.instances import modular_instance
-from algebra.systems.system import QuadraticSystem
+from algebra.systems.system import WrittenSystem
 from algebra.theorems.statements import THEOREMS
 from algebra.time_limits import OutOfTime, within
 from matchprob.page.state import PageState, pack
@@ -110,11 +110,11 @@ def blocks_of(problem: Problem, seed: int = 0) -> Data | None:
         allocation, _PRIME, seed, problem.support, key="inspect", teacher=True
     )
     system = instance.system(form).without_identities()
-    patterns = system.equations.patterns()
+    patterns = [np.flatnonzero(row).tolist() for row in system.occurs]
     return incidence(system, block_triangular_form(system.occurs, len(system.unknowns)), patterns)
 
 
-def incidence(system: QuadraticSystem, form: BlockTriangularForm, patterns: Any) -> Data:
+def incidence(system: WrittenSystem, form: BlockTriangularForm, patterns: Any) -> Data:
     """The permuted incidence matrix as plain data: blocks, marks, names."""
     rows = {e: k for k, e in enumerate(form.row_order)}
     columns = {u: k for k, u in enumerate(form.column_order)}
