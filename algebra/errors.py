@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 _LONGEST = 80
@@ -131,6 +131,31 @@ def given_list(value: Any, name: str, example: str) -> list[Any]:
     if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, Set)):
         raise InputError(f"`{name}` ({shown(value)}) must be a list such as {example}")
     return list(value)
+
+
+def known_name(value: Any, name: str, known: Iterable[str]) -> str:
+    """A word given by a user, if it is a known one; anything else is bad input.
+
+    Parameters
+    ----------
+    value : str
+    name : str
+        Its name in messages.
+    known : iterable of str
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> known_name("adam", "optimizer", ["gd", "adam"])
+    'adam'
+    """
+    names = list(known)
+    if not isinstance(value, str) or value not in names:
+        raise InputError(f"`{name}` ({shown(value)}) must be one of " + ", ".join(names))
+    return value
 
 
 def whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:

@@ -26,7 +26,7 @@ from math import lcm
 
 import numpy as np
 
-from algebra.errors import ErrorsAt, InputError, Unfinished
+from algebra.errors import ErrorsAt, InputError, Unfinished, known_name
 from algebra.linalg.modular import random_points, random_residues
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, Dual, System
@@ -274,8 +274,7 @@ def checked_demand(
         raise InputError(f"only {plural(len(cells), f'{len(cells)} weight')} may learn, {what}")
     limits = tuple((line, (caps or {})[line]) for line in LINES if line in (caps or {}))
     for line in caps or {}:
-        if line not in LINES:
-            raise InputError(f"`caps`: {line!r} must be one of " + ", ".join(LINES))
+        known_name(line, "caps", LINES)
     for line, number in limits:
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise InputError(f"`caps` ({line}: {number!r}) must be a whole number")

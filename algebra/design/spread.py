@@ -11,7 +11,7 @@ from algebra.design.cheapest import cheapest
 from algebra.design.demand import LINES, Demand, NoDesign, line_of
 from algebra.design.evidence import CostEvidence, SpreadEvidence
 from algebra.design.result import Design, fullest
-from algebra.errors import InputError
+from algebra.errors import InputError, known_name
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import RelaxationMaker
 
@@ -47,8 +47,7 @@ def most_spread(
     >>> most_spread(checked_demand(LinearEstimator(q=3, d=2, m=2))).value
     Fraction(2, 1)
     """
-    if line not in LINES:
-        raise InputError(f"`line` ({line!r}) must be one of " + ", ".join(LINES))
+    known_name(line, "line", LINES)
     if any(kind == line for kind, _ in demand.caps):
         raise InputError(f"goal 'spread' finds the least cap of a {line}: do not give one")
 

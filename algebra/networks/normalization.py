@@ -45,7 +45,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from algebra.declarations import Keyword
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, known_name, shown
 from algebra.networks.activation import LINEAR
 from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
@@ -87,10 +87,7 @@ class NormNet(Network):
     activation: Annotated[str, Keyword("enum", ("relu", LINEAR))] = "relu"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.activation, str) or self.activation not in ACTIVATIONS:
-            raise InputError(
-                f"`activation` ({shown(self.activation)}) must be one of " + ", ".join(ACTIVATIONS)
-            )
+        known_name(self.activation, "activation", ACTIVATIONS)
         widths, hidden = self.widths, self.hidden
         if isinstance(widths, (list, tuple)) and isinstance(hidden, (list, tuple)):
             if len(widths) < 2:

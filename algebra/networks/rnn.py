@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from algebra.declarations import InFile, Keyword
-from algebra.errors import InputError, shown, whole_number
+from algebra.errors import known_name, whole_number
 from algebra.networks.activated import ActivatedNetwork, Stage
 from algebra.networks.activation import ActivationForm
 from algebra.networks.base import MAX_CELLS
@@ -81,8 +81,7 @@ class RNN(ActivatedNetwork):
         return super().choices() | {"leak"}
 
     def __post_init__(self) -> None:
-        if self.read not in READ:
-            raise InputError(f"`read` ({shown(self.read)}) must be one of " + ", ".join(READ))
+        known_name(self.read, "read", READ)
         object.__setattr__(self, "n", whole_number(self.n, "n", 1, MAX_CELLS))
         object.__setattr__(self, "leak", read_leak(self.leak, self.n))
         super().__post_init__()

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, known_name, shown
 from algebra.linalg.rational import exact_number
 from algebra.problems.names import Names
 
@@ -121,10 +121,7 @@ class Edges:
     def __post_init__(self) -> None:
         if not isinstance(self.type, str):
             raise InputError(f"`type` ({shown(self.type)}) must be a word, such as {CHEMICAL!r}")
-        if self.unknown not in UNKNOWN:
-            raise InputError(
-                f"`unknown` ({shown(self.unknown)}) must be one of " + ", ".join(UNKNOWN)
-            )
+        known_name(self.unknown, "unknown", UNKNOWN)
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.errors import InputError, given_list, shown
+from algebra.errors import InputError, given_list, known_name, shown
 from algebra.networks.base import Network
 from algebra.networks.readings import LABELS, STATES, TRACES
 from algebra.problems.names import Names
@@ -154,8 +154,7 @@ def check_kinds(what: str | Sequence[str]) -> tuple[str, ...]:
     """
     kinds = (what,) if isinstance(what, str) else tuple(given_list(what, "what", '["outputs"]'))
     for kind in kinds:
-        if kind not in ELEMENT_KINDS:
-            raise InputError(f"`what` ({shown(kind)}) must be one of " + ", ".join(ELEMENT_KINDS))
+        known_name(kind, "what", ELEMENT_KINDS)
     if not kinds or len(set(kinds)) < len(kinds):
         raise InputError(f"`what` ({shown(what)}) must name kinds of elements, each once")
     return kinds

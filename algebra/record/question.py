@@ -38,7 +38,15 @@ from math import lcm
 
 import numpy as np
 
-from algebra.errors import ErrorsAt, InputError, given_list, given_mapping, shown, whole_number
+from algebra.errors import (
+    ErrorsAt,
+    InputError,
+    given_list,
+    given_mapping,
+    known_name,
+    shown,
+    whole_number,
+)
 from algebra.linalg.modular import Residues, modular_rank, random_points
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, System
@@ -372,8 +380,7 @@ def recording_question(
 
 def _caps(caps: Mapping[str, int], kinds: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     for kind in caps:
-        if kind not in CAPS:
-            raise InputError(f"`caps`: {shown(kind)} must be one of " + ", ".join(CAPS))
+        known_name(kind, "caps", CAPS)
         if kind != "matrix" and kinds != ("entries",):
             raise InputError(
                 f"`caps`: a cap on each {kind} is one on entries of an output or a sample; of "

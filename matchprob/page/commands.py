@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from algebra.errors import InputError, shown, whole_number
+from algebra.errors import known_name, whole_number
 from matchprob.api.designs.goals import ALL, GOALS, LEARNABLE
 from matchprob.page.state import PageState
 
@@ -43,8 +43,7 @@ def request(what: str, options: Mapping[str, Any], *, name: str, seed: int) -> A
     InputError
         If an option is invalid.
     """
-    if what not in ACTIONS:
-        raise InputError(f"`what` ({shown(what)}) must be one of " + ", ".join(ACTIONS))
+    known_name(what, "what", ACTIONS)
     given = {key: value for key, value in options.items() if value not in (None, "")}
     ask: Ask = {"job": _JOBS.get(what, what), "name": name, "seed": seed}
     if what == "certify":
@@ -59,9 +58,7 @@ def request(what: str, options: Mapping[str, Any], *, name: str, seed: int) -> A
     ask["seconds"] = SEARCH_SECONDS
     if what == "repair":
         return ask | {"goal": given.get("goal")}
-    goal = given.get("goal", "cheapest")
-    if goal not in GOALS:
-        raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
+    goal = known_name(given.get("goal", "cheapest"), "goal", GOALS)
     lines = GOALS[goal].lines or ("row",)
     caps = {line: given[f"{line}_cap"] for line in ("row", "column") if f"{line}_cap" in given}
     return ask | {

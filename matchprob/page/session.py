@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from algebra.errors import InputError, Unfinished, shown
+from algebra.errors import InputError, Unfinished, known_name, shown
 from algebra.problems.problem import Problem
 from algebra.results import Result
 from matchprob import __version__
@@ -363,9 +363,7 @@ class Session:
     # -- actions ----------------------------------------------------------------------
 
     def _act(self, message: Mapping[str, Any]) -> None:
-        what = message["what"]
-        if what not in commands.AT_ONCE:
-            raise InputError(f"`what` ({shown(what)}) must be one of {', '.join(commands.AT_ONCE)}")
+        what = known_name(message["what"], "what", commands.AT_ONCE)
         self._state = state = self._answer("read", state=message["state"])
         self._shown = digest = state["digest"]
         self._stop_action("stopped: something else was asked")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, known_name
 
 if TYPE_CHECKING:
     from algebra.networks.base import Network
@@ -264,9 +264,7 @@ def check_engine(name: str, resources: Resources) -> None:
 
 
 def _entry(name: str) -> _Entry:
-    if not isinstance(name, str) or name not in _ENTRIES:
-        raise InputError(f"`engine` ({shown(name)}) must be one of " + ", ".join(engines()))
-    return _ENTRIES[name]
+    return _ENTRIES[known_name(name, "engine", engines())]
 
 
 def family_name(network: Network) -> str:

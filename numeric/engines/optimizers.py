@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from algebra.errors import InputError
+from algebra.errors import InputError, known_name
 from algebra.linalg.rational import nearest_double
 from algebra.time_limits import check_time
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
@@ -64,9 +64,7 @@ class OptimizerEngine(SequentialEngine):
     """
 
     def __init__(self, method: str, *, starts: int = 100) -> None:
-        if method not in METHODS:
-            raise InputError(f"`method` ({method!r}) must be one of " + ", ".join(METHODS))
-        self.method = method
+        self.method = known_name(method, "method", METHODS)
         self.starts = starts
 
     def count(self, instance: Instance) -> InstanceCount:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from algebra.errors import InputError
+from algebra.errors import InputError, known_name
 from numeric.children import Child, ChildCrashed, ChildError, ChildTimeout
 from numeric.phcpy.install import PhcpyInstallation, find_phcpy, start_worker, wait_until_ready
 from numeric.phcpy.solutions import PhcpyResult, PhcpySolution, read_solutions, write_solution
@@ -127,8 +127,7 @@ class PhcpyProcess:
         for name, value in (("seed", seed), ("newton", newton)):
             if value < 0:
                 raise InputError(f"`{name}` ({value}) must be at least 0")
-        if precision not in PRECISIONS:
-            raise InputError(f"`precision` ({precision!r}) must be one of {', '.join(PRECISIONS)}")
+        known_name(precision, "precision", PRECISIONS)
         request = {
             "operation": "solve",
             "polynomials": system.lines(precision),

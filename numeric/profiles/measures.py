@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, shown
+from algebra.errors import known_name
 from algebra.time_limits import check_time
 from numeric.conditions import conditions
 from numeric.instances import Instance
@@ -99,6 +99,4 @@ def find_measure(name: str) -> Measure:
     InputError
         If there is none.
     """
-    if name not in MEASURES:
-        raise InputError(f"`by` ({shown(name)}) must be one of " + ", ".join(MEASURES))
-    return MEASURES[name]
+    return MEASURES[known_name(name, "by", MEASURES)]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.errors import InputError
+from algebra.errors import known_name
 from algebra.time_limits import check_time
 from numeric.adam import Adam, half_cosine
 from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
@@ -179,6 +179,4 @@ def find_optimizer(name: str) -> Optimizer:
     InputError
         If there is none.
     """
-    if name not in OPTIMIZERS:
-        raise InputError(f"`optimizer` ({name!r}) must be one of " + ", ".join(OPTIMIZERS))
-    return OPTIMIZERS[name]
+    return OPTIMIZERS[known_name(name, "optimizer", OPTIMIZERS)]

@@ -41,7 +41,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from algebra.errors import InputError
+from algebra.errors import InputError, known_name
 
 METHODS = ("clopper-pearson", "wilson")
 
@@ -122,8 +122,7 @@ def proportion_interval(
     k, m = count_of(matched, "matched"), count_of(unmatched, "unmatched")
     n = k + m + count_of(undetermined, "undetermined")
     tail = tail_of(confidence)
-    if method not in METHODS:
-        raise InputError(f"`method` ({method!r}) must be one of {', '.join(METHODS)}")
+    known_name(method, "method", METHODS)
     lower = _clopper_pearson_lower if method == "clopper-pearson" else _wilson_lower
     # The upper limit for the matches is one minus the lower limit for the non-matches.
     return ConfidenceInterval(lower(k, n, tail), 1.0 - lower(m, n, tail))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import matchprob
-from algebra.errors import InputError, one_line, shown, whole_number
+from algebra.errors import InputError, known_name, one_line, shown, whole_number
 from algebra.networks.recurrent import LinearRNN
 
 
@@ -69,3 +69,11 @@ def test_it_is_a_value_error_that_names_argument_and_value():
     with pytest.raises(ValueError, match=r"`n` \(0\)") as met:
         LinearRNN(n=0, T=1, b=1, d=1, m=1)
     assert isinstance(met.value, InputError)
+
+
+@pytest.mark.parametrize("value", ["sgd", "", None, 1, ["gd"], {"gd": 1}, np.array(["gd"])])
+def test_what_is_no_known_name_is_bad_input(value):
+    """A list, a table or an array cannot be looked up, and are refused like another word."""
+    assert known_name("gd", "optimizer", ("gd", "adam")) == "gd"
+    with pytest.raises(InputError, match=r"^`optimizer` \(.*\) must be one of gd, adam$"):
+        known_name(value, "optimizer", {"gd": 1, "adam": 2})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from algebra.design import goals
 from algebra.design.goals import Goal, SearchOptions
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, known_name, shown
 
 if TYPE_CHECKING:
     from algebra.design.demand import Demand
@@ -60,8 +60,7 @@ def chosen_goal(goal: str | None, budget: object = None, cost_budget: object = N
     """
     if goal is None:
         goal = "cheapest" if cost_budget is None else "rank"
-    if goal not in GOALS:
-        raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
+    known_name(goal, "goal", GOALS)
     if GOALS[goal].needs_cost_budget == (cost_budget is None):
         if cost_budget is None:
             raise InputError(f"goal {goal!r} needs a cost budget: give `cost_budget`")

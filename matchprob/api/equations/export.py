@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from algebra.documents import Document, Paragraph
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, known_name, shown
 from algebra.networks.limits import plural
 from algebra.polynomials.rings import RationalField
 from algebra.problems.reduction import lowered
@@ -181,8 +181,7 @@ def export(
     >>> dict(found.names)
     {'W_0_0': 'W[0,0]'}
     """
-    if to not in LANGUAGES:
-        raise InputError(f"`to` ({shown(to)}) must be one of " + ", ".join(LANGUAGES))
+    known_name(to, "to", LANGUAGES)
     problem = as_problem(question)
     if problem.constraints:
         raise InputError(
