@@ -1,6 +1,5 @@
 """Positive definite forms that some labels contradict: intermediate without a count."""
 
-import copy
 import json
 import random
 from itertools import combinations
@@ -17,6 +16,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from numeric.definite_search import definite_form
+from tests.plain_data import changed
 
 # Seven weights, six equations: no count decides it.
 SURPLUS = mp.LinearRNN(n=6, T=3, b=1, d=2, m=5)
@@ -232,12 +232,7 @@ def test_forged_forms_are_refused(genuine):
         (("evidence", "whole_column"), 0),
         (("evidence", "no_real_root"), {}),
     ):
-        data = copy.deepcopy(genuine)
-        target = data
-        for key in path[:-1]:
-            target = target[key]
-        target[path[-1]] = value
-        assert not mp.verify(data).holds, path
+        assert not mp.verify(changed(genuine, path, value)).holds, path
 
 
 def test_no_part_has_an_odd_number_of_solutions(msolve):

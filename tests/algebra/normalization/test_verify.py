@@ -5,13 +5,14 @@ from functools import cache
 
 import pytest
 
-from algebra.certificates.points import rank_data
+from algebra.certificates.points import RankData
 from algebra.families import certify, verify
 from algebra.networks.normalization import NormNet
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from tests.plain_data import changed, without
 
 CASES = {
     "constructed": (NormNet.square(2, 2, 4, 3), [f"{k}{j}" for k in "gb" for j in range(1, 5)]),
@@ -30,17 +31,10 @@ def certificate(name):
     return certify(Problem(net, dict.fromkeys(learn, "all"))).to_json()
 
 
-def changed(name, path, value):
+def forged(name, path, value):
     """The certificate of a case with one value replaced, or removed if it is `...`."""
     data = json.loads(certificate(name))
-    at = data
-    for key in path[:-1]:
-        at = at[key]
-    if value is ...:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = value
-    return data
+    return without(data, path) if value is ... else changed(data, path, value)
 
 
 def failure(data):
@@ -99,8 +93,8 @@ def test_own_certificates_hold(name, verdict, status):
         ("narrow", ["evidence", "student_rank", "rank"], 4, "evidence.student_rank", ""),
         ("narrow", ["evidence", "allocation_rank"], ..., "evidence.allocation_rank", ""),
         ("narrow", ["error_bound"], 0.0, "error_bound", "does not fit"),
-        ("narrow", ["verdict"], "undecided", "evidence.lowered", "is missing"),
-        ("counted", ["verdict"], "maximal", "evidence.construction", "not all shifts b2 learn"),
+        ("narrow", ["verdict"], "undecided", "evidence.student_rank", "does not belong"),
+        ("counted", ["verdict"], "maximal", "evidence.construction", "is missing"),
         ("silent", ["problem", "network", "activation"], "linear", "verdict", "does not follow"),
         ("open", ["verdict"], "minimal", "verdict", "7 learnable weights in effect"),
         ("open", ["rank"], 5, "rank", ""),
@@ -114,7 +108,7 @@ def test_own_certificates_hold(name, verdict, status):
 )  # fmt: skip
 def test_false_statements_fail_where_they_are(name, path, value, place, text):
     """A changed number, verdict or piece of evidence fails at its own place."""
-    found = failure(changed(name, path, value))
+    found = failure(forged(name, path, value))
     assert found[0].startswith(place)
     assert text in found[1]
 
@@ -123,16 +117,24 @@ def test_false_statements_fail_where_they_are(name, path, value, place, text):
 @pytest.mark.parametrize("name", CASES)
 def test_another_verdict_does_not_follow(name, verdict):
     """The evidence of each argument is none for the other verdicts."""
-    data = changed(name, ["verdict"], verdict)
+    data = forged(name, ["verdict"], verdict)
     if verdict == json.loads(certificate(name))["verdict"]:
         assert verify(data).holds
     else:
-        assert failure(data)[0].startswith(("verdict", "evidence.construction", "evidence.lowered"))
+        arguments = ("construction", "lowered", "student_rank")
+        assert failure(data)[0].startswith(("verdict", *(f"evidence.{k}" for k in arguments)))
+
+
+def test_a_construction_needs_all_shifts():
+    """With b2 fixed no block is accepted as evidence of "maximal"."""
+    data = forged("counted", ["verdict"], "maximal")
+    data["evidence"]["construction"] = []
+    assert failure(data) == ("evidence.construction", "not all shifts b2 learn")
 
 
 def test_silence_needs_the_last_shifts():
     """Without b4 the constant labels of silent units are not matched: "intermediate" is refused."""
-    data = changed("silent", ["problem", "learnable"], {"g1": [[1], [1]], "b1": [[1], [1]]})
+    data = forged("silent", ["problem", "learnable"], {"g1": [[1], [1]], "b1": [[1], [1]]})
     data |= {"learnable": 4, "rank": 4}
     assert certify(problem_from_dict(data["problem"])).verdict == "undecided"
     assert failure(data) == (
@@ -149,7 +151,10 @@ def test_a_wide_student_is_not_narrow():
     own = allocation_rank(inner.allocation, inner.support, student.rank)
     data = json.loads(certificate("narrow"))
     data |= {"problem": wide.to_dict(), "learnable": 6, "rank": own.rank, "prime": own.p}
-    data["evidence"] |= {"student_rank": rank_data(student), "allocation_rank": rank_data(own)}
+    data["evidence"] |= {
+        "student_rank": RankData.of(student).to_dict(),
+        "allocation_rank": RankData.of(own).to_dict(),
+    }
     assert failure(data) == (
         "verdict", "the frozen net's labels have dimension 6: not below the target's"
     )  # fmt: skip
