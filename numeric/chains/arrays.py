@@ -84,6 +84,59 @@ def residuals(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.n
     return values - parameters[chain.y_at :].reshape(-1, chain.samples)[rows, columns], jacobian
 
 
+def pulled(
+    chain: Chain, parameters: np.ndarray, w: np.ndarray, covectors: np.ndarray
+) -> np.ndarray:
+    """Gradients of covector · labels by the entries of a parameter vector.
+
+    Parameters
+    ----------
+    chain : Chain
+    parameters : ndarray, shape (size,)
+    w, covectors : ndarray, shape (k, r)
+        Learnable weights, and a factor for each equation.
+
+    Returns
+    -------
+    ndarray, shape (k, size)
+        Those of learnable cells too; 0 for Y.
+    """
+    count, kind = len(w), np.result_type(parameters, w, covectors)
+    n, c, m, K = chain.widths, chain.columns, chain.samples, chain.steps
+    p = np.broadcast_to(parameters, (count, chain.size)).astype(kind)
+    p[:, chain.cells[:, 4]] = w
+    out = np.zeros((count, chain.size), kind)
+
+    def block(at: int, rows: int, columns: int) -> np.ndarray:
+        return p[:, at : at + rows * columns].reshape(count, rows, columns)
+
+    def add(at: int, left: np.ndarray, right: np.ndarray) -> None:
+        product = (left @ right).reshape(count, -1)
+        out[:, at : at + product.shape[1]] += product
+
+    S = [block(chain.s0_at, n[0], c)]
+    M = [block(chain.m_at[k], n[k], n[k - 1]) for k in range(1, K + 1)]
+    for step in M:
+        S.append(step @ S[-1])
+    P = [block(at, c, m) for at in chain.p_at] if chain.read_all else []
+    Z = sum(S[k] @ P[k] for k in range(1, K + 1)) if P else S[K]
+    C = np.zeros((count, *chain.label_shape), kind)
+    C[:, *chain.equations.T] = covectors
+    D = block(chain.d_at, chain.network.d, n[K])
+    add(chain.d_at, C, Z.transpose(0, 2, 1))
+    onto = D.transpose(0, 2, 1) @ C
+    # The adjoint of S_k, from the last state back to the first.
+    back = np.zeros_like(S[K]) if P else onto
+    for k in range(K, 0, -1):
+        if P:
+            add(chain.p_at[k], S[k].transpose(0, 2, 1), onto)
+            back = back + onto @ P[k].transpose(0, 2, 1)
+        add(chain.m_at[k], back, S[k - 1].transpose(0, 2, 1))
+        back = M[k - 1].transpose(0, 2, 1) @ back
+    add(chain.s0_at, back, np.eye(c, dtype=kind))
+    return out
+
+
 def run_arrays(x: np.ndarray, table: np.ndarray) -> None:
     """Run a tape of values and derivatives (`numeric.chains.lanes.tape`) on arrays.
 

@@ -171,6 +171,14 @@ class Chain(ParameterSystem):
             return {"X": U}
         return {"P": U.reshape(self.steps, self.columns, -1)[::-1]}
 
+    def inputs_of(self, vector: np.ndarray) -> np.ndarray:
+        """The samples in a vector that `raw` made, where they drive the network unchanged."""
+        at, size = self.offsets["P" if self.read_all else "X"], self.samples
+        if not self.read_all:
+            return vector[at : at + self.widths[0] * size].reshape(-1, size)
+        blocks = vector[at : at + self.steps * self.columns * size]
+        return blocks.reshape(self.steps, self.columns, size)[::-1].reshape(-1, size)
+
     @cached_property
     def _output(self) -> str:
         return self.network.chain().output

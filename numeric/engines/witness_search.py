@@ -1,24 +1,30 @@
 r"""Instances without real solutions, found by descent: candidates that balls then prove.
 
 Dietmaier moved the parameters of the Stewart–Gough platform until all of its 40 solutions were
-real [1]_; here parameters are moved until no solution is real.  Let x_1, x_2 be two real solutions
-of an instance with parameters θ: the fixed weights and the teacher's.  A change dθ moves a solution
-of the equations g(x; θ) = 0 by dx = −J(x)⁻¹ ∂g/∂θ dθ, so the gradient of D = |x_1 − x_2|² with
-respect to θ costs two adjoint derivatives.  (Weights are compared by asinh, because solutions of
-very different size are common.)  Near a point where the two solutions meet, D is linear in θ to
-first order, and D / |∇D| is the distance to that point; far from it D / |∇D| is much too short.  So
-a pair is *followed*: small steps along −∇D, each corrected by Newton's method for these two
-solutions alone, until their distance is small.  An instance beyond the meeting point is then solved
-for all N solutions, by paths from a generic complex instance.  (On straight lines between real
-instances solutions meet, and paths are lost.)  Instances after one straight step, and random
-instances, are solved as well.
+real [1]_; here parameters are moved until no solution is real.  θ are the fixed weights, the
+teacher's, and the samples where these matter.
 
-When a pair of real solutions becomes non-real, others that are nearly real may become real.  Their
-imaginary parts are functions of θ as well, so the step of a pair is also projected to the cone in
-which no imaginary part of the nearest solutions decreases (non-negative least squares); this is
-possible because there are more parameters than solutions.  The search continues from the instance
-with the fewest real solutions, also if their number is unchanged but a pair is nearer to its
-meeting point.
+**Steps.**  Let x, y be two real solutions of an instance and c the point between them.  If the
+labels are quadratic in the weights, F(x) = F(y) implies F'(c) (x − y) = 0: where the labels are
+F(c), the two meet at c, and beyond that they are not real.  So one step of a pair is the shortest
+dθ for which, to first order, the labels of student and teacher agree at c.  Another one descends
+along the gradient of D = |x − y|²: a change dθ moves a solution of g(x; θ) = 0 by
+dx = −J(x)⁻¹ ∂g/∂θ dθ.  (There weights are compared by asinh, because solutions of very different
+size are common.)
+
+When a pair becomes non-real, others that are nearly real may become real.  Their imaginary parts
+are functions of θ as well, so a step is replaced by the nearest one along which those of solutions
+that are nearly real grow, and no other shrinks by more than a share (a least distance problem,
+solved as in [2]_).  This is possible because there are more parameters than solutions.  Shares and
+small multiples of such steps are tried, and random steps.
+
+**Solutions.**  N paths lead from a generic complex instance to a first random one.  From then on
+the solutions of an instance are followed to those nearby, which takes a tenth of the time.  On the
+straight line of real instances solutions meet, and paths would be lost; they make a detour through
+complex ones.
+
+The search continues from the instance with the fewest real solutions, also if their number is
+unchanged but a pair is nearer to its meeting point, or fewer solutions are nearly real.
 
 Two solutions that meet have opposite signs of det J.  So the sum of the signs changes only if
 solutions come from infinity or diverge, and instances in which it is 0 are preferred.
@@ -29,11 +35,13 @@ References
 ----------
 .. [1] P. Dietmaier, "The Stewart–Gough platform of general geometry can have 40 real postures",
    Advances in Robot Kinematics, Kluwer 1998, 7-16.
+.. [2] C. L. Lawson, R. J. Hanson, Solving Least Squares Problems, Prentice-Hall 1974, chapter 23.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -47,10 +55,12 @@ from algebra.networks.chain import need_chain
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, end_of_part, has_passed
+from numeric.chains.arrays import pulled
 from numeric.chains.chain import Chain
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import Instance, draw_instance, to_rational
 from numeric.tracking.monodromy import INCOMPLETE
+from numeric.tracking.tracker import DONE, track
 
 Matrices = Mapping[str, np.ndarray]
 
@@ -60,24 +70,19 @@ LARGEST_COUNT = 300
 _FIRST_PATHS = 400
 # Entries of the instances are multiples of this: exact as doubles, short as rationals.
 _GRID = 2.0**-20
-# Largest number of pairs that are followed, of steps of each, and of a step relative to θ.
-_PAIRS, _STEPS, _STRIDE = 3, 40, 0.05
-# A step is this share of the distance to the meeting point; smaller shares, down to the second
-# number, are tried if a corrected solution is too far from the one before.
-_SHARE, _LEAST_SHARE = 0.3, 0.01
-# A pair has nearly met at this share of its first distance.  The instance beyond the meeting point
-# is at a random multiple, between the two numbers, of the distance to it; longest such step.
-_NEARLY, _BEYOND, _LONGEST = 0.1, (1.2, 3.0), 0.3
-# Largest number of Newton steps, and the size of the last one.
-_CORRECTIONS, _CORRECTED = 8, 1e-9
-# Straight steps towards the meeting point: logarithms of their lengths relative to the distance.
-_STRAIGHT, _FURTHEST = (-1.5, 1.5), 0.5
-# Number of non-real solutions whose imaginary parts must not decrease; least cosine between the
-# wanted step and one that satisfies this; range of the logarithms of the lengths of such steps
-# relative to the distance, and their number.
-_GUARDS, _LEAST_COSINE, _GUARDED, _LENGTHS = 12, 1e-3, (-1.0, 2.5), 3
-# Random steps, and logarithms of their lengths relative to θ.
-_RANDOM_STEPS, _RANDOM = 4, (-4.5, -0.7)
+# Largest number of pairs whose steps are tried at once; logarithms and number of the multiples of
+# each; largest length, relative to the size of θ.
+_PAIRS, _MULTIPLES, _FURTHEST = 3, (-2.0, 2.0, 2), 0.5
+# Random steps: logarithms of their lengths relative to the size of θ, and their number.
+_RANDOM = (-4.5, -0.7, 4)
+# Relative imaginary part below which a solution is called real, and least difference of two; the
+# corner of the paths between real instances.
+_REAL, _CORNER = 1e-7, 0.5 + 0.5j
+# Number of non-real solutions that are kept from real ones; relative imaginary part from which they
+# need not be; range of the changes of its logarithm that a step must have.
+_GUARDS, _FLAT, _CHANGES = 12, 0.03, (-0.7, 0.3)
+# Weight of the logarithms of imaginary parts relative to that of the nearest meeting's distance.
+_BARRIER = 0.3
 # Weight of the sum of signs, relative to one real solution.
 _DEGREE = 3
 # After each sequence of `_UPHILL` steps without improvement a step with two more real solutions is
@@ -125,10 +130,10 @@ def rootless_instances(
         if has_passed(end):
             return
         draws = [_rounded(draw_instance(plain, seed, first + k)) for k in range(batch)]
-        state = _fewest(engine, draws)
+        state = _first_state(engine, draws)
         stalled = step = 0
         while state is not None and state.level and stalled < patience and not has_passed(end):
-            found = _fewest(engine, _neighbours(engine.chain, state, step, rng))
+            found = _next_state(engine.chain, state, _neighbours(engine.chain, state, step, rng))
             stalled, step = stalled + 1, step + 1
             most = state.cost if stalled % _UPHILL else state.level + 3
             if found is None or found.cost > most:
@@ -148,13 +153,47 @@ def rootless_instances(
 
 @dataclass(frozen=True)
 class _State:
-    """An instance, its real solutions with the signs of det J, and one of each conjugate pair."""
+    """An instance and all its solutions.
+
+    Attributes
+    ----------
+    instance : Instance
+    roots : ndarray of complex, shape (N, r)
+    real, upper : ndarray
+        The real ones, and one of each conjugate pair.
+    signs : ndarray of float
+        Signs of det J at the real ones.
+    nearest : float
+        Least relative distance of the labels from those at which two of opposite sign meet.
+    """
 
     instance: Instance
     roots: np.ndarray
     real: np.ndarray
     upper: np.ndarray
     signs: np.ndarray
+    nearest: float
+
+    @classmethod
+    def of(cls, chain: Chain, instance: Instance, roots: np.ndarray) -> _State | None:
+        """From all solutions; None if some are equal, or are not closed under conjugation."""
+        size = np.linalg.norm(roots, axis=1)
+        flat = np.linalg.norm(roots.imag, axis=1) < _REAL * size
+        # A coordinate with a large imaginary part tells a solution from its conjugate.
+        shown = np.argmax(np.abs(roots.imag), axis=1)
+        upper = np.take_along_axis(roots.imag, shown[:, None], axis=1)[:, 0] > 0
+        real, upper = roots[flat].real, roots[upper & ~flat]
+        if len(real) + 2 * len(upper) != len(roots):
+            return None
+        # Equal solutions have equal combinations of their weights, on a logarithmic scale.
+        mixed = np.sort(np.arcsinh(roots) @ np.exp(1j * np.arange(roots.shape[1])))
+        if np.abs(np.diff(mixed)).min(initial=np.inf) < _REAL:
+            return None
+        space = _Parameters(instance, chain)
+        signs = space.signs(real)
+        a, b = np.nonzero(signs[:, None] < signs)
+        nearest = float(space.apart(real[a], real[b]).min(initial=np.inf))
+        return cls(instance, roots, real, upper, signs, nearest)
 
     @cached_property
     def level(self) -> int:
@@ -168,245 +207,226 @@ class _State:
 
     @cached_property
     def cost(self) -> float:
-        """The level plus a number below 1 that grows with the gap of the closest such pair."""
-        apart = [_gap(self.real[a], self.real[b]) for a, b in self.pairs]
-        return self.level + float(np.tanh(min(apart, default=0.0)))
+        """The level plus a number below 1: less if a pair is nearer to its meeting point, or fewer
+        solutions are nearly real."""
+        near = np.minimum(np.log(_flatness(self.upper) / _FLAT), 0).sum() if len(self.upper) else 0
+        merit = np.log(self.nearest) - _BARRIER * near if self.pairs else 0.0
+        return self.level + float(1 / (1 + np.exp(-merit / 4)))
 
 
-def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
+def _first_state(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
     """The instance of least cost among those for which all solutions were found."""
+    states = [
+        _State.of(engine.chain, instance, pool.roots)
+        for instance, pool in zip(instances, engine.all_roots(instances), strict=True)
+        if pool is not None
+    ]
+    return min((s for s in states if s is not None), key=lambda state: state.cost, default=None)
+
+
+def _next_state(chain: Chain, state: _State, instances: list[Instance]) -> _State | None:
+    """The instance of least cost, its solutions followed from those of an instance near it.
+
+    On the straight line of real instances solutions meet, so paths pass it at a distance, through
+    complex instances.
+    """
     check_time()
-    states = []
-    for instance, pool in zip(instances, engine.all_roots(instances), strict=True):
-        if pool is not None:
-            real = pool.roots[pool.is_real].real
-            space = _Parameters(instance, engine.chain)
-            signs = np.array([np.linalg.slogdet(space.jacobian(x))[0] for x in real])
-            rest, radii = pool.roots[~pool.is_real], pool.radii[~pool.is_real]
-            # The coordinate that proves a root non-real also separates it from its conjugate.
-            shown = np.argmax(np.abs(rest.imag) - radii, axis=1)
-            upper = np.take_along_axis(rest.imag, shown[:, None], axis=1)[:, 0] > 0
-            states.append(_State(instance, pool.roots, real, rest[upper], signs))
-    return min(states, key=lambda state: state.cost, default=None)
+    ends, kept = list[np.ndarray](), list[Instance]()
+    for instance in instances:
+        with suppress(InputError):
+            # A step may lead to dependent samples or read-outs.
+            ends.append(chain.parameters(instance))
+            kept.append(instance)
+    if not kept:
+        return None
+    which = np.repeat(np.arange(len(kept)), len(state.roots))
+    tracked = track(
+        chain, chain.parameters(state.instance)[None], np.array(ends), np.zeros_like(which), which,
+        np.tile(state.roots, (len(kept), 1)), via=np.full((1, len(which)), _CORNER),
+    )  # fmt: skip
+    states = [
+        _State.of(chain, instance, tracked.roots[which == k])
+        for k, instance in enumerate(kept)
+        if (tracked.status[which == k] == DONE).all()
+    ]
+    return min((s for s in states if s is not None), key=lambda state: state.cost, default=None)
 
 
 def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator) -> list[Instance]:
-    """Random instances, and instances beyond the meeting points of some pairs of solutions.
+    """Instances before and beyond the meeting points of some pairs of solutions, and random ones.
 
     The pairs are chosen in turn by `step`.
     """
-    space = _Parameters(state.instance, chain)
-    moves = []
-    for a, b in state.pairs:
-        move = space.towards(state.real[a], state.real[b])
-        if move is not None:
-            moves.append((move[1], move[0], a, b))
-    moves.sort(key=lambda move: move[0])
-    found = []
-    guards = space.kept_apart(state.upper)
-    for k in range(min(_PAIRS, len(moves))):
-        distance, direction, a, b = moves[(step * _PAIRS + k) % len(moves)]
-        guarded = space.guarded(direction, guards)
-        if guarded is not None:
-            along, cosine = guarded
-            for factor in np.exp(rng.uniform(*_GUARDED, _LENGTHS)):
-                found.append(space.moved(along, min(factor * distance / cosine, _FURTHEST)))
-        beyond = _beyond(space, state.real[a], state.real[b], rng.uniform(*_BEYOND))
-        found += [] if beyond is None else [beyond]
-        length = min(distance * np.exp(rng.uniform(*_STRAIGHT)), _FURTHEST)
-        found.append(space.moved(direction, length))
-    lengths = np.exp(rng.uniform(*_RANDOM, _RANDOM_STEPS))
-    return found + [space.moved(space.random(rng), length) for length in lengths]
+    space, found = _Parameters(state.instance, chain), list[Instance]()
+    if state.pairs:
+        x, y = (state.real[list(ends)] for ends in zip(*state.pairs, strict=True))
+        meetings, approaches = space.to_meeting(x, y), space.towards(x, y)
+        lengths = np.array([np.linalg.norm(shortest) for shortest, _ in meetings])
+        moves = [k for k in np.argsort(lengths) if np.isfinite(lengths[k])]
+        rows, least = space.guards(state.upper)
+        for k in range(min(_PAIRS, len(moves))):
+            move = moves[(step * _PAIRS + k) % len(moves)]
+            shortest, basis = meetings[move]
+            ways = (_guarded(shortest, basis, rows, least),
+                    _guarded(approaches[move], None, rows, np.zeros_like(least)))  # fmt: skip
+            for way in ways:
+                if way is not None:
+                    for multiple in np.exp(rng.uniform(*_MULTIPLES)):
+                        length = min(multiple, _FURTHEST / np.linalg.norm(way))
+                        found.append(space.moved(way, float(length)))
+    distances = np.exp(rng.uniform(*_RANDOM))
+    return found + [space.moved(space.random(rng), distance) for distance in distances]
 
 
-def _beyond(space: _Parameters, x: np.ndarray, y: np.ndarray, factor: float) -> Instance | None:
-    """Follow two real solutions until they nearly meet: an instance beyond that point."""
-    first, share = _gap(x, y), _SHARE
-    for _ in range(_STEPS):
-        move = space.towards(x, y)
-        if move is None:
-            return None
-        (direction, distance), gap = move, _gap(x, y)
-        # If steps get short at a smaller gap, the two are near their meeting point.
-        if gap < _NEARLY * first or (gap < 3 * _NEARLY * first and share < _SHARE / 3):
-            return space.moved(direction, min(factor * distance, _LONGEST))
-        near = space.at(space.moved(direction, min(share * distance, _STRIDE)))
-        new_x, new_y = near.corrected(x), near.corrected(y)
-        if new_x is None or new_y is None or not _is_short(x, y, new_x, new_y):
-            share /= 2
-            if share < _LEAST_SHARE:
-                return None
-            continue
-        share, space, x, y = min(2 * _SHARE, 1.3 * share), near, new_x, new_y
-    return None
-
-
-def _gap(x: np.ndarray, y: np.ndarray) -> float:
-    """Distance of two solutions; large weights are compared on a logarithmic scale."""
-    return float(np.linalg.norm(np.arcsinh(x) - np.arcsinh(y)))
-
-
-def _is_short(x: np.ndarray, y: np.ndarray, new_x: np.ndarray, new_y: np.ndarray) -> bool:
-    """Whether both solutions moved less than their gap, are different, and their gap decreased."""
-    gap, left = _gap(x, y), _gap(new_x, new_y)
-    furthest = max(_gap(new_x, x), _gap(new_y, y))
-    return bool(1e-7 < left <= gap and furthest <= 0.8 * gap)
+def _flatness(roots: np.ndarray) -> np.ndarray:
+    """Relative distances of non-real solutions from the real ones."""
+    return np.asarray(np.linalg.norm(roots.imag, axis=1) / np.linalg.norm(roots, axis=1))
 
 
 class _Parameters:
-    """The fixed weights and the teacher's of an instance, and derivatives of its solutions."""
+    """What may move at an instance, as one vector θ, and derivatives of its solutions by it.
+
+    θ holds the student's parameter vector and the teacher's (`Chain.raw`): of the first the fixed
+    weights move, and the samples where they are fewer than inputs (else the labels of independent
+    samples determine all others, and moving samples changes nothing); of the second the weights.
+    Steps are relative to the size of the weights, or of the samples.
+    """
 
     def __init__(self, instance: Instance, chain: Chain) -> None:
         self.instance, self.chain = instance, chain
-        self.network = need_chain(instance.problem.network)
-        columns, samples = chain.independent_samples(instance.X), instance.problem.network.m
-        repeats = np.arange(instance.problem.network.columns // samples)[:, None]
-        labels = (repeats * samples + columns).ravel()
-        rows, which = chain.equations.T
-        self._rows = rows * instance.problem.network.columns + labels[which]
+        network, X = need_chain(instance.problem.network), instance.X
+        columns = chain.independent_samples(X)
+        Y = chain.label_columns(instance.labels, columns)
+        self._student = chain.raw(instance.weights, X[:, columns], Y)
+        self._teacher = chain.raw(instance.teacher, X[:, columns], Y, keep_cells=True)
+        self._others = self._teacher[chain.cells[:, 4]]
         support = instance.problem.support
-        ones = {name: np.ones(shape) for name, shape in self.network.shapes.items()}
-        exists = {name: np.asarray(support.get(name, one)) != 0 for name, one in ones.items()}
-        masks = instance.allocation.masks
-        fixed = {name: exists[name] & (np.asarray(masks.get(name, 0 * one)) == 0)
-                 for name, one in ones.items()}  # fmt: skip
-        self._free = (fixed, exists)
-        size = sum(float((w**2).sum()) for w in instance.teacher.values())
-        self.size = float(np.sqrt(2 * size))
+        exists = {name: np.broadcast_to(np.asarray(support.get(name, 1)) != 0, shape).astype(float)
+                  for name, shape in network.shapes.items()}  # fmt: skip
+        self.has_samples = network.drive(X) is X and len(X) > X.shape[1] == len(columns)
+        none, X_size = np.zeros_like(Y), float(np.linalg.norm(X))
+        size = float(np.sqrt(2 * sum((w**2).sum() for w in instance.teacher.values())))
+        weights = {name: size * own for name, own in exists.items()}
+        unit = np.full((len(X), len(columns)), X_size if self.has_samples else 0.0)
+        # Units of the parts of θ, 0 where nothing moves.
+        self._units = np.concatenate([
+            chain.raw(weights, unit, none), chain.raw(weights, 0 * unit, none, keep_cells=True)
+        ])  # fmt: skip
+        self._inputs = chain.raw({n: 0 * v for n, v in exists.items()}, 0 * unit + 1, none) != 0
 
-    def moved(self, step: tuple[Matrices, Matrices], length: float) -> Instance:
-        """The instance after a unit step times `length`, relative to the parameters' size."""
+    def moved(self, step: np.ndarray, length: float) -> Instance:
+        """The instance after a step times `length`."""
+        own, other = np.split(length * self._units * step, 2)
+        chain, X = self.chain, self.instance.X
         weights, teacher = (
-            {name: value + length * self.size * change[name] for name, value in own.items()}
-            for own, change in zip(
-                (self.instance.weights, self.instance.teacher), step, strict=True
-            )
-        )
-        return _rounded(replace(self.instance, weights=weights, teacher=teacher))
+            {name: value + part[chain.offsets[name] :][: value.size].reshape(value.shape)
+             for name, value in matrices.items()}
+            for matrices, part in ((self.instance.weights, own), (self.instance.teacher, other))
+        )  # fmt: skip
+        if self.has_samples:
+            X = X + chain.inputs_of(own)
+        return _rounded(replace(self.instance, weights=weights, teacher=teacher, X=X))
 
-    def at(self, instance: Instance) -> _Parameters:
-        """The parameters of another instance."""
-        return _Parameters(instance, self.chain)
+    def signs(self, roots: np.ndarray) -> np.ndarray:
+        """Signs of det J at real solutions (k, r)."""
+        return np.linalg.slogdet(self.chain.residuals(self._student, roots)[1])[0]
 
-    def corrected(self, x: np.ndarray) -> np.ndarray | None:
-        """The solution near an approximate one, by Newton's method; None if there is none."""
-        for _ in range(_CORRECTIONS):
-            labels = self.network.forward(self.instance.with_weights(x), self.instance.X)
-            try:
-                step = np.linalg.solve(
-                    self.jacobian(x), (labels - self.instance.labels).ravel()[self._rows]
-                )
-            except np.linalg.LinAlgError:
-                return None
-            x = x - step
-            size = np.linalg.norm(step) / (1 + np.linalg.norm(x))
-            # NaN and infinity fail too.
-            if not size <= 1 / 2:
-                return None
-            if size < _CORRECTED:
-                return x
-        return None
-
-    def random(self, rng: np.random.Generator) -> tuple[Matrices, Matrices]:
+    def random(self, rng: np.random.Generator) -> np.ndarray:
         """A unit step in a random direction."""
-        parts = [
-            {name: rng.standard_normal(free.shape) * free for name, free in own.items()}
-            for own in self._free
-        ]
-        norm = np.sqrt(sum(float((v**2).sum()) for part in parts for v in part.values()))
-        one, other = ({name: value / norm for name, value in part.items()} for part in parts)
-        return one, other
+        found = rng.standard_normal(len(self._units)) * (self._units != 0)
+        return np.asarray(found / np.linalg.norm(found))
 
-    def towards(
-        self, x: np.ndarray, y: np.ndarray
-    ) -> tuple[tuple[Matrices, Matrices], float] | None:
-        """The unit step along which two solutions approach fastest, and their distance."""
-        difference = np.arcsinh(x) - np.arcsinh(y)
-        try:
-            covectors = [
-                np.linalg.solve(self.jacobian(z).T, difference / np.hypot(1, z)) for z in (x, y)
-            ]
-        except np.linalg.LinAlgError:
-            return None
-        own = self._pulled(self.instance.with_weights(x), covectors[0], self._free[0])
-        other = self._pulled(self.instance.with_weights(y), covectors[1], self._free[0])
-        teacher = self._pulled(self.instance.teacher, covectors[0] - covectors[1], self._free[1])
-        # −∇D / 2: the student's part enters g with the sign +, the teacher's with −.
-        down = ({name: own[name] - other[name] for name in own},
-                {name: -value for name, value in teacher.items()})  # fmt: skip
-        norm = np.sqrt(sum(float((v**2).sum()) for part in down for v in part.values()))
-        if not np.isfinite(norm) or norm == 0:
-            return None
-        unit = tuple({name: value / norm for name, value in part.items()} for part in down)
-        return (unit[0], unit[1]), float(difference @ difference) / (2 * norm) / self.size
+    def apart(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """For pairs of solutions the labels' relative distance from those half-way between."""
+        values = self.chain.residuals(self._student, (x + y) / 2)[0]
+        size = np.linalg.norm(self.chain.equation_labels(self._student))
+        return np.asarray(np.linalg.norm(values, axis=1) / size)
 
-    def kept_apart(self, roots: np.ndarray) -> np.ndarray:
-        """Unit rows: gradients of the imaginary parts of the solutions nearest to real ones."""
-        near = np.linalg.norm(roots.imag, axis=1) / np.linalg.norm(roots, axis=1)
-        rows = []
-        for z in roots[np.argsort(near)[:_GUARDS]]:
-            try:
-                covector = np.linalg.solve(self.jacobian(z).T, z.imag)
-            except np.linalg.LinAlgError:
-                continue
-            own = self._pulled(self.instance.with_weights(z), covector, self._free[0])
-            teacher = self._pulled(self.instance.teacher, covector, self._free[1])
-            # Im x · Im dx, where dx = −J⁻¹ (∂ student − ∂ teacher) dθ.
-            row = np.concatenate([*(-v.imag.ravel() for v in own.values()),
-                                  *(v.imag.ravel() for v in teacher.values())])  # fmt: skip
-            norm = float(np.linalg.norm(row))
-            if np.isfinite(norm) and norm > 0:
-                rows.append(row / norm)
-        return np.array(rows)
+    def to_meeting(self, x: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For pairs of solutions the shortest steps to where they meet half-way, to first order.
 
-    def guarded(
-        self, step: tuple[Matrices, Matrices], guards: np.ndarray
-    ) -> tuple[tuple[Matrices, Matrices], float] | None:
-        """The nearest unit step along which no imaginary part decreases, and its cosine.
-
-        None if the cosine with the given step is too small.
+        With an orthonormal basis of the steps that change whether they do.
         """
-        found = np.concatenate([v.ravel() for own in step for v in own.values()])
-        if len(guards):
-            try:
-                found = found + guards.T @ nnls(guards.T, -found)[0]
-            except RuntimeError:
-                # More steps than SciPy allows.
-                return None
-        size = float(np.linalg.norm(found))
-        if size < _LEAST_COSINE:
-            return None
-        unit: list[dict[str, np.ndarray]] = []
-        at = 0
-        for own in step:
-            unit.append({})
-            for name, value in own.items():
-                unit[-1][name] = (found[at : at + value.size] / size).reshape(value.shape)
-                at += value.size
-        return (unit[0], unit[1]), size
+        middle = (x + y) / 2
+        pairs, r = middle.shape
+        values = self.chain.residuals(self._student, middle)[0]
+        each, ones = np.repeat(middle, r, axis=0), np.tile(np.eye(r), (pairs, 1))
+        own = pulled(self.chain, self._student, each, ones)
+        other = pulled(self.chain, self._teacher, np.tile(self._others, (r, 1)), np.eye(r))
+        other = np.tile(other, (pairs, 1))
+        own[:, self._inputs] -= other[:, self._inputs]
+        slopes = np.concatenate([own, -other], axis=1) * self._units
+        found = []
+        for A, v in zip(slopes.reshape(pairs, r, -1), values, strict=True):
+            Q, R = np.linalg.qr(A.T)
+            found.append((-Q @ _solved(R.T[None], v[None])[0], Q))
+        return found
 
-    def jacobian(self, x: np.ndarray) -> np.ndarray:
-        """Jacobian of the equations at learnable weights."""
-        names = self.instance.allocation.matrices
-        factors = self.network.tangents(self.instance.with_weights(x), self.instance.X, names)
-        columns = [
-            (factors[n][0][:, :, i].T @ factors[n][1][:, j]).ravel()[self._rows]
-            for n, i, j in self.instance.allocation.cells
-        ]
-        return np.array(columns).T
+    def towards(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """For pairs of solutions the steps along which they approach fastest, up to no distance."""
+        gap = np.arcsinh(x) - np.arcsinh(y)
+        # −∇D / 2, D the square of the gap.
+        down = self._gradients(y, gap / np.hypot(1, y)) - self._gradients(x, gap / np.hypot(1, x))
+        with np.errstate(all="ignore"):
+            return np.asarray(down * ((gap**2).sum(axis=1) / (2 * (down**2).sum(axis=1)))[:, None])
 
-    def _pulled(
-        self, weights: Matrices, covector: np.ndarray, free: Matrices
-    ) -> dict[str, np.ndarray]:
-        """The gradient of covector · equations with respect to the free entries of the weights."""
-        flat = np.zeros(self.instance.labels.size, covector.dtype)
-        flat[self._rows] = covector
-        at = flat.reshape(self.instance.labels.shape)
-        factors = self.network.tangents(weights, self.instance.X)
-        return {
-            name: np.einsum("sdi,sdj->ij", L, at @ R.transpose(0, 2, 1)) * free[name]
-            for name, (L, R) in factors.items()
-        }
+    def guards(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gradients of log |Im x| for the solutions nearest to real ones, and its least changes."""
+        flatness = _flatness(roots)
+        near = np.argsort(flatness)[:_GUARDS]
+        sizes = (roots[near].imag ** 2).sum(axis=1)
+        rows = self._gradients(roots[near], roots[near].imag).imag / sizes[:, None]
+        good = np.isfinite(rows).all(axis=1)
+        return rows[good], np.clip(np.log(_FLAT / flatness[near]), *_CHANGES)[good]
+
+    def _gradients(self, roots: np.ndarray, covectors: np.ndarray) -> np.ndarray:
+        """Gradients of covector · x by θ, x a solution: dx = −J⁻¹ (∂ student − ∂ teacher) dθ."""
+        J = self.chain.residuals(self._student, roots)[1]
+        covectors = _solved(J.transpose(0, 2, 1), covectors)
+        others = np.broadcast_to(self._others, roots.shape)
+        own = -pulled(self.chain, self._student, roots, covectors)
+        other = pulled(self.chain, self._teacher, others, covectors)
+        # Student and teacher have the same samples.
+        own[:, self._inputs] += other[:, self._inputs]
+        return np.concatenate([own, other], axis=1) * self._units
+
+
+def _solved(matrices: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Solutions of square systems, NaN where one is singular."""
+    try:
+        return np.linalg.solve(matrices, columns[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        return np.full(columns.shape, np.nan)
+
+
+def _guarded(
+    step: np.ndarray, basis: np.ndarray | None, rows: np.ndarray, least: np.ndarray
+) -> np.ndarray | None:
+    """The step nearest to a given one with rows · step ≥ least, None if there is none.
+
+    Parameters
+    ----------
+    step : ndarray
+    basis : ndarray or None
+        The columns are directions along which it must not change.
+    rows, least : ndarray
+        See `_Parameters.guards`.
+    """
+    if not np.isfinite(step).all():
+        return None
+    if not len(rows):
+        return step
+    free = rows if basis is None else rows - (rows @ basis) @ basis.T
+    scale = np.linalg.norm(free, axis=1) + 1e-300
+    free, wanted = free / scale[:, None], (least - rows @ step) / scale
+    matrix, aim = np.vstack([free.T, wanted]), np.zeros(free.shape[1] + 1)
+    aim[-1] = 1
+    try:
+        rest = matrix @ nnls(matrix, aim)[0] - aim
+    except RuntimeError:
+        # More steps than SciPy allows.
+        return None
+    return step - rest[:-1] / rest[-1] if rest[-1] < -1e-9 else None
 
 
 def _rounded(instance: Instance) -> Instance:

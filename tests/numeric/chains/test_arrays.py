@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numeric.chains.arrays import labels, residuals
+from numeric.chains.arrays import labels, pulled, residuals
 from tests.numeric.chains.cases import chains, difference_quotients
 
 CHAINS = chains()
@@ -33,3 +33,23 @@ def test_jacobian_agrees_with_difference_quotients(chain):
     parameters, root = chain.random(np.random.default_rng(5))
     _, (slopes,) = labels(chain, parameters, root[None])
     assert np.allclose(slopes, difference_quotients(chain, parameters, root), atol=1e-7)
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
+def test_pulled_covectors_agree_with_difference_quotients(chain):
+    """Gradients by all parameters but the labels, and by the learnable cells."""
+    rng = np.random.default_rng(7)
+    parameters, _ = chain.random(rng)
+    w, covectors = rng.standard_normal((2, 3, chain.unknowns))
+    found = pulled(chain, parameters, w, covectors)
+    cells, h = chain.cells[:, 4], 1e-6
+    for k in range(3):
+        full = parameters.copy()
+        full[cells] = w[k]
+        for at in range(chain.y_at):
+            plus, minus = full.copy(), full.copy()
+            plus[at], minus[at] = plus[at] + h, minus[at] - h
+            ends = [labels(chain, p, p[cells][None])[0][0] for p in (plus, minus)]
+            slope = covectors[k] @ (ends[0] - ends[1]) / (2 * h)
+            assert found[k, at] == pytest.approx(slope, abs=1e-6)
+    assert not found[:, chain.y_at :].any()

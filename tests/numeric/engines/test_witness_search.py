@@ -11,13 +11,13 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
-from numeric.chains.chain import make_chain
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.witness_search import (
     LARGEST_COUNT,
-    _beyond,
-    _gap,
+    _first_state,
+    _guarded,
+    _next_state,
     _Parameters,
     rootless_instances,
 )
@@ -45,30 +45,57 @@ def test_guesses_hold_exactly(problem, seed):
         assert enclosed_evidence(problem, guess, N) is not None
 
 
-def test_pairs_approach_along_the_gradient():
-    """A step along the gradient brings two solutions as near as the linear model predicts."""
-    engine = HomotopyEngine(DIAGONAL, root_count=2)
+def with_two_real(engine):
+    """Instances with two real solutions, and the solutions as rows."""
     for index in range(20):
         instance = draw_instance(DIAGONAL, 5, index)
         [count] = engine.count_many([instance])
-        if count.real != 2:
+        if count.real == 2:
+            yield instance, [np.array([x]) for x in count.solutions]
+
+
+def test_the_jacobian_is_singular_half_way_where_labels_are_quadratic():
+    """Of two solutions x, y the difference is in the kernel of the Jacobian at (x + y) / 2."""
+    engine = HomotopyEngine(RING, root_count=generic_root_count(RING.allocation).value)
+    instances = [draw_instance(RING, 3, index) for index in range(8)]
+    tried = 0
+    for instance, pool in zip(instances, engine.all_roots(instances), strict=True):
+        if pool is None:
             continue
+        x, y = pool.roots[:2]
+        parameters = engine.chain.parameters(instance)
+        _, [J] = engine.chain.residuals(parameters, (x + y)[None] / 2)
+        tried += 1
+        assert np.linalg.norm(J @ (x - y)) < 1e-8 * np.linalg.norm(J) * np.linalg.norm(x - y)
+    assert tried > 5
+
+
+def test_pairs_approach_along_their_steps():
+    """A part of the step to the meeting point brings the labels as much nearer to those half-way
+    between two solutions, and one along the gradient the solutions to each other."""
+    engine, tried = HomotopyEngine(DIAGONAL, root_count=2), 0
+    forward = DIAGONAL.network.forward
+    for instance, (x, y) in with_two_real(engine):
         space = _Parameters(instance, engine.chain)
-        x, y = map(np.array, count.solutions)
-        move = space.towards(x, y)
-        assert move is not None
-        step, distance = move
-        gaps = [_gap(x, y) ** 2]
-        [moved] = engine.count_many([space.moved(step, 1e-3 * distance)])
-        gaps.append(_gap(*map(np.array, moved.solutions)) ** 2)
+        [(shortest, basis)], [approach] = space.to_meeting(x, y), space.towards(x, y)
+        assert np.allclose(basis @ (basis.T @ shortest), shortest)
+        near = space.moved(shortest, 1e-3)
+        errors = [
+            forward(at.with_weights((x + y)[0] / 2), at.X) - at.labels for at in (instance, near)
+        ]
+        assert np.allclose(errors[1], (1 - 1e-3) * errors[0], atol=1e-4 * np.abs(errors[0]).max())
+        [count] = engine.count_many([space.moved(approach, 1e-3)])
+        pairs = ((x[0], y[0]), map(np.array, count.solutions))
+        gaps = [np.linalg.norm(np.subtract(*np.arcsinh([*pair]))) ** 2 for pair in pairs]
         assert gaps[1] / gaps[0] == pytest.approx(1 - 1e-3, abs=1e-4)
+        tried += 1
+    assert tried > 3
 
 
 def test_guarded_steps_keep_non_real_solutions_away():
-    """Along a guarded step no guard decreases; if none would anyway, it is the wanted step.
-
-    The guard of a solution has the sign with which its imaginary part changes.
-    """
+    """A guarded step adds what is required, does not move along the directions that are kept, and
+    is the wanted one if that suffices.  The guard of a solution has the sign by which its imaginary
+    part changes."""
     N = generic_root_count(RING.allocation).value
     engine, rng, tried = HomotopyEngine(RING, root_count=N), np.random.default_rng(0), 0
     for instance in [draw_instance(RING, 3, index) for index in range(20)]:
@@ -77,57 +104,70 @@ def test_guarded_steps_keep_non_real_solutions_away():
             continue
         space = _Parameters(instance, engine.chain)
         upper = pool.roots[pool.roots.imag.sum(axis=1) > 1e-6]
-        guards, wanted = space.kept_apart(upper), space.random(rng)
-        assert len(guards) == len(upper)
-        found = space.guarded(wanted, guards)
-        assert found is not None
-        step, cosine = found
-        flat, first = (
-            np.concatenate([v.ravel() for own in s for v in own.values()]) for s in (step, wanted)
-        )
-        assert np.linalg.norm(flat) == pytest.approx(1)
-        assert (guards @ flat).min() > -1e-9
-        assert flat @ first == pytest.approx(cosine)
-        if (guards @ first).min() > 0:
-            np.testing.assert_allclose(flat, first, atol=1e-9)
+        (rows, least), wanted = space.guards(upper), space.random(rng)
+        assert len(rows) == len(least) == len(upper)
+        kept = np.linalg.qr(rng.standard_normal((len(wanted), 3)))[0]
+        for basis in (None, kept):
+            step = _guarded(wanted, basis, rows, least)
+            assert step is not None
+            assert (rows @ step - least).min() > -1e-7 * np.abs(rows).max()
+            if basis is not None:
+                assert np.abs(basis.T @ (step - wanted)).max() < 1e-9
+        loose = rows @ wanted - 1
+        np.testing.assert_allclose(_guarded(wanted, None, rows, loose), wanted, atol=1e-9)
         [moved] = engine.all_roots([space.moved(wanted, 1e-4)])
         assert moved is not None
         for z in upper:
             near = moved.roots[np.argmin(np.abs(moved.roots - z).sum(axis=1))]
-            rate = float((space.kept_apart(z[None]) @ first)[0])
-            if abs(rate) > 0.02:
+            rate = float((space.guards(z[None])[0] @ wanted)[0])
+            if abs(rate) > 0.1:
                 tried += 1
-                assert (np.linalg.norm(near.imag) > np.linalg.norm(z.imag)) == (rate > 0)
+                grown = np.log(np.linalg.norm(near.imag) / np.linalg.norm(z.imag))
+                assert (grown > 0) == (rate > 0)
     assert tried > 5
 
 
-def test_pairs_that_are_followed_leave_the_reals():
-    """Most instances beyond the point where the only two real solutions meet have none."""
-    engine = HomotopyEngine(DIAGONAL, root_count=2)
-    left = tried = 0
-    for index in range(20):
-        instance = draw_instance(DIAGONAL, 5, index)
-        [count] = engine.count_many([instance])
-        if count.real != 2:
-            continue
-        beyond = _beyond(_Parameters(instance, engine.chain), *map(np.array, count.solutions), 2.0)
-        if beyond is not None:
+def test_no_step_satisfies_contradictions():
+    """A quantity that must grow and shrink leaves no step."""
+    row = np.array([1.0, 2.0, 0.0])
+    assert _guarded(np.zeros(3), None, np.array([row, -row]), np.ones(2)) is None
+    assert _guarded(np.full(3, np.nan), None, np.array([row]), np.ones(1)) is None
+
+
+def test_pairs_that_follow_their_steps_leave_the_reals():
+    """Parts of the steps of the only two real solutions lead to an instance with none, mostly."""
+    engine, left = HomotopyEngine(DIAGONAL, root_count=2), []
+    for instance, (x, y) in with_two_real(engine):
+        for _ in range(20):
+            space = _Parameters(instance, engine.chain)
+            [(step, _)] = space.to_meeting(x, y)
+            instance = space.moved(step, 0.3 if np.linalg.norm(step) > 0.02 else 2.0)
+            [count] = engine.count_many([instance])
+            if count.real != 2:
+                break
+            x, y = (np.array([z]) for z in count.solutions)
+        left.append(count.real == 0)
+    assert len(left) > 3
+    assert sum(left) > len(left) / 2
+
+
+def test_solutions_followed_to_nearby_instances_are_theirs():
+    """Followed from an instance's solutions, those of one nearby are all of them."""
+    N = generic_root_count(RING.allocation).value
+    engine, rng = HomotopyEngine(RING, root_count=N), np.random.default_rng(0)
+    state = _first_state(engine, [draw_instance(RING, 3, index) for index in range(4)])
+    assert state is not None
+    tried = 0
+    for _ in range(10):
+        space = _Parameters(state.instance, engine.chain)
+        moved = space.moved(space.random(rng), 0.1)
+        [pool], found = engine.all_roots([moved]), _next_state(engine.chain, state, [moved])
+        if pool is not None and found is not None:
             tried += 1
-            left += engine.count_many([beyond])[0].real == 0
-    assert tried > 3
-    assert left > tried / 2
-
-
-def test_newton_finds_the_solution_nearby():
-    """From a slightly changed solution Newton's method finds it; from far away it finds none."""
-    engine = HomotopyEngine(DIAGONAL, root_count=2)
-    counts = ((draw_instance(DIAGONAL, 5, k), k) for k in range(20))
-    instance, count = next((i, c) for i, _ in counts for c in engine.count_many([i]) if c.real == 2)
-    space, solution = _Parameters(instance, engine.chain), np.array(count.solutions[0])
-    found = space.corrected(solution * (1 + 1e-4))
-    assert found is not None
-    assert np.allclose(found, solution)
-    assert space.corrected(np.full(2, 1e30)) is None
+            assert len(found.real) == pool.is_real.sum()
+            gaps = np.abs(found.roots[:, None] - pool.roots).max(axis=2)
+            assert gaps.min(axis=0).max() < 1e-6 * np.abs(pool.roots).max()
+    assert tried > 6
 
 
 def test_nothing_is_guessed_without_time_or_for_large_counts():
@@ -150,9 +190,11 @@ def test_instances_with_dependent_readouts_are_passed_over():
     assert engine.all_roots([singular, fine])[0] is None
 
 
-def test_jacobian_of_more_samples_than_inputs():
-    """With more samples than inputs the Jacobian is that of as many independent labels."""
+def test_dependent_samples_have_equations_of_their_own():
+    """With more samples than inputs the equations are those of as many independent labels."""
     problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=4), {"W": [[1, 0], [0, 1]]})
+    engine = HomotopyEngine(problem, root_count=generic_root_count(problem.allocation).value)
     instance = draw_instance(problem, 0, 0)
-    space = _Parameters(instance, make_chain(problem.allocation))
-    assert space.jacobian(np.array([0.3, 0.7])).shape == (2, 2)
+    [pool] = engine.all_roots([instance])
+    space = _Parameters(instance, engine.chain)
+    assert space.apart(pool.roots, pool.roots).max() < 1e-9
