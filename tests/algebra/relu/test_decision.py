@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -21,7 +22,8 @@ from tests.numeric.relu.cases import problem
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 
 
-def _files() -> dict[str, dict]:
+@cache
+def files_of() -> dict[str, dict]:
     case = problem(3, 4, 2, 3, W1=MASK)
     files: dict[str, dict] = {}
     for index in range(40):
@@ -36,7 +38,8 @@ def _files() -> dict[str, dict]:
     return files
 
 
-def _boxed() -> dict[str, dict]:
+@cache
+def boxed_files() -> dict[str, dict]:
     case = problem(3, 4, 2, 3, W1=MASK)
     case = replace(case, constraints=Constraints(max_abs=2.0))
     files: dict[str, dict] = {}
@@ -47,28 +50,24 @@ def _boxed() -> dict[str, dict]:
     return files
 
 
-FILES = _files()
-BOXED = _boxed()
-
-
 @pytest.mark.parametrize("name", [MATCH, NONE, "tree", "pairs"])
 def test_files_verify(name):
     """Witnesses, hull refutations and Farkas vectors in u and v all hold."""
-    assert verify_decision(FILES[name]).holds
+    assert verify_decision(files_of()[name]).holds
 
 
 @pytest.mark.parametrize("name", ["tree", "pairs"])
 def test_missing_leaf_fails(name):
     """Leaves that do not contain every pattern prove nothing."""
-    assert not verify_decision({**FILES[name], "leaves": FILES[name]["leaves"][1:]}).holds
+    assert not verify_decision({**files_of()[name], "leaves": files_of()[name]["leaves"][1:]}).holds
 
 
 @pytest.mark.parametrize("name", ["tree", "pairs"])
 def test_changed_vector_fails(name):
     """A refutation with its sign changed is not one."""
-    leaves = [dict(leaf) for leaf in FILES[name]["leaves"]]
+    leaves = [dict(leaf) for leaf in files_of()[name]["leaves"]]
     leaves[0]["mu"] = [[_negative(v) for v in row] for row in leaves[0]["mu"]]
-    assert not verify_decision({**FILES[name], "leaves": leaves}).holds
+    assert not verify_decision({**files_of()[name], "leaves": leaves}).holds
 
 
 def _negative(text: str) -> str:
@@ -77,7 +76,7 @@ def _negative(text: str) -> str:
 
 def test_changed_labels_fail():
     """A witness of other labels is not accepted."""
-    data = FILES[MATCH]
+    data = files_of()[MATCH]
     labels = [list(row) for row in data["Y"]]
     labels[0][0] = "12345/7"
     assert not verify_decision({**data, "Y": labels}).holds
@@ -86,7 +85,7 @@ def test_changed_labels_fail():
 @pytest.mark.parametrize("name", [MATCH, NONE])
 def test_boxes_are_part_of_the_question(name):
     """Files with a box hold in that box, and in no other box that excludes solutions."""
-    data = json.loads(json.dumps(BOXED[name]))
+    data = json.loads(json.dumps(boxed_files()[name]))
     assert data["version"] == 2
     found = verify_decision(data)
     assert found.holds
@@ -108,7 +107,7 @@ def test_boxes_are_part_of_the_question(name):
 )
 def test_damaged_boxes_fail(box):
     """A box that is missing, too short or without numbers: the check fails, with its place."""
-    data = {k: v for k, v in BOXED[NONE].items() if k != "box"}
+    data = {k: v for k, v in boxed_files()[NONE].items() if k != "box"}
     if box is not None:
         data["box"] = box
     found = verify_decision(data)
@@ -118,7 +117,7 @@ def test_damaged_boxes_fail(box):
 
 def test_single_cell_is_solved_again():
     """A leaf without a vector must be one cell whose equations have no solution in it."""
-    data = FILES[MATCH]
+    data = files_of()[MATCH]
     system_leaf = {"fixed": [[2] * 3] * 3}
     found = verify_decision(
         {
@@ -134,7 +133,7 @@ def test_single_cell_is_solved_again():
 def test_other_files_are_bad_input(change):
     """A file that is not a decision file of this version is not read."""
     with pytest.raises(InputError):
-        verify_decision({**FILES[MATCH], **change})
+        verify_decision({**files_of()[MATCH], **change})
 
 
 LONG = "1" * 30_000
@@ -166,7 +165,7 @@ LONG = "1" * 30_000
 )
 def test_damage_is_told_with_its_place(change, place):
     """A field of another type, shape or name fails, and the check names it."""
-    found = verify_decision({**FILES[MATCH], **change})
+    found = verify_decision({**files_of()[MATCH], **change})
     assert [(c.place, c.status) for c in found.checks] == [(place, FAILED)]
 
 
@@ -184,7 +183,7 @@ def test_damage_is_told_with_its_place(change, place):
 )
 def test_leaves_have_exact_types(leaf):
     """Fixings are 0, 1 or 2 in a k×m matrix, vectors rationals of the right shape."""
-    found = verify_decision({**FILES["tree"], "leaves": [leaf]})
+    found = verify_decision({**files_of()["tree"], "leaves": [leaf]})
     assert not found.holds
     assert found.checks[0].place.startswith("leaves[0]")
 
@@ -192,15 +191,15 @@ def test_leaves_have_exact_types(leaf):
 @pytest.mark.parametrize("name", ["tree", "pairs"])
 def test_overlapping_leaves_fail(name):
     """A leaf twice, or two leaves that share patterns, are not a cover even if all are refuted."""
-    leaves = FILES[name]["leaves"]
-    assert not verify_decision({**FILES[name], "leaves": [*leaves, leaves[0]]}).holds
+    leaves = files_of()[name]["leaves"]
+    assert not verify_decision({**files_of()[name], "leaves": [*leaves, leaves[0]]}).holds
     freed = {**leaves[0], "fixed": [[0] * 3] * 3}
-    assert not verify_decision({**FILES[name], "leaves": [freed, *leaves[1:]]}).holds
+    assert not verify_decision({**files_of()[name], "leaves": [freed, *leaves[1:]]}).holds
 
 
 def test_teachers_labels_are_computed_again():
     """A teacher with other labels fails; without one the statement is about the labels."""
-    data = FILES[MATCH]
+    data = files_of()[MATCH]
     assert {c.status for c in verify_decision(data).checks} == {PROVED}
     alone = {key: value for key, value in data.items() if key != "teacher"}
     assert verify_decision(alone).checks[0].status == UNCHECKED
