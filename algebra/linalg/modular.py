@@ -61,14 +61,15 @@ _BLOCK = 1 << 15
 # Odd constants of 64 bits that mix the bits of products (the generator splitmix64).
 SPLITMIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 # Up to this number, inverses are computed one by one.
-_FEW_INVERSES = 256
+_FEW_INVERSES = 32
 
 
 def times(a: Residues, b: Residues, p: int) -> Residues:
     """Entrywise product modulo p, of residues; shapes are broadcast."""
     if p <= SMALL:
         return a * b % p
-    a, b = np.broadcast_arrays(a, b)
+    if a.shape != b.shape:
+        a, b = np.broadcast_arrays(a, b)
     if not a.ndim:
         return times(a.reshape(1), b.reshape(1), p).reshape(())
     if a.size <= _BLOCK:
@@ -334,12 +335,13 @@ def modular_kernel(matrix: Residues, p: int) -> Residues:
 def inverses(values: Residues, p: int) -> Residues:
     """Elementwise inverses modulo p (0 for 0).
 
-    Of products of pairs, and of pairs of these, so that few are left to Fermat's little theorem:
+    Of products of pairs, and of pairs of these, so that few are computed by Python's integers:
     1/a = b · 1/(a b).
     """
     values = values % p
     if values.size <= _FEW_INVERSES:
-        return _powers(values, p)
+        found = [pow(value, -1, p) if value else 0 for value in values.ravel().tolist()]
+        return np.array(found, np.int64).reshape(values.shape)
     flat = values.ravel()
     units = np.where(flat == 0, 1, flat)
     if units.size % 2:
@@ -349,18 +351,6 @@ def inverses(values: Residues, p: int) -> Residues:
     out = np.empty_like(units)
     out[::2], out[1::2] = times(both, right, p), times(both, left, p)
     return np.where(flat == 0, 0, out[: flat.size]).reshape(values.shape)
-
-
-def _powers(values: Residues, p: int) -> Residues:
-    """Elementwise inverses of residues (0 for 0), by Fermat's little theorem."""
-    power, exponent = values, p - 2
-    result = np.minimum(power, 1)
-    while exponent:
-        if exponent & 1:
-            result = times(result, power, p)
-        power = times(power, power, p)
-        exponent >>= 1
-    return result
 
 
 def batched_rank(matrices: Residues, p: int) -> np.ndarray:
