@@ -163,8 +163,8 @@ def read_declared(
     found = read_keys(data, known, where, what)
     missing = [key for key in required(table) if key not in found]
     if missing:
-        said = [description(forms[key]) or (meanings or {}).get(key, key) for key in missing]
-        lacking = "; ".join(f"{key}: {text}" for key, text in zip(missing, said, strict=True))
+        texts = [description(forms[key]) or (meanings or {}).get(key, key) for key in missing]
+        lacking = "; ".join(f"{key}: {text}" for key, text in zip(missing, texts, strict=True))
         raise InputError(f"{where} lacks {', '.join(missing)} ({lacking})")
     return found
 

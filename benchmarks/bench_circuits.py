@@ -45,12 +45,12 @@ def case(seed: int, n: int = 100) -> Problem:
         activation=rng.choice(["tanh", "sigmoid", "softplus"]), biases=True, leak=leak,
         read=rng.choice(["last", "all"]),
     )  # fmt: skip
-    hears, reads = rng.choice([1, 2, 5]), rng.choice([1, 2, 3])
+    presynaptic, reads = rng.choice([1, 2, 5]), rng.choice([1, 2, 3])
     # Units without presynaptic units are constant if they have no input.
-    deaf, driven = rng.choice([0, 0, 0.5]), rng.choice([0.02, 0.3])
+    isolated, driven = rng.choice([0, 0, 0.5]), rng.choice([0.02, 0.3])
     support = {name: np.zeros(net.shapes[name], np.int8) for name in ("W", "B", "D")}
     for i in range(n):
-        support["W"][i, rng.sample(range(n), hears)] = rng.random() >= deaf
+        support["W"][i, rng.sample(range(n), presynaptic)] = rng.random() >= isolated
         support["B"][i] = [rng.random() < driven for _ in range(net.b)]
     for row in support["D"]:
         row[rng.sample(range(n), reads)] = 1

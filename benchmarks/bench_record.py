@@ -39,16 +39,18 @@ def circuit(kind: str, b: int, m: int, r: int, *, n: int = 302, exist: int = 3_6
     sizes = {"n": n, "T": 10, "b": b, "d": 80, "m": m}
     net = mp.LinearRNN(**sizes) if kind == "linear" else mp.RNN(**sizes, activation=kind)
     began = time.process_time()
-    said: list[str] = []
+    first_choices: list[str] = []
     found = mp.record(
         mp.Problem(net, {"W": mask}, {"W": support}), "units", seconds=300.0,
-        first=lambda choice: said.append(f"{choice} ({time.process_time() - began:.1f} s)"),
+        first=lambda choice: first_choices.append(
+            f"{choice} ({time.process_time() - began:.1f} s)"
+        ),
     )  # fmt: skip
     middle = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     holds = verify_recording(found.proof_file()).holds
     return (
-        f"{kind:6s} {n} {r} b={b:2d} m={m:2d}: {said[0]}; {len(found.recorded)} recorded, "
+        f"{kind:6s} {n} {r} b={b:2d} m={m:2d}: {first_choices[0]}; {len(found.recorded)} recorded, "
         f"bound {found.bound}, rank {found.rank.rank}, {middle - began:.1f} s, "
         f"{peak:.2f} GiB; proof holds: {holds}, "
         f"{time.process_time() - middle:.1f} s"

@@ -33,25 +33,25 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=200)
     parser.add_argument("--scip", type=int, default=0)
     parser.add_argument("--certify", type=int, default=0)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print(
         "n = k   who        instances  matched  undetermined     median        mean"
         "        99 %         max"
     )
-    for n in asked.sizes:
+    for n in options.sizes:
         cells = RandomCells(budget=24, rows=n)
         problem = Problem(ShallowReLU(q=6, n=n, d=4, m=6), {"W1": cells})
-        instances = [draw_instance(problem, 0, i) for i in range(asked.instances)]
+        instances = [draw_instance(problem, 0, i) for i in range(options.instances)]
         for certify in (False, True):
             decide(draw_instance(problem, 1, 0), certify=certify)
         ours = _timed(n, "ours", instances, lambda i: decide(i).verdict)
-        if asked.certify:
-            some = instances[: asked.certify]
+        if options.certify:
+            some = instances[: options.certify]
             _timed(n, "certified", some, lambda i: decide(i, certify=True).verdict)
-        if asked.scip:
+        if options.scip:
             from numeric.engines.scip import scip_verdict
 
-            some = instances[: asked.scip]
+            some = instances[: options.scip]
             peer = _timed(n, "scip", some, lambda i: scip_verdict(i)[0])
             both = [
                 (ours[0][k], peer[0][k])

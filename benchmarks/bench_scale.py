@@ -110,10 +110,10 @@ def main() -> None:
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         found = json.loads(text)
         first, second = found["seconds"]
-        said = "too large" if found["doubles"] is None else found["doubles"]
+        doubles = "too large" if found["doubles"] is None else found["doubles"]
         print(
             f"{', '.join(map(str, row)):48} | {found['own']:6} of {found['whole']:6} | "
-            f"{first:6.1f} + {second:6.1f}, {found['peak']:5.2f} | {said}, "
+            f"{first:6.1f} + {second:6.1f}, {found['peak']:5.2f} | {doubles}, "
             f"{found['doubles seconds']:.1f}",
             flush=True,
         )

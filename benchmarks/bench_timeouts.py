@@ -106,7 +106,7 @@ def main() -> None:
     parser.add_argument("--limits", default="2,5")
     parser.add_argument("--only", default="")
     parser.add_argument("--repeat", type=int, default=1)
-    asked = parser.parse_args()
+    chosen = parser.parse_args()
     found: list[Overrun] = []
     with tempfile.TemporaryDirectory() as folder:
         paths = {}
@@ -117,10 +117,10 @@ def main() -> None:
             verb, *options = command.split()
             for key in keys:
                 name = f"{command} {key}"
-                if asked.only not in name:
+                if chosen.only not in name:
                     continue
-                for limit in map(float, asked.limits.split(",")):
-                    for _ in range(asked.repeat):
+                for limit in map(float, chosen.limits.split(",")):
+                    for _ in range(chosen.repeat):
                         one = measure(name, [verb, str(paths[key]), *options], limit)
                         found.append(one)
                         print(

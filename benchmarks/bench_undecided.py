@@ -103,11 +103,11 @@ def cpu() -> float:
 
 def measure(kind: str, number: int, seconds: float, wall: float, check: bool) -> dict[str, Any]:
     """One line of the records."""
-    asked, surplus = problem(kind, number)
+    question, surplus = problem(kind, number)
     began = cpu()
-    found = mp.certify(asked, timeout=seconds * wall, search=seconds * wall / 2)
+    found = mp.certify(question, timeout=seconds * wall, search=seconds * wall / 2)
     data: dict[str, Any] = {
-        "kind": kind, "number": number, "network": asked.network.sizes, "r-rank": surplus,
+        "kind": kind, "number": number, "network": question.network.sizes, "r-rank": surplus,
         "verdict": found.verdict, "rule": found.rule, "N": found.generic_root_count,
         "tried": list(found.tried), "cpu": round(cpu() - began, 2),
     }  # fmt: skip

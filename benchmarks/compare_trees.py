@@ -80,11 +80,11 @@ def compare_records(trees: list[Path], problem: str, trials: int, repeats: int) 
                 spent, records[k] = trials_of(tree, problem, trials, folder)
                 least[k] = least[k] if round_ == 0 else min(least[k], spent)
     differ, alone = differences(*records)
-    told = "records the same" if not differ else f"records differ: {differ}"
+    comparison = "records the same" if not differ else f"records differ: {differ}"
     if alone:
-        told += f" (in one tree only: {', '.join(sorted(alone))})"
+        comparison += f" (in one tree only: {', '.join(sorted(alone))})"
     spent = f"old {least[0]:7.2f} s   new {least[1]:7.2f} s"
-    print(f"{problem:<14} {trials:>6} trials   {spent}   {told}", flush=True)
+    print(f"{problem:<14} {trials:>6} trials   {spent}   {comparison}", flush=True)
     return not differ
 
 
@@ -116,10 +116,10 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--problems", nargs="*", default=list(PROBLEMS))
     parser.add_argument("--certificates", action="store_true")
-    asked = parser.parse_args()
-    trees = [asked.old.resolve(), asked.new.resolve()]
-    agree = [compare_records(trees, p, asked.trials, asked.repeats) for p in asked.problems]
-    if asked.certificates:
+    options = parser.parse_args()
+    trees = [options.old.resolve(), options.new.resolve()]
+    agree = [compare_records(trees, p, options.trials, options.repeats) for p in options.problems]
+    if options.certificates:
         agree += [compare_certificates(trees, problem) for problem in CERTIFIED]
     return 0 if all(agree) else 1
 

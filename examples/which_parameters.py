@@ -17,8 +17,8 @@ import matchprob as mp
 DATA = Path("data") if Path("data").is_dir() else Path("examples/data")
 
 
-def asked(model, learn, lora, on=()):
-    """The capacities of some subsets of a model's parameters, as a table."""
+def print_capacities(model, learn, lora, on=()):
+    """Print the capacities of some subsets of a model's parameters, and return them."""
     found = mp.capacity(DATA / model, learn, lora=lora, on=on)
     print(f"{found.parameters} parameters, {found.outputs} labels a sample")
     print(f"{'subset':<26}{'numbers':>8}{'rank':>6}{'fits':>6}{'counting':>10}")
@@ -32,21 +32,27 @@ def asked(model, learn, lora, on=()):
 # %%
 # A perceptron with two hidden layers of ReLU: units that are off for all samples do not count.
 
-perceptron = asked("perceptron.onnx", ["*.bias", "layer1.*", "layer2.*", "head.*"], [1, 2])
+perceptron = print_capacities(
+    "perceptron.onnx", ["*.bias", "layer1.*", "layer2.*", "head.*"], [1, 2]
+)
 
 # %%
 # A convolutional net with batch normalization: a bias before a norm in evaluation mode is a shift
 # that the norm's own bias can also make, and after a mean over the image few directions are left.
 
-convnet = asked("convnet.onnx", ["*.bias", "*norm*", "conv*.weight", "head.*", "*"], [1, 2])
+convnet = print_capacities(
+    "convnet.onnx", ["*.bias", "*norm*", "conv*.weight", "head.*", "*"], [1, 2]
+)
 
 # %%
 # A transformer block. The biases of the keys have no effect, since a softmax does not change if the
 # same number is added to all its arguments; LoRA of rank 2 on q and v loses the scales between its
 # two factors.
 
-block = asked("block.onnx", ["*.bias", "norm*", "q.weight,v.weight", "head.*"], [1, 2, 4],
-              on=["q.weight,v.weight"])  # fmt: skip
+block = print_capacities(
+    "block.onnx", ["*.bias", "norm*", "q.weight,v.weight", "head.*"], [1, 2, 4],
+    on=["q.weight,v.weight"],
+)  # fmt: skip
 
 # %%
 # Learnable parameters and samples that they fit: the line joins the subsets that no other subset

@@ -103,7 +103,7 @@ def test_masks_in_sparse_form(files):
 
 
 def test_forgers_change_what_is_claimed(files):
-    """Most forgeries claim something else than the file that they were made from."""
+    """Most forgeries claim other results than the file that they were made from."""
     certificates = [data for data in files if data["format"] == "matchprob-certificate"]
     rng = random.Random(3)
     claims = ("verdict", "rank", "equations", "generic_root_count", "problem", "prime")

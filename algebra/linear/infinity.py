@@ -1,7 +1,7 @@
 r"""More weights than equations: maximal because some weights may go to infinity.
 
 Let r > ρ cells learn, let f_1, …, f_ρ be a basis of the span of the label equations (labels less
-those asked for, polynomials in the learnable weights w), and give weight k a whole number v_k, its
+their targets, polynomials in the learnable weights w), and give weight k a whole number v_k, its
 *growth*.  Along w_k = s^{v_k} x_k a monomial grows like s to its weighted degree; the basis can be
 chosen so that the parts \hat f_j of highest weighted degree e_j are linearly independent (echelon
 form, monomials in the order of their weighted degrees).  Then
@@ -16,7 +16,7 @@ of them, all simple.  Then MP = 1.
 
 *Proof.* The system is real, and its non-real solutions come in conjugate pairs: one, x*, is real.
 It is a regular zero of \hat f, so by the implicit function theorem s^{−e} f(s^v x) has a zero near
-x* for every large s: real weights with the labels asked for. ∎
+x* for every large s: real weights with the labels of the target. ∎
 
 It is a place at infinity of the fibre {f = 0}, a variety of dimension r − ρ, that conjugation maps
 to itself, and near such a place the fibre has real points.  With v = 0 it is the argument by an odd

@@ -106,13 +106,13 @@ def evaluate(
 
 def evaluation_order(program: Program, wanted: Collection[int]) -> Order:
     """The steps to the values of some nodes: for programs that are evaluated many times."""
-    asked = set(wanted)
-    needed = program.needed(asked)
+    kept = set(wanted)
+    needed = program.needed(kept)
     last = program.last_uses(needed)
     steps = []
     for number in sorted(needed):
         node = program.nodes[number]
-        done = [k for k in set(node.inputs) if last[k] == number and k not in asked]
+        done = [k for k in set(node.inputs) if last[k] == number and k not in kept]
         steps.append((number, node, done))
     return steps
 

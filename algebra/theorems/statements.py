@@ -28,8 +28,8 @@ Examples
 >>> from algebra.networks.feedforward import LinearFeedForward
 >>> net = LinearFeedForward(q=3, widths=(3,), d=2, m=2)
 >>> cells = [("W1", 0, 1), ("W1", 0, 2), ("W1", 1, 0), ("W1", 2, 0)]
->>> said = what_theorems_say(net, Allocation.from_cells(net, cells))
->>> said["4.1 (both)"], said["3.4"]
+>>> verdicts = what_theorems_say(net, Allocation.from_cells(net, cells))
+>>> verdicts["4.1 (both)"], verdicts["3.4"]
 ('maximal', 'silent')
 """
 

@@ -130,12 +130,12 @@ def _command(name: str, call: Callable[..., Any], depth: int) -> str:
         value = parameter.default
         if annotation is not bool:
             names += f" *{_cell(info.metavar or _type(annotation))}*"
-        told = (
+        default = (
             ""
             if value is None or value is False or value is parameter.empty
             else f"`{_cell(value)}`"
         )
-        rows.append(f"| {names} | {_help(info.help)} | {told} |")
+        rows.append(f"| {names} | {_help(info.help)} | {default} |")
     parts = [f"{'#' * depth} {name}", inspect.cleandoc(call.__doc__ or "")]
     parts.append(f"```text\nmatchprob {name} {' '.join([*words, '[OPTIONS]'])}\n```")
     parts.append("\n".join(notes))
@@ -237,8 +237,8 @@ def results() -> str:
         by_class.setdefault(cls, []).append(verb)
     exported = {getattr(mp, name) for name in mp.__all__ if inspect.isclass(getattr(mp, name))}
     for cls, names in by_class.items():
-        told = ", ".join(f"[`mp.{n}`](api/{n}.md)" for n in names)
-        parts.append(f"## {cls.__name__}\n\nReturned by {told}.")
+        returning = ", ".join(f"[`mp.{n}`](api/{n}.md)" for n in names)
+        parts.append(f"## {cls.__name__}\n\nReturned by {returning}.")
         index = "   :no-index:\n" if cls in exported else ""
         own = ("to_dict", "to_json", "to_frame", "plot", "explain", "lines")
         methods = [f"`.{name}()`" for name in own if callable(getattr(cls, name, None))]

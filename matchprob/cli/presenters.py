@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from algebra.documents import Document
+from algebra.documents import Document, step
 from algebra.errors import Unrealized
 from algebra.time_limits import LimitReached
 from matchprob.api.certify import certify, decide, inspect
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 @presents(decide)
 def _decide(answer: Answer) -> None:
-    asked, found = answer.arguments, answer.found
-    index, seed, instance = asked["index"], asked["seed"], asked.get("instance")
+    arguments, found = answer.arguments, answer.found
+    index, seed, instance = arguments["index"], arguments["seed"], arguments.get("instance")
     trial: dict[str, Any] = {"index": index, **({"seed": seed} if seed else {})}
     name = f"trial {index} of seed {seed}"
     if instance:
@@ -86,16 +86,17 @@ def _count(
             print_enclosures(page, found, boxes, polynomials)
             print_solutions(page, found, costs)
 
-    answer.print(own={"count": {"solutions": True}} if solutions else None, show=show, **more)
+    repeated = step("count", solutions=True, instances=len(found.instances), seed=found.seed)
+    answer.print(own={"count": repeated.options} if solutions else None, show=show, **more)
 
 
 @presents(certify, LimitReached)
 def _certify(answer: Answer) -> None:
-    found, asked = answer.found, answer.arguments
+    found, arguments = answer.found, answer.arguments
     if isinstance(found, LimitReached):
         from algebra.certificates.certificate import UNDECIDED, explain_unfinished
 
-        why = explain_unfinished(asked["question"], found, asked["timeout"])
+        why = explain_unfinished(arguments["question"], found, arguments["timeout"])
         rule = "the ranks were not found in time"
         nothing = {
             "verdict": UNDECIDED,
@@ -103,7 +104,7 @@ def _certify(answer: Answer) -> None:
             "equations": None,
             "rank": None,
             "generic_root_count": None,
-            "seed": asked["seed"],
+            "seed": arguments["seed"],
             "tried": [str(found)],
         }
         answer.print_document(nothing, Document(f"{UNDECIDED}: {rule}", why=why, tone=UNDECIDED))
@@ -115,18 +116,16 @@ def _certify(answer: Answer) -> None:
 
 @presents(construct, Unrealized)
 def _construct(answer: Answer) -> None:
-    found, asked = answer.found, answer.arguments
+    found, arguments = answer.found, answer.arguments
     if not isinstance(found, Unrealized):
         answer.print()
         return
     from matchprob.report.impossible import unrealized, what_is_missing
 
     document, data = unrealized(found)
-    answer.print_document({**data, "seed": asked["seed"]}, document)
-    say(
-        f"matchprob: no {what_is_missing(found, asked['second_scales'])} realize this target with "
-        "this frozen network"
-    )
+    answer.print_document({**data, "seed": arguments["seed"]}, document)
+    missing = what_is_missing(found, arguments["second_scales"])
+    say(f"matchprob: no {missing} realize this target with this frozen network")
     raise typer.Exit(UNFINISHED)
 
 
@@ -151,8 +150,8 @@ def _inspect(
     from matchprob.report import inspection
     from matchprob.report.documents import print_findings
 
-    found, asked = answer.found, answer.arguments
-    question, seed, own = asked["question"], asked["seed"], asked.get("instance")
+    found, arguments = answer.found, answer.arguments
+    question, seed, own = arguments["question"], arguments["seed"], arguments.get("instance")
     more: dict[str, Any] = {}
     exported = None
     if export:
@@ -160,8 +159,8 @@ def _inspect(
         from matchprob.api.equations import export as exports
         from matchprob.io.languages import language_of
 
-        form, language = asked.get("form") or CORE, language_of(export.suffix)
-        with limited(asked.get("timeout", math.inf)):
+        form, language = arguments.get("form") or CORE, language_of(export.suffix)
+        with limited(arguments.get("timeout", math.inf)):
             exported = exports.export(
                 question, form, to=language, instance=own, seed=seed, index=index
             )

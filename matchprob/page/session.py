@@ -366,7 +366,7 @@ class Session:
         what = known_name(message["what"], "what", commands.AT_ONCE)
         self._state = state = self._answer("read", state=message["state"])
         self._shown = digest = state["digest"]
-        self._stop_action("stopped: something else was asked")
+        self._stop_action("stopped: another action was started")
         options = message.get("options") or {}
         request = commands.request(what, options, name=state["name"], seed=self.seed)
         ask = {**request, **{key: state[key] for key in ("problem", "must", "never")}}

@@ -64,8 +64,7 @@ def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: rando
         for support in (problem.student(), problem.support)
     )
     fixed = {name: w * (masks[name] == 0) for name, w in student.weights.items()}
-    # Entries with an equation.
-    asked: dict[str, np.ndarray] = {}
+    constrained: dict[str, np.ndarray] = {}
     for name, (_, b) in ends.items():
         learns = masks[name] != 0
         mask = np.zeros(learns.shape, dtype=bool)
@@ -77,15 +76,15 @@ def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: rando
                 row = int(np.flatnonzero(mixed)[0])
                 return f"{name}, row {row}: some of the columns {list(part)} learn, some do not"
             mask[np.ix_(~inside.any(axis=1), list(part))] = True
-        asked[name] = mask
+        constrained[name] = mask
 
     def residual(c: Any, t: Any, change: list[np.ndarray], ones: int, sign: int) -> np.ndarray:
-        """Entries of c P_b + sign · P_a t with equations, P = `ones` · I outside hidden layers."""
+        """Constrained entries of c P_b + sign · P_a t, P = `ones` · I outside hidden layers."""
         entries = []
         for name, (a, b) in ends.items():
             right = c[name] * ones if b < 0 else matmul(c[name], change[b], p)
             left = t[name] * ones if a < 0 else matmul(change[a], t[name], p)
-            entries.append((right + sign * left)[asked[name]] % p)
+            entries.append((right + sign * left)[constrained[name]] % p)
         return np.concatenate(entries) if entries else np.zeros(0, np.int64)
 
     cells = [

@@ -30,7 +30,7 @@ def _size(call: Call) -> np.ndarray:
 def _one_hot(call: Call) -> Item:
     which = call.inputs[0]
     if not isinstance(which, Tokens):
-        raise InputError("its indices depend on something else than an input of whole numbers")
+        raise InputError("its indices must be an input of whole numbers")
     values = [float(v) for v in call.array(2, "the values").ravel()]
     if values != [0.0, 1.0] or call.option("axis", -1) not in (-1, len(which.shape)):
         raise InputError("only 0 and 1 along a last axis are read")
@@ -203,7 +203,7 @@ def _pad(call: Call) -> Item:
     item = call.item(0)
     pads = list(call.attributes["pads"]) if "pads" in call.attributes else call.whole(1, "the pads")
     if call.has(2) and call.array(2, "the value").item() != 0:
-        raise InputError("it pads with something else than 0")
+        raise InputError("it pads with a value other than 0")
     axes = call.whole(3, "the axes") if call.has(3) else list(range(item.ndim))
     widths = [(0, 0)] * item.ndim
     for k, axis in enumerate(axes):

@@ -204,7 +204,7 @@ def test_more_time_is_suggested_after_a_time_limit():
     assert not explained(found, "l.toml").commands
     short = replace(mp.identify(DIAGONAL), alternatives=None, out_of_time=True)
     assert any("--timeout 600" in c for c, _ in explained(short, "d.toml").commands)
-    net = mp.LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    net = mp.LinearRNN(n=3, T=3, b=1, d=1, m=2)
     spare = mp.Problem(net, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})
     tried = mp.certify(spare)
     assert (tried.verdict, tried.out_of_time) == ("undecided", False)
@@ -272,6 +272,17 @@ def test_json_has_the_sentences(line, tmp_path, monkeypatch, capsys):
     assert all(isinstance(text, str) for text in sentences)
     tries = [text for text in sentences if text.startswith("Try: ")]
     assert not tries or any(line.split()[1] in text for text in tries)
+
+
+def test_count_with_solutions_does_not_suggest_itself(tmp_path, monkeypatch, capsys):
+    """`count` suggests `--solutions` only if it was not given."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.toml").write_text(DIAGONAL.to_toml())
+    for given, suggested in ([], True), (["--solutions"], False):
+        line = ["count", "net.toml", "--instances", "3", "--engine", "exact", *given, "--json"]
+        app(line, standalone_mode=False)
+        sentences = json.loads(capsys.readouterr().out)["explanation"]
+        assert any("--solutions" in text for text in sentences) == suggested
 
 
 def test_verifications_explain_failures_and_limits():
