@@ -41,6 +41,8 @@ APPLICATION_ID = 0x6D707262
 SCHEMA = 4
 # A process without a sign of activity for this time counts as ended (seconds).
 _STALE = 3600.0
+# Seconds to wait for another process's lock.
+_PATIENCE = 60.0
 _NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 _TABLES = """
@@ -196,13 +198,13 @@ class Store:
     def _connect(self) -> sqlite3.Connection:
         """The database, or a read-only view of it."""
         if self._write:
-            return sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
+            return sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
         where = self.path.absolute().as_uri() + "?mode=ro"
         log = self.path.with_name(self.path.name + "-wal")
         if not log.exists():
             # There is no writer; otherwise SQLite would create a log file and leave it.
             where += "&immutable=1"
-        return sqlite3.connect(where, uri=True, timeout=60.0, isolation_level=None)
+        return sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
@@ -238,6 +240,21 @@ class Store:
                     self._db.execute("ROLLBACK")
                 raise
 
+    def _use_log(self) -> None:
+        """Change to a log ahead of the file, as soon as no other process creates the same store.
+
+        Here SQLite does not wait for a lock but fails at once.
+        """
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+            time.sleep(0.01)
+
     def _open(self) -> None:
         db = self._db
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
@@ -247,7 +264,7 @@ class Store:
         if empty and not self._write:
             raise InputError(f"{self.path}: empty, no store yet")
         if self._write:
-            db.execute("PRAGMA journal_mode=WAL")
+            self._use_log()
             db.execute("PRAGMA synchronous=NORMAL")
         if empty:
             with self._transaction():

@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+import threading
 
 import pytest
 from hypothesis import given
@@ -41,6 +42,19 @@ def test_what_is_written_is_read(tmp_path):
         assert info.version == "1.2"
         assert TrialSeries.from_dict(info.work) == WORK
         assert store.find("1") == store.find(WORK.key[:6]) == info
+
+
+def test_a_store_that_another_process_creates_is_waited_for(tmp_path):
+    """A lock on a new file is waited for, also where SQLite itself does not wait."""
+    path = tmp_path / "s.sqlite"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    ended = threading.Timer(0.1, lambda: other.execute("ROLLBACK"))
+    ended.start()
+    with Store(path, create=True) as store:
+        assert store.studies() == []
+    ended.join()
+    other.close()
 
 
 def test_results_of_experiments(tmp_path):
