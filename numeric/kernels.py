@@ -24,9 +24,9 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ import llvmlite.binding
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime import rtsys
 from numba.types import unliteral
 
@@ -60,9 +62,10 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     Unless `options` say otherwise, a division by 0 gives infinity or NaN as in NumPy, without the
     code that raises, and no wrapper for calls from C is made: both cost only time.
     A function that other kernels call is compiled for them without the wrapper that converts
-    Python's arguments, which for a kernel of many arrays takes longer than the function itself; the
-    wrapper is compiled if Python calls the function.  ``is_kept()`` of the result says whether its
-    machine code is in the cache, so that its first call does not compile it.
+    Python's arguments, which for a kernel of many arrays takes longer than the function itself, and
+    only as far as callers need it (`_LinkedLibrary`); the rest is compiled if Python calls it.
+    ``is_kept()`` of the result says whether its machine code is in the cache, so that its first
+    call does not compile it.
 
     Parameters
     ----------
@@ -83,6 +86,50 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
+class _LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A function in LLVM's language only, to be linked into the functions that call it.
+
+    numba optimizes each function and makes machine code of it, and does both once more with its
+    copy in each caller.  Of a function that only kernels call the first machine code is never run.
+    """
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def _optimize_final_module(self) -> None:
+        """Not here: the callers' modules are optimized with what is linked into them."""
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    def serialize_using_object_code(self) -> Any:
+        return self.serialize_using_bitcode()
+
+
+@contextmanager
+def _linked(codegen: Any) -> Iterator[None]:
+    """What numba compiles or loads meanwhile is a `_LinkedLibrary`, without an environment."""
+    if codegen._library_class is _LinkedLibrary:
+        yield
+        return
+    with global_compiler_lock:
+        codegen._library_class, codegen.set_env = _LinkedLibrary, lambda name, environment: None
+        try:
+            yield
+        finally:
+            del codegen._library_class, codegen.set_env
+
+
+def _set_environments(kernel: Any) -> None:
+    """Give machine code the environments of the functions that were linked into it."""
+    codegen = kernel.targetctx.codegen()
+    for result in kernel.overloads.values():
+        for environment in result._find_referenced_environments():
+            codegen.set_env(environment.env_name, environment)
+
+
 def _call_template(inner: Any, arguments: Any, keywords: Any) -> Any:
     """numba's template of a call, for the types of the arguments without their values.
 
@@ -90,7 +137,8 @@ def _call_template(inner: Any, arguments: Any, keywords: Any) -> Any:
     variable would be compiled three times.
     """
     plain = {name: unliteral(kind) for name, kind in keywords.items()}
-    return inner.get_call_template([unliteral(kind) for kind in arguments], plain)
+    with _linked(inner.targetctx.codegen()):
+        return inner.get_call_template([unliteral(kind) for kind in arguments], plain)
 
 
 def _cached(function: Callable[..., Any], options: dict[str, Any], part: str) -> Any:
@@ -134,9 +182,11 @@ def _endable(kernel: Any) -> Any:
         # numba reads the level when it compiles; kernels that this one calls are compiled here too.
         before, numba.config.OPT = numba.config.OPT, type(numba.config.OPT)(_LEVEL)
         try:
-            return compile_for_args(*arguments, **more)
+            made = compile_for_args(*arguments, **more)
         finally:
             numba.config.OPT = before
+        _set_environments(kernel)
+        return made
 
     def compile_endably(*arguments: Any, **more: Any) -> Any:
         if not can_end():

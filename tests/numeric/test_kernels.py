@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 
 from algebra.time_limits import OutOfTime, within
@@ -224,3 +225,58 @@ def test_a_kernel_is_called_by_python_and_by_kernels(tmp_path, monkeypatch):
     assert not twice.is_kept()
     assert twice(3) == 6
     assert twice.is_kept()
+
+
+def test_a_function_that_kernels_call_has_no_machine_code_of_its_own(monkeypatch):
+    """It is linked into its caller, also where it raises; called from Python it is compiled."""
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
+
+    @kernels.njit()
+    def ones(n):
+        if n < 1:
+            raise ValueError(n)
+        return np.ones(n)
+
+    @kernels.njit()
+    def one_more(n):
+        return ones(n).sum() + 1
+
+    assert one_more(3) == 4
+    with pytest.raises(ValueError, match=r"^-2$"):
+        one_more(-2)
+    assert not ones.overloads
+    (linked,) = ones.get_overload.__self__.overloads.values()
+    assert type(linked.library) is kernels._LinkedLibrary
+    assert ones(2).tolist() == [1, 1]
+    with pytest.raises(ValueError, match=r"^-2$"):
+        ones(-2)
+
+
+CALLER = """
+from numeric import kernels
+from numeric.relu.simplex import copy_vector
+import numpy as np
+
+@kernels.njit()
+def copied(x):
+    y = np.empty(len(x))
+    copy_vector(x, y)
+    return y
+
+print(copied(np.arange(3.0)).tolist(), copy_vector.get_overload.__self__.stats.cache_hits)
+"""
+
+
+def test_a_kept_function_is_linked_into_another_kernel(tmp_path):
+    """A later process takes the function from the cache and links it into a kernel."""
+    environment = dict(os.environ, NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=str(TOP))
+    caller = tmp_path / "caller.py"
+    for name, hits in (("a", 0), ("b", 1)):
+        caller.with_stem(name).write_text(CALLER)
+        done = subprocess.run(
+            [sys.executable, caller.with_stem(name)],
+            capture_output=True, text=True, check=True, env=environment,
+        )  # fmt: skip
+        values, found = done.stdout.split(" Counter(")
+        assert values == "[0.0, 1.0, 2.0]"
+        assert (found != ")\n") == hits
