@@ -33,6 +33,14 @@ def changed(data, path, value):
     return made
 
 
+def renamed(data, path):
+    """A copy in which the last key of a path has another name."""
+    made = copy.deepcopy(data)
+    table = value_at(made, path[:-1])
+    table[f"{path[-1]}_"] = table.pop(path[-1])
+    return made
+
+
 def without(data, path):
     """A copy that lacks the entry at a place."""
     made = copy.deepcopy(data)

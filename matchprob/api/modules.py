@@ -42,7 +42,7 @@ from algebra.problems.updates import Gain, LowRank, Tied, Update, read_update
 from algebra.programs.aten import read_torch
 from algebra.programs.onnx import Read
 from matchprob.api.question import as_problem, program_problem
-from matchprob.io.layers import PASSIVE, leaves
+from matchprob.io.layers import PASSIVE, detached, leaves
 from matchprob.verbs.parameters import Question
 
 # Activations of torch by the names of their classes.
@@ -261,10 +261,7 @@ def _mixed(place: Place) -> InputError:
 
 def _mask(value: Any, place: Place, table: str) -> np.ndarray:
     """A mask in the shape of its block, which is a column for a bias."""
-    for method in ("detach", "cpu", "numpy"):
-        if hasattr(value, method):
-            value = getattr(value, method)()
-    array = np.asarray(value)
+    array = np.asarray(detached(value))
     if place.shape[1] == 1 and array.ndim == 1:
         array = array[:, None]
     return as_mask(array, place.shape, f"{table}.{place.name}")

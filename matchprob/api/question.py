@@ -183,6 +183,7 @@ def _entry(read: Read, name: str, value: Any, table: str) -> Any:
     import numpy as np
 
     from algebra.programs.capacity import matrix_shape
+    from matchprob.io.layers import detached
 
     shape = read.parameters.get(name)
     if shape is None:
@@ -190,10 +191,7 @@ def _entry(read: Read, name: str, value: Any, table: str) -> Any:
         raise InputError(f"`{table}` names `{one_line(name)}`, but the parameters are {known}")
     if isinstance(value, Mapping | str):
         return value
-    for method in ("detach", "cpu", "numpy"):
-        if hasattr(value, method):
-            value = getattr(value, method)()
-    array = np.asarray(value)
+    array = np.asarray(detached(value))
     if array.shape != tuple(shape):
         raise InputError(f"{table}.{name} has the shape {array.shape}, and the parameter {shape}")
     return array.reshape(matrix_shape(shape))

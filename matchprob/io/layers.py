@@ -258,13 +258,18 @@ def _unit(dtype: str, name: str) -> float:
     return units[kind]
 
 
-def _array(value: Any, name: str) -> np.ndarray:
-    """A float64 array of anything like one; tensors of torch are detached."""
+def detached(value: Any) -> Any:
+    """A tensor of torch as an array; anything else as it is."""
     for method in ("detach", "cpu", "numpy"):
         if hasattr(value, method):
             value = getattr(value, method)()
+    return value
+
+
+def _array(value: Any, name: str) -> np.ndarray:
+    """A float64 array of anything like one; tensors of torch are detached."""
     try:
-        array = np.array(value, dtype=np.float64)
+        array = np.array(detached(value), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"`{name}` ({shown(value)}) is not an array of numbers") from None
     if not np.isfinite(array).all():

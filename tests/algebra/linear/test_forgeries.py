@@ -12,7 +12,8 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
-from tests.plain_data import changed, data_of
+from tests.algebra.systems.counters import by_trace
+from tests.plain_data import changed, data_of, value_at
 from tests.samples import DIAGONAL, NET, SEVEN
 
 
@@ -38,6 +39,14 @@ def between(msolve):
             assert verify(data).holds
             return data
     return pytest.fail("no allocation with a parametrized witness")
+
+
+def test_a_changed_parametrization_fails(between):
+    """Changing one coefficient of a parametrization is found by exact division."""
+    place = ("evidence", "no_real_root", "parametrization", "w", 0)
+    result = verify(changed(between, place, str(int(value_at(between, place)) + 1)))
+    assert not result.holds
+    assert "parametrization" in result.checks[-1].place
 
 
 @pytest.fixture(scope="module")
@@ -173,8 +182,6 @@ def test_a_false_root_count_against_what_was_found():
 
     def silent(allocation, support, seed):
         raise RootCountError("no trace test")
-
-    from tests.algebra.linear.test_verify import by_trace
 
     data = data_of(CYCLE, fallback=by_trace(37))
     assert data["verdict"] == "maximal"

@@ -12,26 +12,15 @@ from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (
-    TRACE,
-    RootCount,
     RootCountError,
-    TraceEvidence,
     generic_root_count,
 )
+from tests.algebra.systems.counters import by_trace
 from tests.samples import P
 
 NET = LinearRNN(n=4, T=3, b=1, d=2, m=2)
 LARGE = Allocation.from_cells(NET, [("W", i, i) for i in range(4)])
 SMALL = Allocation.from_cells(LinearRNN(n=2, T=2, b=1, d=1, m=2), [("W", 0, 0), ("W", 1, 1)])
-
-
-def by_trace(value):
-    """A numerical counter that always gives this number."""
-
-    def count(allocation, support, seed):
-        return RootCount(value, TRACE, "B", (), (), seed, TraceEvidence(9, "0", "1e-9", "1"))
-
-    return count
 
 
 def again(allocation, **options):

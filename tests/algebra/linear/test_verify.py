@@ -14,7 +14,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.systems.root_count import TRACE, RootCount, TraceEvidence
+from tests.algebra.systems.counters import by_trace
 from tests.plain_data import changed, data_of
 from tests.samples import DIAGONAL, NET, ROW, SEVEN
 
@@ -99,24 +99,6 @@ def test_tampering_fails(certificates, name, path, value):
     assert failed[0].text
 
 
-def test_tampered_parametrization_fails():
-    """Changing one coefficient of a parametrization is found by exact division."""
-    net = LinearRNN(n=4, T=2, b=1, d=2, m=2)
-    for shift in range(4):
-        cells = [("W", i, (i + shift) % 4) for i in range(4)]
-        data = data_of(Problem.of(Allocation.from_cells(net, cells)), search=20.0)
-        if "parametrization" in data["evidence"].get("no_real_root", {}):
-            break
-    else:
-        pytest.fail("no allocation with a parametrized witness")
-    place = ("evidence", "no_real_root", "parametrization", "w", 0)
-    value = data["evidence"]["no_real_root"]["parametrization"]["w"][0]
-    assert verify(data).holds
-    result = verify(changed(data, place, str(int(value) + 1)))
-    assert not result.holds
-    assert "parametrization" in result.checks[-1].place
-
-
 def test_witness_point_is_used(certificates):
     """A witness point that does not show the rank is refused."""
     data = copy.deepcopy(certificates["minimal"])
@@ -134,17 +116,6 @@ def test_foreign_data_is_refused(data):
     """Data that is not a certificate of this version is bad input, not a failed check."""
     with pytest.raises(InputError):
         verify(data)
-
-
-def by_trace(value):
-    """A numerical counter that always gives this number."""
-
-    def count(allocation, support, seed):
-        seeds.append(seed)
-        return RootCount(value, TRACE, "B", (), (), seed, TraceEvidence(9, "0", "1e-9", "1"))
-
-    seeds = count.seeds = []
-    return count
 
 
 # 27 solutions in four unknowns: too many for the check by SymPy.

@@ -1,6 +1,5 @@
 """The JSON Schema of problem files agrees with the parser, and is the file in docs/."""
 
-import copy
 import json
 import tomllib
 from pathlib import Path
@@ -14,7 +13,7 @@ from algebra.errors import InputError
 from algebra.networks.base import KINDS
 from algebra.problems.files import problem_from_dict
 from algebra.problems.schema import MEANINGS, problem_schema, schema_text
-from tests.plain_data import changed, places, value_at
+from tests.plain_data import changed, places, renamed
 
 ROOT = Path(__file__).parents[3]
 CHECK = jsonschema.Draft202012Validator(problem_schema())
@@ -207,16 +206,6 @@ def files(draw):
     return data
 
 
-def _damaged(data, path, damage):
-    """A copy in which one value is replaced, or one key is renamed."""
-    if damage != "rename":
-        return changed(data, path, damage)
-    made = copy.deepcopy(data)
-    inner = value_at(made, path[:-1])
-    inner[f"{path[-1]}_"] = inner.pop(path[-1])
-    return made
-
-
 def _read(data):
     """Whether the parser accepts a file."""
     try:
@@ -243,9 +232,9 @@ def test_damaged_files_are_refused(data, more):
     """
     assume(_read(data))
     path = more.draw(st.sampled_from([path for path in places(data) if path]))
-    renamed = ["rename"] if isinstance(path[-1], str) else []
-    damage = more.draw(st.sampled_from([-7, 2.5, "?", {"?": 1}, *renamed]))
-    wrong = _damaged(data, path, damage)
+    names = ["rename"] if isinstance(path[-1], str) else []
+    damage = more.draw(st.sampled_from([-7, 2.5, "?", {"?": 1}, *names]))
+    wrong = renamed(data, path) if damage == "rename" else changed(data, path, damage)
     if CHECK.is_valid(wrong) == _read(wrong):
         return
     assert CHECK.is_valid(wrong), f"the parser reads {path}: {damage!r}, the schema refuses it"

@@ -21,13 +21,11 @@ from algebra.systems import root_count as rootcount
 from algebra.systems.forms import forms, preferred_forms
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (
-    TRACE,
-    RootCount,
     RootCountError,
-    TraceEvidence,
     generic_root_count,
 )
 from tests.algebra.polynomials.by_sympy import count_by_sympy
+from tests.algebra.systems.counters import by_trace
 from tests.samples import NET, P, many
 
 
@@ -251,15 +249,6 @@ def test_counts_with_a_support(msolve):
     diagonal = {"W": np.eye(2, dtype=int)}
     # p(w1) + q(w2) and its twin: a w² + b w² and a w + b w' given, two solutions.
     assert generic_root_count(allocation, diagonal).value == 2
-
-
-def by_trace(value):
-    """A numerical counter that always gives this number."""
-
-    def count(allocation, support, seed):
-        return RootCount(value, TRACE, "B", (), (), seed, TraceEvidence(9, "0", "1e-9", "1"))
-
-    return count
 
 
 @pytest.mark.usefixtures("no_msolve")
