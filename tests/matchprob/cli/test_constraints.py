@@ -20,20 +20,18 @@ def write(tmp_path):
     return problem
 
 
-def test_estimates_under_a_bound(write, capsys, tmp_path):
+def test_estimates_under_a_bound(write, answer, capsys, tmp_path):
     """A certified maximal row matches less often under a bound; a store keeps both apart."""
     free = write(ROW, "free.toml")
     bound = write(ROW + "[constraints]\nmax_abs = 1.0\n", "bound.toml")
     store = tmp_path / "s.sqlite"
     found = {}
     for path in (free, bound, bound):
-        assert call("estimate", path, "--trials", 30, "--store", store, "--json") == 0
-        found[path] = json.loads(capsys.readouterr().out)
+        found[path] = answer("estimate", path, "--trials", 30, "--store", store)
     assert found[free]["estimate"] == 1
     assert 0 < found[bound]["matched"] < 30
     assert found[bound]["undetermined"] == 0
-    assert call("count", bound, "--instances", 5, "--json") == 0
-    counts = json.loads(capsys.readouterr().out)["instances"]
+    counts = answer("count", bound, "--instances", 5)["instances"]
     assert {c["real"] for c in counts} <= {0, 1}
     assert {c["complex"] for c in counts} == {1}
     assert call("compare", free, bound, "--trials", 20) == 0
@@ -41,11 +39,10 @@ def test_estimates_under_a_bound(write, capsys, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "word"), [(ROW, "does not decide"), (MINIMAL, "minimal with")])
-def test_certify_says_what_its_verdict_means_under_constraints(text, word, write, capsys, tmp_path):
+def test_certify_says_what_its_verdict_means_under_constraints(text, word, write, answer, tmp_path):
     """The note says what follows under constraints; the certificate verifies."""
     path, cert = write(text + '[constraints]\nsign = "keep"\n'), tmp_path / "c.json"
-    assert call("certify", path, "--out", cert, "--json") == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer("certify", path, "--out", cert)
     assert any(word in note for note in data["notes"])
     assert "constraints" not in data["problem"]
     assert call("verify", cert) == 0
@@ -69,14 +66,13 @@ def test_wrong_constraints_end_with_status_2(rule, write, capsys):
     assert "constraints" in captured.err
 
 
-def test_relu_networks_obey_constraints(write, capsys, tmp_path):
+def test_relu_networks_obey_constraints(write, answer, capsys, tmp_path):
     """Each verb searches matches in the box; the evidence says so and verifies."""
     path = write(RELU + "[constraints]\nmax_abs = 0.25\n")
     free = write(RELU, "free.toml")
     matched = {}
     for name in (path, free):
-        assert call("estimate", name, "--trials", 30, "--json") == 0
-        matched[name] = json.loads(capsys.readouterr().out)["matched"]
+        matched[name] = answer("estimate", name, "--trials", 30)["matched"]
     assert matched[path] < matched[free]
     assert call("count", path, "--instances", 3, "--json") == 0
     capsys.readouterr()

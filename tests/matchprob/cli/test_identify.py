@@ -1,16 +1,13 @@
 """The verb identify: text, data, picture, refusals."""
 
-import json
-
 from tests.matchprob.calls import call
 
 EXAMPLES = "examples"
 
 
-def test_the_contract_of_the_json_keys(capsys, msolve):
+def test_the_contract_of_the_json_keys(answer, msolve):
     """The keys that other programs rely on, for an allocation with six alternatives."""
-    assert call("identify", f"{EXAMPLES}/mixed.toml", "--json") == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer("identify", f"{EXAMPLES}/mixed.toml")
     assert data["fibre_dimension"] == 0
     assert data["generic_root_count"] == 6
     assert data["determined"] == [["D", 0, 1], ["D", 1, 0], ["W", 1, 2], ["B", 0, 0]]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import matchprob as mp
@@ -11,11 +9,10 @@ from tests.matchprob.calls import DIAGONAL, call
 from tests.onnx_models import save
 
 
-def test_json_has_the_contract_keys(tmp_path, capsys):
+def test_json_has_the_contract_keys(tmp_path, answer):
     """One object; each subset has name, learnable, rank, redundant and capacity."""
     path = save("mlp_tanh", tmp_path)
-    assert call("capacity", str(path), "--json", "--learn", "*.bias", "--lora", "1,2") == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer("capacity", str(path), "--learn", "*.bias", "--lora", "1,2")
     assert [s["name"] for s in data["subsets"]] == ["*.bias", "LoRA 1", "LoRA 2"]
     assert data["subsets"][0]["rank"] == data["subsets"][0]["learnable"] == 10
     assert data["subsets"][0]["capacity"] == 5

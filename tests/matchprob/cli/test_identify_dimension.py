@@ -1,7 +1,5 @@
 """The verb dimension on the command line."""
 
-import json
-
 import matchprob as mp
 from tests.matchprob.calls import call
 
@@ -14,12 +12,11 @@ activation = { polynomial = [0, 0, 1] }
 """
 
 
-def test_json_and_proof(tmp_path, capsys):
+def test_json_and_proof(tmp_path, answer):
     """The contract's keys, without m in the file; the proof verifies."""
     path, proof = tmp_path / "n.toml", tmp_path / "proof.json"
     path.write_text(NET)
-    assert call("dimension", path, "--json", "--out", proof) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer("dimension", path, "--out", proof)
     keys = ("dimension", "expected", "ambient", "defect", "filling")
     assert [data[key] for key in keys] == [32, 35, 70, 3, False]
     assert mp.verify(proof).holds

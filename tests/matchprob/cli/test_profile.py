@@ -28,11 +28,10 @@ def write(tmp_path):
     return problem
 
 
-def test_the_contract_of_the_json_keys(write, capsys):
+def test_the_contract_of_the_json_keys(write, answer):
     """The keys that other programs rely on; a bound is the estimate with that constraint."""
     path = write("diagonal")
-    assert call("profile", path, "--bounds", "1,3", "--trials", 40, "--json") == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer("profile", path, "--bounds", "1,3", "--trials", 40)
     assert (data["by"], data["trials"], data["seed"]) == ("size", 40, 0)
     assert [p["bound"] for p in data["points"]] == [1.0, 3.0]
     for point in data["points"]:
@@ -41,12 +40,11 @@ def test_the_contract_of_the_json_keys(write, capsys):
         assert point["band_low"] <= point["low"]
     assert len(data["thresholds"]) == 40
     bound = write("diagonal", "[constraints]\nmax_abs = 3.0\n")
-    assert call("estimate", bound, "--trials", 40, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer("estimate", bound, "--trials", 40)
     assert all(found[key] == data["points"][1][key] for key in ("matched", "low", "high"))
 
 
-def test_several_problems_in_one_picture(write, capsys, tmp_path):
+def test_several_problems_in_one_picture(write, answer, capsys, tmp_path):
     """Common instances, a table for each, and a picture."""
     out = tmp_path / "p.svg"
     paths = write("diagonal"), write("off")
@@ -57,8 +55,7 @@ def test_several_problems_in_one_picture(write, capsys, tmp_path):
     assert "off: 2 cells of W" in text
     assert "crossing" in text
     assert out.read_bytes().startswith(b"<?xml")
-    assert call("profile", *paths, "--trials", 10, "--json") == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer("profile", *paths, "--trials", 10)
     assert [p["name"] for p in data["profiles"]] == ["diagonal", "off"]
     assert data["crossings"] == []
 

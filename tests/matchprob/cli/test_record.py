@@ -34,11 +34,10 @@ def circuit(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_contract_of_the_json_keys(circuit, capsys):
+def test_the_contract_of_the_json_keys(circuit, answer):
     """The keys that other programs rely on."""
     words = ("--what", "units", "--forbid", "unit PV", "--costs", "unit 1=2")
-    assert call("record", "circuit.toml", "--json", *words) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer("record", "circuit.toml", *words)
     assert (data["cost"], len(data["recorded"]), data["of"]) == ("1", 1, 3)
     assert data["recorded"][0] in ("unit 2", "unit 3")
     assert data["optimal"] is True

@@ -38,10 +38,9 @@ def test_figures_can_be_added(monkeypatch):
         find_figure("yours")
 
 
-def test_the_figure_of_section_b11(tmp_path, capsys):
+def test_the_figure_of_section_b11(tmp_path, answer):
     """Four allocations are certified, two estimated; picture, table and text are written."""
-    assert call("reproduce", "b11", "--trials", 40, "--out", tmp_path, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer("reproduce", "b11", "--trials", 40, "--out", tmp_path)
     rows = {row["curve"]: row for row in found["points"]}
     assert [rows[n]["certified_maximal"] for n in ("row 0", "row 1", "column 0", "column 1")] == [
         40
@@ -55,10 +54,9 @@ def test_the_figure_of_section_b11(tmp_path, capsys):
     assert (tmp_path / "b11.sqlite").exists()
 
 
-def test_the_warm_up_example(tmp_path, capsys):
+def test_the_warm_up_example(tmp_path, answer):
     """Nine allocations of two weights in each row are certified maximal, the other six minimal."""
-    assert call("reproduce", "warmup", "--trials", 2, "--out", tmp_path, "--json") == 0
-    points = json.loads(capsys.readouterr().out)["points"]
+    points = answer("reproduce", "warmup", "--trials", 2, "--out", tmp_path)["points"]
     assert sum(p["certified_maximal"] == 2 for p in points) == 9
     assert sum(p["certified_minimal"] == 2 for p in points) == 6
 

@@ -19,21 +19,17 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_estimate_with_a_store(files, capsys):
+def test_estimate_with_a_store(files, answer, capsys):
     """Trials are stored, listed, shown and exported; a second run adds the missing ones."""
     store, problem = files / "s.sqlite", files / "diagonal.toml"
-    assert call("estimate", problem, "--trials", 20, "--store", store, "--json") == 0
-    first = json.loads(capsys.readouterr().out)
-    assert call("estimate", problem, "--trials", 30, "--store", store, "--json") == 0
-    second = json.loads(capsys.readouterr().out)
+    first = answer("estimate", problem, "--trials", 20, "--store", store)
+    second = answer("estimate", problem, "--trials", 30, "--store", store)
     assert (first["trials"], second["trials"]) == (20, 30)
-    assert call("study", "list", store, "--json") == 0
-    (study,) = json.loads(capsys.readouterr().out)["studies"]
+    (study,) = answer("study", "list", store)["studies"]
     assert (study["trials"], study["matched"]) == (30, second["matched"])
     assert call("study", "list", store) == 0
     assert "2 cells" in capsys.readouterr().out
-    assert call("study", "show", store, "--json") == 0
-    shown = json.loads(capsys.readouterr().out)
+    shown = answer("study", "show", store)
     assert (shown["low"], shown["high"]) == (second["low"], second["high"])
     assert call("study", "show", store, "1") == 0
     printed = " ".join(capsys.readouterr().out.split())
@@ -69,11 +65,10 @@ def test_stores_are_merged(files, capsys):
     assert call("study", "merge", files / "0.sqlite", files / "none.sqlite") == 2
 
 
-def test_compare(files, capsys):
+def test_compare(files, answer, capsys):
     """A row matches more often than the diagonal, on common instances."""
     words = ("compare", files / "row.toml", files / "diagonal.toml", "--trials", 60)
-    assert call(*words, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer(*words)
     assert found["low"] > 0
     assert found["table"][0][1] == 60 - found["second"]["matched"]
     assert call(*words) == 0
@@ -119,7 +114,7 @@ def test_compare_with_structural_zeros(files, capsys):
     assert "differ in [distribution], [support] or [values]" in capsys.readouterr().err
 
 
-def test_names_and_exports(files, capsys):
+def test_names_and_exports(files, answer, capsys):
     """A study has the name of its file or a given one; a store that is only read is not written."""
     store = files / "s.sqlite"
     words = ("--trials", 2, "--engine", "exact", "--store", store)
@@ -128,12 +123,10 @@ def test_names_and_exports(files, capsys):
     store.chmod(0o444)
     before = store.read_bytes()
     capsys.readouterr()
-    assert call("study", "list", store, "--json") == 0
-    found = json.loads(capsys.readouterr().out)["studies"]
+    found = answer("study", "list", store)["studies"]
     assert [s["name"] for s in found] == ["row", "my own"]
     assert [s["apart"] for s in found] == ["W[0,1]", "W[1,1]"]
-    assert call("study", "export", store, "my own", "--json") == 0
-    exported = json.loads(capsys.readouterr().out)
+    exported = answer("study", "export", store, "my own")
     assert exported["study"]["name"] == "my own"
     assert [t["index"] for t in exported["trials"]] == [0, 1]
     assert store.read_bytes() == before

@@ -28,10 +28,9 @@ def small(monkeypatch):
     return calls
 
 
-def test_figure_4(small, tmp_path, capsys):
+def test_figure_4(small, tmp_path, answer):
     """Both panels are drawn; the construction from the target is exact from w = d² on."""
-    assert call("reproduce", "norm-fig4", "--trials", 2, "--out", tmp_path, "--json") == 0
-    points = json.loads(capsys.readouterr().out)["points"]
+    points = answer("reproduce", "norm-fig4", "--trials", 2, "--out", tmp_path)["points"]
     exact = {(p["panel"], p["x"]): float(p["median"]) for p in points if p["algorithm"] == "target"}
     assert len(points) == 5 * (2 + 3)
     assert all(v < 1e-20 for (panel, x), v in exact.items() if (panel, x) != ("width w", 3))
@@ -53,10 +52,9 @@ def test_results_are_kept(small, tmp_path, capsys):
     capsys.readouterr()
 
 
-def test_figure_5(small, tmp_path, capsys):
+def test_figure_5(small, tmp_path, answer):
     """Four panels, two densities."""
-    assert call("reproduce", "norm-fig5", "--trials", 1, "--out", tmp_path, "--json") == 0
-    points = json.loads(capsys.readouterr().out)["points"]
+    points = answer("reproduce", "norm-fig5", "--trials", 1, "--out", tmp_path)["points"]
     assert {p["panel"] for p in points} == {
         f"p = {density}, {x}" for density in (0.2, 0.05) for x in ("width d", "width w")
     }
@@ -76,10 +74,9 @@ def test_an_interrupt_keeps_finished_runs(small, tmp_path, capsys, monkeypatch):
     assert not json.loads(capsys.readouterr().out)["finished"]
 
 
-def test_sparse_threshold(small, tmp_path, capsys):
+def test_sparse_threshold(small, tmp_path, answer):
     """Success rises from 0 to 1 with the density."""
-    assert call("reproduce", "norm-sparse", "--trials", 40, "--out", tmp_path, "--json") == 0
-    points = json.loads(capsys.readouterr().out)["points"]
+    points = answer("reproduce", "norm-sparse", "--trials", 40, "--out", tmp_path)["points"]
     shares = {p["density"]: p["successes"] for p in points if (p["d"], p["width"]) == (3, 9)}
     assert shares[0.05] == 0
     assert shares[1.0] == 40

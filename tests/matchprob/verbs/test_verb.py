@@ -43,12 +43,11 @@ def row(tmp_path):
     return path
 
 
-def test_a_verb_prints_text_and_json(share, row, capsys):
+def test_a_verb_prints_text_and_json(share, row, answer, capsys):
     """The command prints the result's text; with --json one object with the seed."""
     assert call("share", row) == 0
     assert "learning in each row: 100%, 0%" in capsys.readouterr().out
-    assert call("share", row, "--line", "column", "--seed", 3, "--json") == 0
-    data = json.loads(capsys.readouterr().out)
+    data = answer("share", row, "--line", "column", "--seed", 3)
     assert (data["line"], data["shares"], data["seed"]) == ("column", [0.5, 0.5], 3)
 
 

@@ -24,13 +24,12 @@ def net(tmp_path):
     return path
 
 
-def test_design_writes_problem_certificate_and_plot(net, capsys):
+def test_design_writes_problem_certificate_and_plot(net, answer, capsys):
     """The written problem has the cells that were printed; its certificate is not minimal."""
     folder = net.parent
     words = ("design", net, "--costs", f"W={folder}/costs.csv", "--write", folder / "D.toml")
     words += ("--out", folder / "c.json", "--plot", folder / "d.png")
-    assert call(*words, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer(*words)
     assert (found["learnable"], found["equations"]) == (4, 4)
     assert [cell for cell in found["cells"] if cell == ["W", 0, 0]] == []
     made = load_problem(folder / "D.toml")
@@ -41,17 +40,15 @@ def test_design_writes_problem_certificate_and_plot(net, capsys):
     assert "weights at cost" in capsys.readouterr().out
 
 
-def test_caps_and_goals(net, capsys):
+def test_caps_and_goals(net, answer, capsys):
     """Designs keep to the caps; the goal "spread" needs none; impossible caps are refused."""
-    assert call("design", net, "--row-cap", 1, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer("design", net, "--row-cap", 1)
     assert found["largest"]["row"] == 1
     assert call("design", net, "--goal", "spread", "--json") == 0
     assert json.loads(capsys.readouterr().out)["largest"]["row"] == 1
     assert call("design", net, "--matrix-cap", 3) == 2
     assert "4 are needed" in capsys.readouterr().err
-    assert call("design", net, "--row-cap", 2, "--column-cap", 1, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer("design", net, "--row-cap", 2, "--column-cap", 1)
     assert found["largest"]["column"] == 1
     assert found["optimal"]
     assert call("design", net, "--row-cap", 2, "--column-cap", 2, "--matrix-cap", 3) == 2
@@ -59,11 +56,10 @@ def test_caps_and_goals(net, capsys):
     assert call("design", net, "--goal", "best") == 2
 
 
-def test_goal_neurons(net, capsys):
+def test_goal_neurons(net, answer, capsys):
     """The goal "neurons" uses the fewest rows, or columns, and has the bound that proves it."""
     for by in ("row", "column"):
-        assert call("design", net, "--goal", "neurons", "--by", by, "--json") == 0
-        found = json.loads(capsys.readouterr().out)
+        found = answer("design", net, "--goal", "neurons", "--by", by)
         touched = {cell[1 if by == "row" else 2] for cell in found["cells"]}
         assert found["optimal"]
         assert found["value"] == found["bound"] == str(len(touched))
@@ -72,14 +68,13 @@ def test_goal_neurons(net, capsys):
     assert "neurons that receive what learns" in capsys.readouterr().out
 
 
-def test_goal_maximal(tmp_path, capsys):
+def test_goal_maximal(tmp_path, answer, capsys):
     """The design is certified maximal; if provably none exists the command ends with status 2."""
     path = tmp_path / "N.toml"
     net = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
     path.write_text(net + "W = [[1, 0], [1, 1]]\n")
     words = ("design", path, "--goal", "maximal", "--out", tmp_path / "c.json")
-    assert call(*words, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer(*words)
     assert found["cells"] in ([["W", 1, 0], ["W", 1, 1]], [["W", 0, 0], ["W", 1, 0]])
     assert found["optimal"]
     assert json.loads((tmp_path / "c.json").read_text())["verdict"] == "maximal"
@@ -143,11 +138,10 @@ def test_bad_tables(net, capsys):
     assert call("design", net, "--must", f"W={net.parent}/none.csv") == 2
 
 
-def test_a_cost_budget(net, tmp_path, capsys):
+def test_a_cost_budget(net, tmp_path, answer, capsys):
     """`--cost-budget` finds the largest rank, proved; other goals or bad values are refused."""
     proof = tmp_path / "proof.json"
-    assert call("design", net, "--cost-budget", "2", "--proof", proof, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer("design", net, "--cost-budget", "2", "--proof", proof)
     assert (found["goal"], found["value"], found["optimal"]) == ("rank", "2", True)
     assert call("verify", proof) == 0
     capsys.readouterr()

@@ -1,7 +1,5 @@
 """The verbs repair and robust."""
 
-import json
-
 import pytest
 
 from algebra.networks.recurrent import LinearRNN
@@ -22,13 +20,12 @@ def net(tmp_path):
     return path
 
 
-def test_a_minimal_allocation_is_repaired_with_one_move(net, capsys):
+def test_a_minimal_allocation_is_repaired_with_one_move(net, answer, capsys):
     """An allocation that Theorem 3.4 does not call minimal is minimal until one weight moves."""
     folder = net.parent
     words = ("repair", net, "--write", folder / "R.toml", "--out", folder / "c.json")
     words += ("--plot", folder / "r.png")
-    assert call(*words, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer(*words)
     assert (found["before"]["verdict"], found["before"]["rank"]) == ("minimal", 7)
     assert (found["moves"], found["bound"], found["optimal"]) == (1, 1, True)
     assert found["after"]["verdict"] != "minimal"
@@ -68,13 +65,12 @@ def test_an_intermediate_allocation_becomes_maximal():
     assert verify(done.after).holds
 
 
-def test_robust_counts_losses(net, capsys):
+def test_robust_counts_losses(net, answer, capsys):
     """Of a row more than needed weights may be lost: as many in text, JSON and Python."""
     assert call("robust", net) == 2
     assert "matchprob repair" in capsys.readouterr().err
     net.write_text(NETWORK + "W = [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]]\n")
-    assert call("robust", net, "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = answer("robust", net)
     assert found["exact"]
     assert found["survives"] == found["at_most"] == len(found["fatal"]) - 1
     assert found["coloops"] == []
