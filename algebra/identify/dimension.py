@@ -188,7 +188,8 @@ def expected_dimension(network: Network, weights: int) -> tuple[int, int | None]
     q = network.input_shape[0]
     ambient = network.d * len(network.label_steps) * math.comb(q + degree - alone, degree)
     scales = sum(network.widths) if alone and hasattr(network, "widths") else 0
-    return min(weights - scales, ambient), ambient
+    # With structural zeros there may be fewer weights than units, whose scales are then not free.
+    return max(0, min(weights - scales, ambient)), ambient
 
 
 def dimension_of(

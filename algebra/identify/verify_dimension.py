@@ -113,4 +113,4 @@ def _rank(
         check_time()
         step = random_residues((len(cells),), p, rng)
         rows.append(dual_derivative(network, point, cells, step).ravel())
-    return modular_rank(np.array(rows, np.int64).reshape(len(rows), -1), p)
+    return modular_rank(np.array(rows, np.int64), p) if rows else 0

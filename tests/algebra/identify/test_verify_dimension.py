@@ -86,6 +86,17 @@ def test_what_is_only_probable_is_said():
     assert {check.status for check in found.checks} == {"proved"}
 
 
+@pytest.mark.parametrize("activation", ["linear", "tanh"])
+def test_a_network_without_weights_is_a_point(activation):
+    """All labels are 0: dimension 0, also expected, and nothing else is accepted."""
+    net = FeedForward(q=1, widths=(1,), d=1, m=1, activation=activation)
+    nothing = {name: np.zeros(shape, int) for name, shape in net.shapes.items()}
+    data = dimension_of(net, nothing).proof_file()
+    assert (data["dimension"], data["expected"]) == (0, 0)
+    assert verify_dimension(data).holds
+    assert not verify_dimension({**data, "dimension": 1}).holds
+
+
 @pytest.mark.parametrize("change", [{"format": "other"}, {"version": 2}, {"version": True}])
 def test_other_files_are_bad_input(change):
     """They are not proofs of a dimension of this version."""
