@@ -284,7 +284,7 @@ def _why(found: CountResult) -> Explanation:
         if surplus:
             words += (
                 f"; with {surplus} more weights than equations solutions form families, whose "
-                "number is infinite: one real solution is a match, but it cannot be shown that "
+                "number is infinite: one real solution is a match, but counts cannot show that "
                 "there is none"
             )
             steps.append(step("certify", "the verdict, from parts whose solutions can be counted"))

@@ -70,7 +70,7 @@ const FORMS = {
 export function makeActions(host) {
   let current = "certify";
   /** @type {Record<string, any>} */
-  const told = {};
+  const events = {};
   /** @type {Record<string, any>} */
   const options = {
     estimate: { trials: 1000, complete: true },
@@ -105,7 +105,7 @@ export function makeActions(host) {
           tabs.querySelector('[aria-selected="true"]')?.focus();
           e.preventDefault();
         },
-      }, title, told[name]?.status === "running" ? h("span", { class: "mp-spin", "aria-label": "running" }) : null)));
+      }, title, events[name]?.status === "running" ? h("span", { class: "mp-spin", "aria-label": "running" }) : null)));
     panel.setAttribute("aria-labelledby", `mp-tab-${current}`);
     const entry = ACTIONS.find(([name]) => name === current);
     drawForm();
@@ -115,7 +115,7 @@ export function makeActions(host) {
 
   function drawForm() {
     const mine = options[current] ?? {};
-    const isRunning = told[current]?.status === "running";
+    const isRunning = events[current]?.status === "running";
     const fields = (FORMS[current] ?? []).map((field) => fieldOf(field, mine));
     const blocked = current === "compare" && !host.isPinned();
     if (blocked) fields.push(h("p", { class: "mp-none" }, "Pin an allocation as A first."));
@@ -142,9 +142,9 @@ export function makeActions(host) {
     if (command) command.textContent = host.command(current, options[current] ?? {});
   }
 
-  /** @param {Field} asked @param {any} mine the options of the action */
-  function fieldOf(asked, mine) {
-    const { key, label, form: kind } = asked;
+  /** @param {Field} option @param {any} mine the options of the action */
+  function fieldOf(option, mine) {
+    const { key, label, form: kind } = option;
     const change = (/** @type {any} */ value) => {
       mine[key] = value;
       // The lines of a goal depend on it; a field that is typed into stays.
@@ -152,7 +152,7 @@ export function makeActions(host) {
       drawCommand();
     };
     if (kind === "choice") {
-      const entries = asked.entries?.(host, mine) ?? [];
+      const entries = option.entries?.(host, mine) ?? [];
       if (!entries.length) return null;
       if (!entries.some(([value]) => value === mine[key])) mine[key] = entries[0][0];
       return field(label, select(entries, mine[key], change, { "data-option": key }));
@@ -160,7 +160,7 @@ export function makeActions(host) {
     const isCheck = kind === "check";
     const input = h("input", {
       type: isCheck ? "checkbox" : "number", "data-option": key,
-      ...(isCheck ? { checked: mine[key] } : { min: asked.min, max: 1000000, value: mine[key], placeholder: asked.empty }),
+      ...(isCheck ? { checked: mine[key] } : { min: option.min, max: 1000000, value: mine[key], placeholder: option.empty }),
       oninput: (/** @type {any} */ e) =>
         change(isCheck ? e.target.checked : e.target.value === "" ? "" : Number(e.target.value)),
     });
@@ -168,7 +168,7 @@ export function makeActions(host) {
   }
 
   function drawOutcome() {
-    const event = told[current];
+    const event = events[current];
     if (!event) {
       fill(outcome);
       return;
@@ -196,16 +196,16 @@ export function makeActions(host) {
     current: () => current,
     /** @param {string} what @param {any} event */
     tell(what, event) {
-      const before = told[what]?.status;
-      told[what] = event;
+      const before = events[what]?.status;
+      events[what] = event;
       // A button that is replaced six times a second cannot be pressed.
       if (before !== event.status) keepFocus(element, draw);
       else if (what === current) keepFocus(outcome, drawOutcome);
     },
     /** @param {string} what */
     forget(what) {
-      if (!told[what]) return;
-      delete told[what];
+      if (!events[what]) return;
+      delete events[what];
       keepFocus(element, draw);
     },
   };

@@ -175,9 +175,9 @@ function sizeFields(size, value, change) {
   const named = (/** @type {any} */ input, /** @type {string} */ form, words = size.name) =>
     h("label", { class: `mp-size mp-size-${form}`, title: size.meaning }, h("span", {}, words), input);
   const shared = { "data-size": size.name, "aria-describedby": "mp-size-error" };
-  const list = (/** @type {any} */ numbers, /** @type {(value: any) => void} */ told) => h("input", {
+  const list = (/** @type {any} */ numbers, /** @type {(value: any) => void} */ changed) => h("input", {
     ...shared, type: "text", value: (numbers ?? []).join(", "),
-    onchange: (/** @type {any} */ e) => told(readNumbers(e.target.value)),
+    onchange: (/** @type {any} */ e) => changed(readNumbers(e.target.value)),
   });
   if (size.form === "flag") {
     return [named(h("input", {
@@ -190,8 +190,8 @@ function sizeFields(size, value, change) {
     return [named(h("input", {
       ...shared, type: "text", value: [value ?? size.default].flat().join(", "),
       onchange: (/** @type {any} */ e) => {
-        const told = readNumbers(e.target.value);
-        change(told.length === 1 ? told[0] : told);
+        const entered = readNumbers(e.target.value);
+        change(entered.length === 1 ? entered[0] : entered);
       },
     }), "numbers")];
   }
