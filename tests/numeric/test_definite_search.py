@@ -215,6 +215,7 @@ def test_forged_forms_are_refused(genuine):
         (("evidence", "definite_form", "K", 0), ["1", "1"]),
         (("evidence", "definite_form", "K", 0, 0), 1.5),
         (("evidence", "definite_form", "K", 0, 0), 10**400),
+        (("evidence", "definite_form", "D", 0, 0), 10**5),
         (("evidence", "definite_form", "D", 0), [0] * 6),
         (("evidence", "definite_form", "D", 0, 5), 0),
         (("evidence", "definite_form", "D"), [[1]]),

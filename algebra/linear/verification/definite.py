@@ -71,11 +71,10 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 
 PLACE = "evidence.definite_form"
-# Largest absolute value of an entry in a file.
-_LARGEST = 10**15
-# Largest number of weights of a proof.
-_MOST_WEIGHTS = 200
+# Largest absolute values of entries in a file, and number of weights: then a check takes seconds.
+_LARGEST, _LARGEST_IN_K, _MOST_WEIGHTS = 10**4, 10**15, 100
 _Entry = Annotated[int, Keyword("minimum", -_LARGEST), Keyword("maximum", _LARGEST)]
+_EntryInK = Annotated[int, Keyword("minimum", -_LARGEST_IN_K), Keyword("maximum", _LARGEST_IN_K)]
 Lines = Literal["rows", "columns"]
 
 
@@ -94,7 +93,7 @@ class DefiniteForm(Record):
     lines: Lines
     D: tuple[tuple[_Entry, ...], ...]
     P: tuple[tuple[_Entry, ...], ...]
-    K: tuple[tuple[_Entry, ...], ...]
+    K: tuple[tuple[_EntryInK, ...], ...]
 
 
 def inputs_of_first_power(problem: Problem) -> int:
@@ -118,10 +117,11 @@ def inputs_of_first_power(problem: Problem) -> int:
     restricted = problem.support or problem.distribution.signs or problem.values
     if restricted or network.chain().recurrent not in problem.allocation.matrices:
         return 0
-    if len(problem.allocation.matrices) > 1 or network.d > network.inner_widths[0]:
+    if len(problem.allocation.matrices) > 1 or problem.allocation.size > _MOST_WEIGHTS:
         return 0
     samples = np.zeros(network.input_shape, np.int64)
-    if network.steps < 2 or network.drive(samples) is not samples:
+    recurs = network.steps > 1 and network.drive(samples) is samples
+    if not recurs or network.d > network.inner_widths[0]:
         return 0
     inputs = network.step_inputs
     return max(0, min(inputs, network.m - (network.steps - 1) * inputs))
@@ -159,10 +159,9 @@ def _complaint(problem: Problem, claimed: DefiniteForm) -> str:
     """Why the theorem does not apply; "" if it does."""
     most = inputs_of_first_power(problem)
     if not most:
-        return "needs a linear RNN with cells of W only, T ≥ 2, d ≤ n and m > (T − 1) b"
+        what = f"at most {_MOST_WEIGHTS} cells of W only"
+        return f"needs a linear RNN with {what}, T ≥ 2, d ≤ n and m > (T − 1) b"
     network = need_chain(problem.network)
-    if problem.allocation.size > _MOST_WEIGHTS:
-        return f"{problem.allocation.size} weights: too many to check"
     n, d, k = network.inner_widths[0], network.d, len(claimed.K)
     shapes = ((claimed.D, d, n), (claimed.P, n, k), (claimed.K, k, d))
     for given, rows, columns in shapes:
