@@ -75,7 +75,7 @@ class Doubles:
             values.append(factor[..., 0] if single else factor)
             plain &= single
         whole = ",".join(inputs) + "->" + result + ("" if plain else _BATCH)
-        found = np.einsum(whole, *values, optimize=len(factors) > 1)
+        found = np.einsum(whole, *values, optimize=len(factors) > 2)
         return found[..., None] if plain else found
 
     def index(self, node: Node, where: np.ndarray, *parts: np.ndarray) -> np.ndarray:

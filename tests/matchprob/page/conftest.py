@@ -34,7 +34,9 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        # Chromium would start a spare renderer and one for the blank page with each tab.
+        flags = ["--no-sandbox", "--renderer-process-limit=1"]
+        started = playwright.chromium.launch(executable_path=path, args=flags)
         yield started
         started.close()
 
