@@ -29,11 +29,28 @@ def one_command_line() -> Iterator[None]:
 
 
 @pytest.fixture
-def answer(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    """A function that runs a command with ``--json`` and returns the object that it prints."""
+def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """A function that runs a command, which must end with a status, and returns its stdout."""
 
-    def run(*words: object, status: int = 0) -> Any:
-        assert call(*words, "--json") == status
-        return json.loads(capsys.readouterr().out)
+    def run(*words: object, status: int = 0) -> str:
+        assert call(*words) == status
+        return capsys.readouterr().out
 
     return run
+
+
+@pytest.fixture
+def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """A function that runs a command, which must end with a status, and returns its stderr."""
+
+    def run(*words: object, status: int = 2) -> str:
+        assert call(*words) == status
+        return capsys.readouterr().err
+
+    return run
+
+
+@pytest.fixture
+def answer(printed: Callable[..., str]) -> Callable[..., Any]:
+    """A function that runs a command with ``--json`` and returns the object that it prints."""
+    return lambda *words, status=0: json.loads(printed(*words, "--json", status=status))

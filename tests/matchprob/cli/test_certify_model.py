@@ -32,21 +32,19 @@ def test_a_model_without_a_problem_file(folder, answer, capsys):
     assert "the model in the file" in capsys.readouterr().out
 
 
-def test_a_problem_file_names_the_model_beside_it(folder, capsys):
+def test_a_problem_file_names_the_model_beside_it(folder, printed):
     """The path is relative to the problem file; the explanation says what follows."""
     file = folder / "P.toml"
     network = '[network]\nkind = "program"\nfile = "mlp_tanh.onnx"\nm = 6\n'
     file.write_text(network + '[learnable]\n"*.bias" = "all"\n', encoding="utf-8")
-    assert call("certify", file) == 0
-    text = capsys.readouterr().out
+    text = printed("certify", file)
     assert "minimal" in text
     assert "MP = 0" in text
     assert f"matchprob inspect {file}   (" in text
-    assert call("inspect", file) == 0
-    assert "generic rank 10" in capsys.readouterr().out
+    assert "generic rank 10" in printed("inspect", file)
 
 
-def test_a_large_model_is_read_beside_the_certificate(folder, capsys, monkeypatch):
+def test_a_large_model_is_read_beside_the_certificate(folder, complaint, capsys, monkeypatch):
     """The model is found by its digest, beside the file or at the given path; no other is used."""
     monkeypatch.setattr(program, "EMBEDDED", 10)
     out = folder / "large.json"
@@ -59,8 +57,7 @@ def test_a_large_model_is_read_beside_the_certificate(folder, capsys, monkeypatc
     other.mkdir()
     moved = other / "large.json"
     moved.write_text(out.read_text(encoding="utf-8"), encoding="utf-8")
-    assert call("verify", moved) == 2
-    assert "--model FILE" in capsys.readouterr().err
+    assert "--model FILE" in complaint("verify", moved)
     assert call("verify", moved, "--model", folder / "mlp_tanh.onnx") == 0
     assert call("verify", moved, "--model", save("mlp_sigmoid", folder)) == 3
     assert "another content" in capsys.readouterr().err
@@ -103,11 +100,10 @@ def too_many(model):
         (too_many, "graphs of up to 50000 are read"),
     ],
 )
-def test_models_that_cannot_be_read(folder, capsys, change, words):
+def test_models_that_cannot_be_read(folder, complaint, change, words):
     """A model that cannot be read gives one line and status 2."""
     path = changed(folder, change.__name__, change)
-    assert call("certify", path, "--m", 4, "--learn", "*") == 2
-    error = capsys.readouterr().err
+    error = complaint("certify", path, "--m", 4, "--learn", "*")
     assert words in error
     assert len(error.strip().splitlines()) == 1
 
@@ -121,36 +117,32 @@ def test_models_that_cannot_be_read(folder, capsys, change, words):
         (("--m", "4", "--learn", "*", "--output", "z"), "there is no output `z`"),
     ],
 )
-def test_incomplete_questions_are_refused(folder, capsys, words, text):
+def test_incomplete_questions_are_refused(folder, complaint, words, text):
     """The message names the missing part."""
-    assert call("certify", folder / "mlp_tanh.onnx", *words) == 2
-    error = capsys.readouterr().err
+    error = complaint("certify", folder / "mlp_tanh.onnx", *words)
     assert text in error
     assert len(error.strip().splitlines()) == 1
 
 
-def test_a_truncated_file_is_no_model(folder, capsys):
+def test_a_truncated_file_is_no_model(folder, complaint):
     """A truncated file is refused."""
     path = folder / "short.onnx"
     path.write_bytes((folder / "mlp_tanh.onnx").read_bytes()[:200])
-    assert call("certify", path, "--m", 4, "--learn", "*") == 2
-    assert "is it whole?" in capsys.readouterr().err
+    assert "is it whole?" in complaint("certify", path, "--m", 4, "--learn", "*")
 
 
-def test_options_of_models_are_refused_for_problem_files(capsys):
+def test_options_of_models_are_refused_for_problem_files(complaint):
     """Options that would have no effect are refused."""
-    assert call("certify", "examples/mixed.toml", "--m", 3) == 2
-    assert "for ONNX files" in capsys.readouterr().err
+    assert "for ONNX files" in complaint("certify", "examples/mixed.toml", "--m", 3)
 
 
 @pytest.mark.parametrize("verb", ["count", "estimate", "audit", "train"])
-def test_verbs_of_instances_refuse(folder, capsys, verb):
+def test_verbs_of_instances_refuse(folder, complaint, verb):
     """Verbs that draw instances refuse a model in one line that names its kind."""
     file = folder / "P.toml"
     network = '[network]\nkind = "program"\nfile = "mlp_tanh.onnx"\nm = 6\n'
     file.write_text(network + '[learnable]\n"*.bias" = "all"\n', encoding="utf-8")
-    assert call(verb, file) == 2
-    error = capsys.readouterr().err.strip().splitlines()
+    error = complaint(verb, file).strip().splitlines()
     assert "program" in error[-1]
 
 

@@ -1,7 +1,5 @@
 """Problem files with constraints on the command line."""
 
-import json
-
 import pytest
 
 from tests.matchprob.calls import NETWORK, ROW, call
@@ -20,7 +18,7 @@ def write(tmp_path):
     return problem
 
 
-def test_estimates_under_a_bound(write, answer, capsys, tmp_path):
+def test_estimates_under_a_bound(write, answer, printed, tmp_path):
     """A certified maximal row matches less often under a bound; a store keeps both apart."""
     free = write(ROW, "free.toml")
     bound = write(ROW + "[constraints]\nmax_abs = 1.0\n", "bound.toml")
@@ -34,8 +32,7 @@ def test_estimates_under_a_bound(write, answer, capsys, tmp_path):
     counts = answer("count", bound, "--instances", 5)["instances"]
     assert {c["real"] for c in counts} <= {0, 1}
     assert {c["complex"] for c in counts} == {1}
-    assert call("compare", free, bound, "--trials", 20) == 0
-    assert "max_abs 1" in capsys.readouterr().out
+    assert "max_abs 1" in printed("compare", free, bound, "--trials", 20)
 
 
 @pytest.mark.parametrize(("text", "word"), [(ROW, "does not decide"), (MINIMAL, "minimal with")])
@@ -66,7 +63,7 @@ def test_wrong_constraints_end_with_status_2(rule, write, capsys):
     assert "constraints" in captured.err
 
 
-def test_relu_networks_obey_constraints(write, answer, capsys, tmp_path):
+def test_relu_networks_obey_constraints(write, answer, printed, capsys, tmp_path):
     """Each verb searches matches in the box; the evidence says so and verifies."""
     path = write(RELU + "[constraints]\nmax_abs = 0.25\n")
     free = write(RELU, "free.toml")
@@ -79,10 +76,8 @@ def test_relu_networks_obey_constraints(write, answer, capsys, tmp_path):
     verdicts = set()
     for index in range(12):
         proof = tmp_path / f"{index}.json"
-        assert call("decide", path, "--index", index, "--out", proof, "--json") == 0
-        verdicts.add(json.loads(capsys.readouterr().out)["verdict"])
-        assert call("verify", proof) == 0
-        out = capsys.readouterr().out
+        verdicts.add(answer("decide", path, "--index", index, "--out", proof)["verdict"])
+        out = printed("verify", proof)
         assert "6 of 6" not in out
         assert "4 of 4 weights bounded" in " ".join(out.split())
     assert verdicts == {"match", "no match"}

@@ -1,7 +1,5 @@
 """The verbs on normalization networks."""
 
-import json
-
 import pytest
 
 import matchprob as mp
@@ -32,46 +30,40 @@ def path(request, tmp_path):
     return file
 
 
-def test_inspect(path, capsys):
+def test_inspect(path, printed, answer):
     """The report names the system of Lemma 1; --equations writes it out."""
-    assert call("inspect", path, "--equations") == 0
-    out = capsys.readouterr().out
+    out = printed("inspect", path, "--equations")
     assert "(W2 ⊙ W1ᵀ) vecd(G1) = vec(T1): 4 equations in 3 scales" in " ".join(out.split())
     assert "-T1_0_0 + W1_0_0*W2_0_0*[g1_0]" in out
     assert "No row, column" not in out
-    assert call("inspect", path, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["learnable"] == 7
+    assert answer("inspect", path)["learnable"] == 7
 
 
-def test_certify_and_verify(path, tmp_path, answer, capsys):
+def test_certify_and_verify(path, tmp_path, answer):
     """Certificates are written and verified."""
     out = tmp_path / "cert.json"
     verdict = answer("certify", path, "--out", out)["verdict"]
     assert verdict == ("maximal" if "linear" in path.read_text() else "undecided")
-    assert call("verify", out, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["holds"]
+    assert answer("verify", out)["holds"]
 
 
 def test_count_estimate_compare(path, tmp_path, answer, capsys):
     """Instances are counted, and allocations compared on common ones, through a store."""
-    assert call("count", path, "--instances", 3, "--json") == 0
-    assert len(json.loads(capsys.readouterr().out)["instances"]) == 3
+    assert len(answer("count", path, "--instances", 3)["instances"]) == 3
     store = tmp_path / "s.sqlite"
     found = answer("estimate", path, "--trials", 6, "--store", store)
     assert found["undetermined"] == 0
-    assert call("estimate", path, "--trials", 6, "--store", store, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == found
+    assert answer("estimate", path, "--trials", 6, "--store", store) == found
     other = tmp_path / "other.toml"
     other.write_text(path.read_text().replace('b2 = "all"', "b2 = [[0], [0]]"))
     assert call("compare", path, other, "--trials", 4, "--json") == 0
     capsys.readouterr()
 
 
-def test_audit_atlas_and_design_refuse_normalization_networks(path, capsys):
+def test_audit_atlas_and_design_refuse_normalization_networks(path, complaint):
     """The message says that the verb is not defined for them."""
     for words in (["audit", path], ["atlas", path, "--budget", 3], ["design", path]):
-        assert call(*words) == 2
-        assert f"{words[0]} does not support normalization-layer" in capsys.readouterr().err
+        assert f"{words[0]} does not support normalization-layer" in complaint(*words)
     net = mp.NormNet.square(2, 1, 3, 3)
     linear = mp.LinearEstimator(2, 2, 3)
     with pytest.raises(InputError, match="lowered"):

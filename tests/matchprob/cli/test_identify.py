@@ -1,7 +1,5 @@
 """The verb identify: text, data, picture, refusals."""
 
-from tests.matchprob.calls import call
-
 EXAMPLES = "examples"
 
 
@@ -15,17 +13,15 @@ def test_the_contract_of_the_json_keys(answer, msolve):
     assert data["seed"] == 0
 
 
-def test_a_minimal_allocation_can_determine_some_weights(capsys, tmp_path):
+def test_a_minimal_allocation_can_determine_some_weights(printed, tmp_path):
     """Weights outside the cross with too many weights are determined; the picture is written."""
     out = tmp_path / "seen.svg"
-    assert call("identify", f"{EXAMPLES}/missed.toml", "--plot", out) == 0
-    text = capsys.readouterr().out
+    text = printed("identify", f"{EXAMPLES}/missed.toml", "--plot", out)
     assert "family of dimension 1" in text
     assert "determined locally nevertheless: W[1,3]" in text
     assert out.read_bytes().startswith(b"<?xml")
 
 
-def test_a_relu_network_is_refused_in_one_line(capsys):
+def test_a_relu_network_is_refused_in_one_line(complaint):
     """Its Jacobian depends on the activation pattern."""
-    assert call("identify", f"{EXAMPLES}/relu.toml") == 2
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    assert len(complaint("identify", f"{EXAMPLES}/relu.toml").strip().splitlines()) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import matchprob as mp
-from tests.matchprob.calls import DIAGONAL, call
+from tests.matchprob.calls import DIAGONAL
 from tests.onnx_models import save
 
 
@@ -20,13 +20,12 @@ def test_json_has_the_contract_keys(tmp_path, answer):
     assert (data["seed"], data["outputs"], data["exact"]) == (0, 2, True)
 
 
-def test_the_cheapest_subset_is_named(tmp_path, capsys):
+def test_the_cheapest_subset_is_named(tmp_path, printed):
     """--needed: the smallest of the default subsets that fits; the table beside it."""
     path = save("convnet", tmp_path)
     picture = tmp_path / "c.png"
     words = ("--needed", "5", "--plot", str(picture))
-    assert call("capacity", str(path), *words) == 0
-    out = capsys.readouterr().out
+    out = printed("capacity", str(path), *words)
     assert "fits 5 samples is last layer, with 15 parameters" in " ".join(out.split())
     assert "by counting" in out
     assert picture.stat().st_size > 1000
@@ -42,21 +41,19 @@ def test_the_cheapest_subset_is_named(tmp_path, capsys):
         (("--output", "y"), "there is no output `y`"),
     ],
 )
-def test_bad_input_is_one_line(words, text, tmp_path, capsys):
+def test_bad_input_is_one_line(words, text, tmp_path, complaint):
     """Bad input gives status 2 and a line that says what to write instead."""
     path = save("mlp_tanh", tmp_path)
-    assert call("capacity", str(path), *words) == 2
-    err = capsys.readouterr().err
+    err = complaint("capacity", str(path), *words)
     assert text in err
     assert err.count("\n") == 1
 
 
-def test_a_problem_file_is_no_model(tmp_path, capsys):
+def test_a_problem_file_is_no_model(tmp_path, complaint):
     """One line that names the verbs for problem files."""
     path = tmp_path / "p.toml"
     path.write_text(DIAGONAL)
-    assert call("capacity", path) == 2
-    assert "`certify` says what they match" in capsys.readouterr().err
+    assert "`certify` says what they match" in complaint("capacity", path)
 
 
 def test_the_result_in_python(tmp_path):

@@ -22,24 +22,22 @@ def test_json_and_proof(tmp_path, answer):
     assert mp.verify(proof).holds
 
 
-def test_text_and_picture(tmp_path, capsys):
+def test_text_and_picture(tmp_path, printed):
     """One line with the dimension, and the smallest filling widths."""
     path, picture = tmp_path / "n.toml", tmp_path / "n.svg"
     path.write_text(NET.replace("q = 5", "q = 2"))
-    assert call("dimension", path, "--filling", "--most-width", "3", "--plot", picture) == 0
-    out = capsys.readouterr().out
+    out = printed("dimension", path, "--filling", "--most-width", "3", "--plot", picture)
     assert "dimension 5 of 5, 5 expected, defect 0, filling" in " ".join(out.split())
     assert "smallest filling widths 2, 2" in " ".join(out.split())
     assert picture.exists()
 
 
-def test_bad_input_is_one_line(tmp_path, capsys):
+def test_bad_input_is_one_line(tmp_path, complaint):
     """A file without a network, filling widths of a kind that has none: status 2."""
     path = tmp_path / "n.toml"
     path.write_text("[learnable]\n")
     assert call("dimension", path) == 2
     path.write_text('[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\n')
-    assert call("dimension", path, "--filling") == 2
-    err = capsys.readouterr().err
+    err = complaint("dimension", path, "--filling")
     assert err.count("\n") == 2
     assert "shallow ReLU" in err

@@ -44,13 +44,12 @@ def test_the_contract_of_the_json_keys(write, answer):
     assert all(found[key] == data["points"][1][key] for key in ("matched", "low", "high"))
 
 
-def test_several_problems_in_one_picture(write, answer, capsys, tmp_path):
+def test_several_problems_in_one_picture(write, answer, printed, tmp_path):
     """Common instances, a table for each, and a picture."""
     out = tmp_path / "p.svg"
     paths = write("diagonal"), write("off")
     words = ("--by", "change", "--trials", 40, "--plot", out)
-    assert call("profile", *paths, *words) == 0
-    text = capsys.readouterr().out
+    text = printed("profile", *paths, *words)
     assert "diagonal: 2 cells of W" in text
     assert "off: 2 cells of W" in text
     assert "crossing" in text
@@ -123,14 +122,12 @@ def test_bad_input_is_one_line(words, write, capsys):
     assert len(captured.err.strip().splitlines()) == 1
 
 
-def test_problems_without_common_instances_are_refused(write, capsys):
+def test_problems_without_common_instances_are_refused(write, complaint, capsys):
     """Different networks, and costs of families of matches without a bound, are refused."""
     assert call("profile", write("diagonal"), f"{EXAMPLES}/six_rows.toml", "--trials", 3) == 2
     assert "different networks" in capsys.readouterr().err
-    assert call("profile", write("over"), "--by", "condition", "--trials", 3) == 2
-    assert "more weights" in capsys.readouterr().err
-    assert call("profile", f"{EXAMPLES}/normnet.toml", "--trials", 3) == 2
-    assert "normalization" in capsys.readouterr().err
+    assert "more weights" in complaint("profile", write("over"), "--by", "condition", "--trials", 3)
+    assert "normalization" in complaint("profile", f"{EXAMPLES}/normnet.toml", "--trials", 3)
 
 
 def test_a_time_limit_holds_for_condition_numbers(tmp_path, capsys, monkeypatch):

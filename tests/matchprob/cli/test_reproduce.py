@@ -1,6 +1,5 @@
 """The papers' figures, reproduced with few trials."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,12 @@ from numeric.statistics.estimate import Estimate
 from tests.matchprob.calls import call
 
 
-def test_figures_are_listed(capsys):
+def test_figures_are_listed(printed, complaint):
     """Without a name the figures are listed, an unknown one is refused."""
-    assert call("reproduce") == 0
-    listed = capsys.readouterr().out
+    listed = printed("reproduce")
     assert {"fig2a", "fig2b", "fig3a", "b11", "warmup"} <= set(figures())
     assert all(name in listed for name in figures())
-    assert call("reproduce", "fig9") == 2
-    assert "no figure 'fig9'" in capsys.readouterr().err
+    assert "no figure 'fig9'" in complaint("reproduce", "fig9")
 
 
 def test_figures_can_be_added(monkeypatch):
@@ -99,7 +96,7 @@ def test_the_text_follows_from_the_numbers():
     assert measured(0.5, 3, 3, missed=5).missed == 3
 
 
-def test_drawn_again(tmp_path, capsys):
+def test_drawn_again(tmp_path, answer, complaint, capsys):
     """Tables written by a run are drawn again without trials; other files are refused."""
     first, second = tmp_path / "first", tmp_path / "second"
     assert call("reproduce", "warmup", "--trials", 2, "--out", first) == 0
@@ -108,12 +105,10 @@ def test_drawn_again(tmp_path, capsys):
     assert (second / "warmup.png").read_bytes() == (first / "warmup.png").read_bytes()
     assert [path.name for path in second.iterdir()] == ["warmup.png"]
     capsys.readouterr()
-    assert call(*again, "--json") == 0
-    assert len(json.loads(capsys.readouterr().out)["points"]) == 15
+    assert len(answer(*again)["points"]) == 15
     assert call(*again, "--width", "85mm", "--format", "svg") == 0
     assert 'width="240.9' in (second / "warmup.svg").read_text()
-    assert call(*again, "--trials", 3) == 2
-    assert "does not go with --trials" in capsys.readouterr().err
+    assert "does not go with --trials" in complaint(*again, "--trials", 3)
     assert call("reproduce", "b11", "--from", first, "--out", second) == 2
     assert "b11.csv: No such file" in capsys.readouterr().err
     table = first / "warmup.csv"
@@ -125,26 +120,22 @@ def test_drawn_again(tmp_path, capsys):
         ("", "holds no rows"),
     ):
         table.write_text(bad)
-        assert call(*again) == 2
-        assert told in capsys.readouterr().err
+        assert told in complaint(*again)
     table.write_bytes(b"\xff\xfe")
-    assert call(*again) == 2
-    assert "no text" in capsys.readouterr().err
+    assert "no text" in complaint(*again)
 
 
-def test_unwritable_folder(tmp_path, capsys):
+def test_unwritable_folder(tmp_path, complaint):
     """A file instead of the folder is refused before any computation."""
     (tmp_path / "taken").write_text("x")
-    assert call("reproduce", "b11", "--out", tmp_path / "taken") == 2
-    assert "--out" in capsys.readouterr().err
+    assert "--out" in complaint("reproduce", "b11", "--out", tmp_path / "taken")
 
 
-def test_pictures_for_a_page(tmp_path, capsys):
+def test_pictures_for_a_page(tmp_path, complaint, capsys):
     """Format, width and resolution are obeyed; wrong ones are refused before any trial."""
     words = ["reproduce", "warmup", "--trials", 2, "--out", tmp_path]
     assert call(*words, "--format", "svg", "--width", "85mm") == 0
     assert 'width="240.9' in (tmp_path / "warmup.svg").read_text()
     capsys.readouterr()
     for bad in (["--format", "gif"], ["--width", "85"], ["--dpi", "1"]):
-        assert call(*words, *bad) == 2
-        assert capsys.readouterr().err
+        assert complaint(*words, *bad)

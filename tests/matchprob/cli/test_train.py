@@ -20,7 +20,7 @@ def diagonal(tmp_path):
     return path
 
 
-def test_the_contract_of_the_json_keys(diagonal, capsys):
+def test_the_contract_of_the_json_keys(diagonal, answer, capsys):
     """The keys that other programs rely on, and their sums."""
     words = ("--optimizer", "levenberg-marquardt", "--trials", 30, "--json")
     assert call("train", diagonal, *words) == 0
@@ -37,16 +37,14 @@ def test_the_contract_of_the_json_keys(diagonal, capsys):
     assert sum(part["exists"] for part in data["by_distance"]) == data["exists"]
     assert sum(part["found"] for part in data["by_size"]) == data["found"]
     # These are the trials of an estimate.
-    assert call("estimate", diagonal, "--trials", 30, "--json") == 0
-    assert json.loads(capsys.readouterr().out)["matched"] == data["exists"]
+    assert answer("estimate", diagonal, "--trials", 30)["matched"] == data["exists"]
 
 
-def test_text_picture_and_store(diagonal, capsys, tmp_path, monkeypatch):
+def test_text_picture_and_store(diagonal, printed, tmp_path, monkeypatch):
     """The picture is written; counts and results are stored, and a second run repeats them."""
     store, out = tmp_path / "s.sqlite", tmp_path / "t.svg"
     words = ("train", diagonal, "--trials", 12, "--steps", 300, "--store", store)
-    assert call(*words, "--plot", out) == 0
-    first = capsys.readouterr().out
+    first = printed(*words, "--plot", out)
     assert "found, given that a match exists" in first
     assert "The papers' criterion" in first
     assert out.read_bytes().startswith(b"<?xml")
@@ -60,8 +58,7 @@ def test_text_picture_and_store(diagonal, capsys, tmp_path, monkeypatch):
         return whole(self, count, instance, runs)
 
     monkeypatch.setattr(Experiment, "_trial", told)
-    assert call(*words) == 0
-    assert capsys.readouterr().out == first
+    assert printed(*words) == first
     assert again == []
     words = [14 if word == 12 else word for word in words]
     assert call(*words) == 0
@@ -125,10 +122,9 @@ def test_bad_input_is_one_line(words, diagonal, capsys):
     assert len(captured.err.strip().splitlines()) == 1
 
 
-def test_normalization_networks_are_refused(capsys):
+def test_normalization_networks_are_refused(complaint):
     """Training has no loss for normalization networks."""
-    assert call("train", f"{EXAMPLES}/normnet.toml", "--trials", 3) == 2
-    assert "normalization" in capsys.readouterr().err
+    assert "normalization" in complaint("train", f"{EXAMPLES}/normnet.toml", "--trials", 3)
 
 
 def test_a_problem_without_learnable_weights_is_refused(tmp_path, capsys):

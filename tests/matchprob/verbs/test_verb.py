@@ -43,18 +43,16 @@ def row(tmp_path):
     return path
 
 
-def test_a_verb_prints_text_and_json(share, row, answer, capsys):
+def test_a_verb_prints_text_and_json(share, row, answer, printed):
     """The command prints the result's text; with --json one object with the seed."""
-    assert call("share", row) == 0
-    assert "learning in each row: 100%, 0%" in capsys.readouterr().out
+    assert "learning in each row: 100%, 0%" in printed("share", row)
     data = answer("share", row, "--line", "column", "--seed", 3)
     assert (data["line"], data["shares"], data["seed"]) == ("column", [0.5, 0.5], 3)
 
 
-def test_help_of_a_verb_is_made_from_its_docstring(share, capsys):
+def test_help_of_a_verb_is_made_from_its_docstring(share, printed):
     """The help has first sentences, types and defaults, those of shared parameters included."""
-    assert call("share", "--help") == 0
-    text = " ".join(capsys.readouterr().out.split())
+    text = " ".join(printed("share", "--help").split())
     for words in (
         "Say which share of each neuron's weights learns.",
         "problem Problem file (TOML). [required]",
@@ -63,8 +61,7 @@ def test_help_of_a_verb_is_made_from_its_docstring(share, capsys):
         "Seed of all random numbers. [default: 0; x>=0]",
     ):
         assert words in text
-    assert call("--help") == 0
-    assert "share" in capsys.readouterr().out
+    assert "share" in printed("--help")
 
 
 def test_a_verb_is_completed(share):
