@@ -141,6 +141,10 @@ class ArrayArithmetic(ABC):
     def choose(self, node: Node, sign: Array, positive: Array, other: Array) -> Array:
         return np.where(self.signs(node, sign), positive, other)
 
+    def kept(self, a: Array, where: Array) -> Array:
+        """The entries at the places of a mask, 0 elsewhere."""
+        return np.where(where, a, 0)
+
     def slopes(self, node: Node, a: Array, z: Array) -> Array:
         """The derivative of power, invert, root or apply at the input `a` with the value `z`."""
         if node.op == "apply":

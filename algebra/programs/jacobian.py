@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -189,13 +189,14 @@ class Sweep:
         return self.values[self.target]
 
     def _backwards(self) -> None:
-        nodes, output = self.program.nodes, self.program.nodes[self.target]
+        nodes, arithmetic = self.program.nodes, self.arithmetic
+        output = nodes[self.target]
         if self.target not in self.moving:
             return
         rows = np.eye(output.size, dtype=np.int64)
         if self.entries is not None:
             rows = rows[self.entries]
-        start = self.arithmetic.constant(rows, 1).reshape(len(rows), *output.shape, 1)
+        start = arithmetic.constant(rows, 1).reshape(len(rows), *output.shape, 1)
         if not output.batched:
             self.dense[self.target] = start
             return
@@ -212,9 +213,12 @@ class Sweep:
                 if not nodes[k].batched and node.op == "contract":
                     self.pairs.setdefault(k, []).append(self._pair(node, position, adjoint))
                     continue
-                part = self._pulled(number, position, adjoint)
+                if node.op == "contract":
+                    part = self._through(node, position, adjoint)
+                else:
+                    part = pulled(self.program, arithmetic, self.values, number, position, adjoint)
                 into = adjoints if nodes[k].batched else self.dense
-                into[k] = self.arithmetic.reduced(into[k] + part) if k in into else part
+                into[k] = arithmetic.reduced(into[k] + part) if k in into else part
 
     def _pair(self, node: Node, position: int, adjoint: Array) -> Pair:
         groups, _, result = node.letters.partition("->")
@@ -223,32 +227,6 @@ class Sweep:
             (split[k], self.values[number]) for k, number in enumerate(node.inputs) if k != position
         )
         return Pair(split[position], result, adjoint, others)
-
-    def _pulled(self, number: int, position: int, adjoint: Array) -> Array:
-        """The contribution of a node's adjoint to that of its input at a position."""
-        node, arithmetic = self.program.nodes[number], self.arithmetic
-        inputs = [self.values[k] for k in node.inputs]
-        match node.op:
-            case "add":
-                return adjoint
-            case "multiply":
-                return arithmetic.times(adjoint, inputs[1 - position][None])
-            case "scale":
-                assert node.number is not None
-                return arithmetic.scale(node, adjoint, node.number)
-            case "contract":
-                return self._through(node, position, adjoint)
-            case "index":
-                return self._gathered(node, position, adjoint)
-            case "choose":
-                if position == 0:
-                    return np.zeros((1,) * adjoint.ndim, adjoint.dtype)
-                positive = arithmetic.signs(node, inputs[0])
-                return np.where(positive if position == 1 else ~positive, adjoint, 0)
-            case "power" | "invert" | "root" | "apply":
-                slopes = arithmetic.slopes(node, inputs[0], self.values[number])
-                return arithmetic.times(adjoint, slopes[None])
-        raise AssertionError(f"no derivative of {node.op!r}")
 
     def _through(self, node: Node, position: int, adjoint: Array) -> Array:
         """An adjoint times the other factors of a contraction."""
@@ -275,19 +253,6 @@ class Sweep:
         pair = Pair(groups.split(",")[position], result, parts[0][1], tuple(parts[1:]))
         columns = pair.columns(np.indices(shape).reshape(len(shape), -1), self.arithmetic)
         return np.moveaxis(columns.reshape(*shape, *columns.shape[1:]), len(shape), 0)
-
-    def _gathered(self, node: Node, position: int, adjoint: Array) -> Array:
-        """The adjoint of a part whose entries were moved, perhaps to several places."""
-        assert node.where is not None
-        nodes = self.program.nodes
-        start = sum(nodes[k].size for k in node.inputs[:position])
-        part = nodes[node.inputs[position]]
-        where = node.where.ravel() - start
-        places = np.flatnonzero((where >= 0) & (where < part.size))
-        flat = adjoint.reshape(adjoint.shape[0], -1, adjoint.shape[-1])
-        out = np.zeros((flat.shape[0], part.size, flat.shape[2]), flat.dtype)
-        _add_at(out, where[places], flat[:, places], self.arithmetic)
-        return out.reshape(flat.shape[0], *part.shape, flat.shape[2])
 
     # -- columns -----------------------------------------------------------------------------
 
@@ -433,18 +398,97 @@ def _followed(moved: _Sparse, where: np.ndarray, size: int) -> _Sparse:
     )
 
 
-def _add_at(out: Array, targets: np.ndarray, parts: Array, arithmetic: ArrayArithmetic) -> None:
-    """Add parts (along the second axis) at targets that may repeat."""
-    unique, counts = np.unique(targets, return_counts=True)
-    if len(unique) == len(targets):
-        out[:, targets] = parts
-        return
-    order = np.argsort(targets, kind="stable")
-    starts = np.cumsum(counts) - counts
-    for k in range(int(counts.max())):
-        some = counts > k
-        chosen = order[starts[some] + k]
-        out[:, unique[some]] = arithmetic.reduced(out[:, unique[some]] + parts[:, chosen])
+def pulled(
+    program: Program,
+    arithmetic: ArrayArithmetic,
+    values: Mapping[int, Array],
+    number: int,
+    position: int,
+    adjoint: Array,
+) -> Array:
+    """The contribution of a node's adjoint to that of its input, of every operation but `contract`.
+
+    If values have an axis of runs in front (`numeric.programs.reverse`), the axis of outputs is
+    the second of their adjoints.
+
+    Parameters
+    ----------
+    program : Program
+    arithmetic : ArrayArithmetic
+    values : mapping of int to ndarray
+        Those of the node and of its inputs.
+    number, position : int
+        The node, and which of its inputs.
+    adjoint : ndarray
+    """
+    node = program.nodes[number]
+    inputs = [values[k] for k in node.inputs]
+
+    def wide(value: Array) -> Array:
+        """A value with an axis of outputs."""
+        return value[None] if value.ndim == 1 + len(node.shape) else value[:, None]
+
+    match node.op:
+        case "add":
+            return adjoint
+        case "multiply":
+            return arithmetic.times(adjoint, wide(inputs[1 - position]))
+        case "scale":
+            assert node.number is not None
+            return arithmetic.scale(node, adjoint, node.number)
+        case "index":
+            return _gathered(program, arithmetic, node, position, adjoint)
+        case "choose":
+            if position == 0:
+                return np.zeros((1,) * adjoint.ndim, adjoint.dtype)
+            positive = wide(arithmetic.signs(node, inputs[0]))
+            return arithmetic.kept(adjoint, positive if position == 1 else ~positive)
+        case "power" | "invert" | "root" | "apply":
+            return arithmetic.times(
+                adjoint, wide(arithmetic.slopes(node, inputs[0], values[number]))
+            )
+    raise AssertionError(f"no derivative of {node.op!r}")
+
+
+def _gathered(
+    program: Program, arithmetic: ArrayArithmetic, node: Node, position: int, adjoint: Array
+) -> Array:
+    """The adjoint of a part whose entries were moved, perhaps to several places."""
+    part = program.nodes[node.inputs[position]]
+    start = sum(program.nodes[k].size for k in node.inputs[:position])
+    front, batch = adjoint.shape[: -1 - len(node.shape)], adjoint.shape[-1]
+    flat = adjoint.reshape(*front, node.size, batch)
+    out = np.zeros((*front, part.size, batch), flat.dtype)
+    for count, (targets, places) in enumerate(_moved(node, start, part.size)):
+        found = flat[..., places, :]
+        out[..., targets, :] = arithmetic.reduced(out[..., targets, :] + found) if count else found
+    return out.reshape(*front, *part.shape, batch)
+
+
+@lru_cache(maxsize=4096)
+def _moved(node: Node, start: int, size: int) -> list[tuple[Array | slice, Array | slice]]:
+    """Where an index moved the entries of a part: entries, which do not repeat, and their places.
+
+    The part's entries have the numbers from `start`.
+    """
+    assert node.where is not None
+    where = node.where.ravel() - start
+    places = np.flatnonzero((where >= 0) & (where < size))
+    places = places[np.argsort(where[places], kind="stable")]
+    targets = where[places]
+    # How often an entry occurs before.
+    before = np.arange(len(targets)) - np.searchsorted(targets, targets)
+    return [
+        (consecutive(targets[before == k]), consecutive(places[before == k]))
+        for k in range(int(before.max(initial=-1)) + 1)
+    ]
+
+
+def consecutive(numbers: Array) -> Array | slice:
+    """Numbers as an index: if they are consecutive a slice, which copies nothing."""
+    if numbers.size and (np.diff(numbers) == 1).all():
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers
 
 
 def program_jacobian(

@@ -23,6 +23,7 @@ import numpy as np
 from algebra.linalg.contractions import contraction
 from algebra.programs.arrays import BATCH, Array, EntryArithmetic
 from algebra.programs.evaluate import Order, evaluate_in, evaluation_order
+from algebra.programs.jacobian import consecutive, pulled
 from algebra.programs.program import Node, Program
 from algebra.programs.programmed import Programmed
 
@@ -75,17 +76,14 @@ class RunArithmetic(EntryArithmetic):
             return np.asarray(np.maximum(sign, 0.0))
         return super().choose(node, sign, positive, other)
 
+    def kept(self, a: Array, where: Array) -> Array:
+        # Three times as fast as a choice.
+        return np.asarray(a * where)
+
     def sum_of_products(self, factors: list[tuple[str, Array]], result: str) -> Array:
         """The Einstein sum of values; axes of runs and of samples are the first and the last."""
         return _einsum([(_RUN + group + BATCH, value) for group, value in factors],
                        _RUN + result + BATCH, self)  # fmt: skip
-
-
-def consecutive(numbers: Array) -> Array | slice:
-    """Numbers as an index: if they are consecutive a slice, which copies nothing."""
-    if numbers.size and (np.diff(numbers) == 1).all():
-        return slice(int(numbers[0]), int(numbers[-1]) + 1)
-    return numbers
 
 
 @lru_cache(maxsize=4096)
@@ -280,7 +278,7 @@ class RunSweep:
             for position, k in varied:
                 matrix = nodes[k]
                 if node.op != "contract":
-                    part = self._pulled(number, position, adjoint)
+                    part = pulled(self._program, ring, self._values, number, position, adjoint)
                 elif matrix.op != "block":
                     part = self._through(node, position, adjoint, BATCH)
                 elif matrix.size <= _WHOLE[batch] * cells[matrix.name].shape[1]:
@@ -300,28 +298,6 @@ class RunSweep:
         """The letters of a factor; the adjoint and the other factors with theirs."""
         own, product, others = _letters(node, position)
         return own, ((product, adjoint), *((group, self._values[k]) for group, k in others))
-
-    def _pulled(self, number: int, position: int, adjoint: Array) -> Array:
-        """The contribution of a node's adjoint to that of its input at a position."""
-        node = self._program.nodes[number]
-        inputs = [self._values[k] for k in node.inputs]
-        match node.op:
-            case "add":
-                return adjoint
-            case "multiply":
-                return np.asarray(adjoint * inputs[1 - position][:, None])
-            case "scale":
-                assert node.number is not None
-                return self._arithmetic.scale(node, adjoint, node.number)
-            case "index":
-                return self._gathered(node, position, adjoint)
-            case "choose":
-                positive = self._arithmetic.signs(node, inputs[0])[:, None]
-                return np.asarray(adjoint * (positive if position == 1 else ~positive))
-            case "power" | "invert" | "root" | "apply":
-                slopes = self._arithmetic.slopes(node, inputs[0], self._values[number])
-                return np.asarray(adjoint * slopes[:, None])
-        raise AssertionError(f"no derivative of {node.op!r}")
 
     def _through(self, node: Node, position: int, adjoint: Array, batch: str) -> Array:
         """An adjoint times the other factors of a contraction; samples are summed or kept."""
@@ -345,18 +321,6 @@ class RunSweep:
             result += letter
         return _einsum(parts, _RUN + _OUT + result + batch, self._arithmetic)
 
-    def _gathered(self, node: Node, position: int, adjoint: Array) -> Array:
-        """The adjoint of a part whose entries were moved, perhaps to several places."""
-        nodes = self._program.nodes
-        part = nodes[node.inputs[position]]
-        start = sum(nodes[k].size for k in node.inputs[:position])
-        runs, many, batch = adjoint.shape[0], adjoint.shape[1], adjoint.shape[-1]
-        flat = adjoint.reshape(runs, many, -1, batch)
-        out = np.zeros((runs, many, part.size, batch))
-        for targets, places in _moved(node, start, part.size):
-            out[:, :, targets] += flat[:, :, places]
-        return out.reshape(runs, many, *part.shape, batch)
-
 
 @lru_cache(maxsize=4096)
 def _letters(node: Node, position: int) -> tuple[str, str, list[tuple[str, int]]]:
@@ -367,23 +331,3 @@ def _letters(node: Node, position: int) -> tuple[str, str, list[tuple[str, int]]
         (_RUN + split[k] + BATCH, number) for k, number in enumerate(node.inputs) if k != position
     ]
     return split[position], _RUN + _OUT + result + BATCH, others
-
-
-@lru_cache(maxsize=4096)
-def _moved(node: Node, start: int, size: int) -> list[tuple[Array | slice, Array | slice]]:
-    """Where an index moved the entries of a part: entries, which do not repeat, and their places.
-
-    The part's entries have the numbers from `start`.
-    """
-    assert node.where is not None
-    where = node.where.ravel() - start
-    places = np.flatnonzero((where >= 0) & (where < size))
-    places = places[np.argsort(where[places], kind="stable")]
-    targets = where[places]
-    # How often an entry occurs before.
-    first = np.searchsorted(targets, targets)
-    before = np.arange(len(targets)) - first
-    return [
-        (consecutive(targets[before == k]), consecutive(places[before == k]))
-        for k in range(int(before.max(initial=-1)) + 1)
-    ]

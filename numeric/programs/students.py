@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from algebra.networks.base import Network
+from algebra.programs.jacobian import consecutive
 from numeric.instances import Instance, draw_entries
-from numeric.programs.reverse import consecutive
 
 # Part of the seed of the starts.
 _STARTS = 0x7124
