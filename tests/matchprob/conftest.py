@@ -41,11 +41,17 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 @pytest.fixture
 def complaint(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """A function that runs a command, which must end with a status, and returns its stderr."""
+    """A function that runs a command, which must end with a status, and returns its stderr.
+
+    If the command is refused, with status 2, its stdout must be empty.
+    """
 
     def run(*words: object, status: int = 2) -> str:
+        capsys.readouterr()
         assert call(*words) == status
-        return capsys.readouterr().err
+        captured = capsys.readouterr()
+        assert status != 2 or captured.out == ""
+        return captured.err
 
     return run
 

@@ -114,12 +114,10 @@ def test_a_time_limit_gives_the_profile_of_finished_trials(capsys):
         ("--plot", "picture.txt"),
     ],
 )
-def test_bad_input_is_one_line(words, write, capsys):
+def test_bad_input_is_one_line(words, write, complaint):
     """Bad input gives status 2, nothing on stdout and one line on stderr."""
-    assert call("profile", write("diagonal"), "--trials", 3, *words) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.strip().splitlines()) == 1
+    error = complaint("profile", write("diagonal"), "--trials", 3, *words)
+    assert len(error.strip().splitlines()) == 1
 
 
 def test_problems_without_common_instances_are_refused(write, complaint, capsys):
