@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from algebra.programs import Builder
-from algebra.programs.capacity import Subset, capacities
+from algebra.programs.capacity.ranks import capacities
+from algebra.programs.capacity.result import Subset
 from algebra.programs.generic import Model
 from algebra.programs.onnx import read_onnx
 from tests.onnx_models import save
