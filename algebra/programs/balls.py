@@ -34,7 +34,7 @@ def as_balls(array: np.ndarray) -> Array:
 
 def ball_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Product of matrices by python-flint, much faster than entry by entry."""
-    left, right = (arb_mat(x.shape[0], x.shape[1], [arb(v) for v in x.flat]) for x in (a, b))
+    left, right = (arb_mat(x.shape[0], x.shape[1], x.ravel().tolist()) for x in (a, b))
     out = np.empty(a.shape[0] * b.shape[1], dtype=object)
     out[:] = (left * right).entries()
     return out.reshape(a.shape[0], b.shape[1])
