@@ -1,11 +1,11 @@
 """Tables of files, declared as dataclasses: read with a place in every message, made into a schema.
 
-A field is a key of the table; one without a default is required.  The type of a field is that of
-its values: bool, int, float, str, `Literal`, lists, mappings of texts, unions (None: the key may be
-missing), and other declarations.  `Annotated` adds a description (a text), a keyword of JSON Schema
-(`Keyword`), or the form in files of a value that has another type in Python (`InFile`).  A table
-with keys of any name has the class variable `others`, the type of their values, and may have
-`pattern`, which the names match.
+A field is a key of the table, of its name or of that in its metadata (`named_key`); one without a
+default is required.  The type of a field is that of its values: bool, int, float, str, `Literal`,
+lists, mappings of texts, unions (None: the key may be missing), and other declarations.
+`Annotated` adds a description (a text), a keyword of JSON Schema (`Keyword`), or the form in files
+of a value that has another type in Python (`InFile`).  A table with keys of any name has the class
+variable `others`, the type of their values, and may have `pattern`, which the names match.
 
 `read_declared` checks the keys; the classes that are made from the values check the values.
 """

@@ -1,4 +1,6 @@
-"""Fields of a file, read with their exact types; each refusal has its place.
+"""Values of a file, read with their exact types; each refusal has its place.
+
+Tables are declared and read by `algebra.certificates.records`, which uses the functions here.
 
 A file from an unknown writer is first read into frozen objects and then verified.  A value that is
 not an integer where one is required (1.0, true, "1"), a missing key and an unknown key are errors

@@ -1,6 +1,6 @@
 """Tables of proof files, declared as dataclasses: read with exact types, written, made a schema.
 
-A field is a key of the table, of the same name or of that in its metadata (`key`); one with a
+A field is a key of the table, of the same name or of that in its metadata (`named_key`); one with a
 default may be missing.  Its type is read as declared, and nothing else:
 
 * bool, int, str, `Literal`; the `Keyword`s "minimum" and "maximum" are the bounds of integers,
