@@ -212,7 +212,7 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
     evidence = claim["evidence"]
     name = rng.choice(
         ("stuck_output", "everything_learns", "teacher_reached", "sub_allocation", "labels_vanish",
-         "regular_minor", "dual_bases", "part", "lowered")
+         "regular_minor", "dual_bases", "part", "lowered", "normal_form")
     )  # fmt: skip
     learnable = claim["problem"].get("learnable", {})
     cells = [
@@ -234,6 +234,7 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
         "regular_minor": {"number": rng.randrange(9), "rows": [*range(len(some))], "columns": some},
         "part": copy.deepcopy({k: v for k, v in other.items() if k != "part"}),
         "lowered": copy.deepcopy(other),
+        "normal_form": copy.deepcopy(other),
     }[name]
     claim["verdict"] = rng.choice(VERDICTS)
     if name == "sub_allocation":

@@ -186,7 +186,9 @@ def genuine_recording(number: int) -> dict[str, Any]:
 
 
 def intermediate_file(number: int) -> dict[str, Any]:
-    """A certificate of 0 < MP < 1, whose witness is the longest evidence; number 4: by a form.
+    """A certificate of 0 < MP < 1, whose witness is the longest evidence.
+
+    Number 4 is by a form, number 5 in another basis.
 
     Few random problems have a witness; these are the certificates of the first that is found.
     """
@@ -198,6 +200,13 @@ def intermediate_file(number: int) -> dict[str, Any]:
         form: dict[str, Any] = json.loads(mp.certify(Problem.of(chosen)).to_json())
         assert "definite_form" in form["evidence"], form
         return form
+    if number == 5:
+        everything = Problem(mp.LinearRNN(n=2, T=5, b=1, d=1, m=3), {"W": [[1, 1], [1, 1]]})
+        other: dict[str, Any] = json.loads(
+            mp.certify(everything, timeout=300, search=120.0).to_json()
+        )
+        assert "normal_form" in other["evidence"], other
+        return other
     while True:
         if number % 4 == 3:
             # Target and student are off with positive probability, and too few weights learn.

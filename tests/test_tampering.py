@@ -61,9 +61,10 @@ def test_no_tampered_file_is_accepted(files, checker):
 
 
 def test_no_tampered_witness_is_accepted(checker):
-    """Certificates of 0 < MP < 1: an instance with all its solutions, none real; a form."""
+    """Certificates of 0 < MP < 1: an instance with all its solutions, none real; a form;
+    such an instance in another basis."""
     found = Attack()
-    attack(checker, [intermediate_file(number) for number in range(5)], 40, 0, found)
+    attack(checker, [intermediate_file(number) for number in range(6)], 40, 0, found)
     _assert_none(found)
     assert found.refused > 40
 

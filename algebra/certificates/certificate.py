@@ -478,6 +478,14 @@ def _intermediate(
             "definite quadratic form of the learnable weights, and teachers exist for which it "
             "would have to be negative. The same holds for all instances near these.",
         ]
+    elif "normal_form" in evidence:
+        known = [
+            _reaches(found),
+            "MP > 0: near a teacher that is itself a student, matches exist.",
+            "MP < 1: a change of basis of the hidden units makes B and D diagonal and fixes the "
+            "surplus weight, and the certificate contains an instance of that form with no real "
+            "solution. Almost no instance near it has a match.",
+        ]
     elif "stuck_output" in evidence:
         known = [
             _reaches(found),

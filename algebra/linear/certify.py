@@ -58,6 +58,7 @@ from algebra.linear.evidence import (
 from algebra.linear.infinity import solution_at_infinity
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.tied import tied_problems
+from algebra.linear.verification.normal_form import normal_problem
 from algebra.linear.witness import find_witness
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -146,7 +147,7 @@ class _Case(OnRanks):
             rule, bound, reasons = why_minimal(problem, whole, own, self.effort.seed)
             return self.conclude(MINIMAL, rule, error=bound, reasons=reasons)
         if problem.allocation.size > whole.rank:
-            return self.if_reached() or self.if_onto() or self.by_form() or self.over_complete()
+            return self._surplus()
         return self.by_root_count()
 
     def if_reached(self, **more: Any) -> Certificate | None:
@@ -185,6 +186,24 @@ class _Case(OnRanks):
         self.evidence["definite_form"] = dict(found)
         rule = "some labels contradict a positive definite form of the weights"
         return self.conclude(INTERMEDIATE, rule, **more)
+
+    def _surplus(self) -> Certificate:
+        """More weights than equations: what needs no parts first."""
+        found = self.if_reached() or self.if_onto() or self.by_form() or self.by_normal_form()
+        return found or self.over_complete()
+
+    def by_normal_form(self) -> Certificate | None:
+        """Intermediate, if the problem in a basis in which B and D are diagonal is."""
+        problem = normal_problem(self.problem) if self.peers else None
+        if problem is None:
+            return None
+        with suppress(OutOfTime):
+            found = certify_linear(problem, self.effort, peers=False)
+            if found.verdict == INTERMEDIATE:
+                self.evidence["normal_form"] = found.to_dict()
+                rule = f"in a basis in which B and D are diagonal: {found.rule}"
+                return self.conclude(INTERMEDIATE, rule)
+        return None
 
     def by_root_count(self) -> Certificate:
         """As many weights as equations: maximal if N is odd."""

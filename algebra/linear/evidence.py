@@ -266,6 +266,7 @@ class LinearEvidence(Record):
     whole_column: Count | None = None
     at_infinity: AtInfinity | None = None
     definite_form: DefiniteForm | None = None
+    normal_form: Mapping[str, Any] | None = None
 
     def check(self, place: str, context: Context) -> None:
         """There are ranks unless all labels are 0."""

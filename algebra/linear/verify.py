@@ -19,12 +19,12 @@ maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so th
               has finitely many solutions, at least one; (c) their number N is odd.  Or (c) holds
               for a part of the allocation that has ρ weights and rank ρ, or for ρ groups of its
               weights that move together, of rank ρ, or for solutions at infinity, where more than
-              ρ weights learn.  Or, without any of these, a whole column
-              of W is mapped onto all labels.  Or, without any of these,
-              the teacher is a student.  Or no path leads from inputs to outputs.
+              ρ weights learn.  Or, without any of these, a whole column of W is mapped onto all
+              labels, or the teacher is a student.  Or no path leads from inputs to outputs.
 intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root count, (d) an
               instance with N simple solutions, none real, persists: MP < 1.  Or, instead of r = ρ,
-              (c) and (d), some labels contradict a positive definite form.
+              (c) and (d), some labels contradict a positive definite form, or the problem in a
+              basis in which B and D are diagonal is intermediate.
 undecided     none; the file's ranks and N are verified in this case too.
 
 The verdict's status is that of the weakest premise.  N is counted last, after all that is fast to
@@ -70,6 +70,7 @@ from algebra.linear.tied import check_tied
 from algebra.linear.verification.definite import check_definite
 from algebra.linear.verification.dual_bases import check_dual_bases
 from algebra.linear.verification.enclosed import check_enclosed
+from algebra.linear.verification.normal_form import check_normal_form, normal_problem
 from algebra.linear.verification.reachable import check_reached
 from algebra.linear.verification.witness import check_no_real_root
 from algebra.linear.witness import find_witness
@@ -186,6 +187,7 @@ class ClaimChecker:
         for name in (
             "root_count", "sub_allocation", "tied", "no_real_root", "enclosed_solutions",
             "teacher_reached", "dual_bases", "whole_column", "at_infinity", "definite_form",
+            "normal_form",
         ):  # fmt: skip
             if getattr(evidence, name) is not None and name not in allowed:
                 raise CheckFailed(f"evidence.{name}", self._no_place)
@@ -224,7 +226,9 @@ class ClaimChecker:
                 "root_count", "sub_allocation", "tied", "teacher_reached", "dual_bases",
                 "whole_column", "at_infinity",
             ),
-            INTERMEDIATE: ("root_count", "no_real_root", "enclosed_solutions", "definite_form"),
+            INTERMEDIATE: (
+                "root_count", "no_real_root", "enclosed_solutions", "definite_form", "normal_form",
+            ),
             UNDECIDED: ("root_count",),
         }[self.claim.verdict]  # fmt: skip
 
@@ -424,6 +428,8 @@ class ClaimChecker:
         evidence, claim = self.evidence, self.claim
         if evidence.definite_form is not None:
             return self._definite(known)
+        if evidence.normal_form is not None:
+            return self._normal_form(known, evidence.normal_form)
         if claim.learnable != claim.equations:
             text = f"{claim.learnable} weights for {claim.equations} equations: a generic instance "
             raise CheckFailed("learnable", text + "has infinitely many solutions")
@@ -465,6 +471,21 @@ class ClaimChecker:
         if evidence.root_count is not None:
             self._root_count(self.problem.allocation, evidence.root_count)
         return known
+
+    def _normal_form(self, known: str, data: object) -> str:
+        """MP < 1 for the problem in a basis in which B and D are diagonal implies it for this."""
+        place, problem = "evidence.normal_form", normal_problem(self.problem)
+        for other in ("root_count", "no_real_root", "enclosed_solutions", "definite_form"):
+            if getattr(self.evidence, other) is not None:
+                raise CheckFailed(f"evidence.{other}", "does not belong beside normal_form")
+        if problem is None or not self.peers:
+            raise CheckFailed(place, "the theorem does not apply to this problem")
+        status = weakest(known, check_normal_form(
+            problem, self.claim.equations, data, place, self.say,
+            lambda inner, within: check_claim(inner, within, self.effort, peers=False),
+        ))  # fmt: skip
+        self.say("verdict", status, "not minimal, so MP > 0; MP < 1 with diagonal B and D")
+        return status
 
     def _own_witness(self, roots: RootEvidence) -> str:
         """A witness at an instance drawn by the verifier, since that of the file may be singular.

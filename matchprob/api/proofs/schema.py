@@ -27,7 +27,12 @@ from algebra.updates.verify import UpdateEvidence
 _ON_RANKS = (ActivationEvidence, ModelEvidence, UpdateEvidence)
 _OTHERS = (VanishingEvidence, NormalizationEvidence, ReluEvidence)
 # Keys of evidence that are proof files themselves.
-_INSIDE = {"part": "certificate", "lowered": "certificate", "no_match": "decision"}
+_INSIDE = {
+    "part": "certificate",
+    "lowered": "certificate",
+    "normal_form": "certificate",
+    "no_match": "decision",
+}
 _FILES = {
     "certificate": Claim,
     "decision": DecisionFile,

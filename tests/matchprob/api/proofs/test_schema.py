@@ -123,7 +123,9 @@ def _read_certificate(data, place):
     elif network in ("rnn", "ffn"):
         read_evidence(ActivationEvidence, claim)
     else:
-        read_evidence(LinearEvidence, claim)
+        inner = read_evidence(LinearEvidence, claim).normal_form
+        if inner is not None:
+            _read_certificate(inner, "evidence.normal_form")
 
 
 def is_read(data):
