@@ -17,6 +17,7 @@ from scipy import special
 
 from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
 _BATCH = "Z"
 _STEP = 1e-200
@@ -163,3 +164,26 @@ def jacobian(
             moved[name][tuple(cell)] += 1j * _STEP
             columns.append(labels(program, moved, samples).imag.ravel() / _STEP)
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
+def smallest_error(errors, starts, steps=300):
+    """The largest entry of the errors at the best of many ends of Levenberg–Marquardt runs.
+
+    Parameters
+    ----------
+    errors : callable
+        From points (·, r) to errors (·, e), analytic: derivatives are complex steps.
+    starts : ndarray, shape (·, r)
+    steps : int, optional
+        At most so many steps of each run.
+    """
+
+    def with_derivatives(w, _):
+        moved = w[:, None, :] + 1j * _STEP * np.eye(w.shape[1])
+        slopes = errors(moved.reshape(-1, w.shape[1])).imag / _STEP
+        return errors(w), slopes.reshape(*moved.shape[:2], -1).swapaxes(1, 2)
+
+    runs = levenberg_marquardt(
+        with_derivatives, starts, steps, enough=1e-24, damping=Damping(), first=True
+    )
+    return np.abs(errors(runs.ends)).max(axis=1).min()
