@@ -266,6 +266,11 @@ class Problem:
         return cls(allocation.network, masks, **more)
 
     @property
+    def is_restricted(self) -> bool:
+        """Whether some weights are structural zeros, of a given sign or measured."""
+        return bool(self.support or self.distribution.signs or self.values)
+
+    @property
     def is_random(self) -> bool:
         """Whether the allocation is drawn anew for each trial."""
         return any(isinstance(v, RandomCells) for v in self.learnable.values())

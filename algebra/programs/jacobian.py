@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -216,7 +216,9 @@ class Sweep:
                 if node.op == "contract":
                     part = self._through(node, position, adjoint)
                 else:
-                    part = pulled(self.program, arithmetic, self.values, number, position, adjoint)
+                    part = input_adjoint(
+                        self.program, arithmetic, self.values, number, position, adjoint
+                    )
                 into = adjoints if nodes[k].batched else self.dense
                 into[k] = arithmetic.reduced(into[k] + part) if k in into else part
 
@@ -398,7 +400,7 @@ def _followed(moved: _Sparse, where: np.ndarray, size: int) -> _Sparse:
     )
 
 
-def pulled(
+def input_adjoint(
     program: Program,
     arithmetic: ArrayArithmetic,
     values: Mapping[int, Array],
@@ -437,7 +439,7 @@ def pulled(
             assert node.number is not None
             return arithmetic.scale(node, adjoint, node.number)
         case "index":
-            return _gathered(program, arithmetic, node, position, adjoint)
+            return _gathered(program, arithmetic, number, position, adjoint)
         case "choose":
             if position == 0:
                 return np.zeros((1,) * adjoint.ndim, adjoint.dtype)
@@ -451,26 +453,38 @@ def pulled(
 
 
 def _gathered(
-    program: Program, arithmetic: ArrayArithmetic, node: Node, position: int, adjoint: Array
+    program: Program, arithmetic: ArrayArithmetic, number: int, position: int, adjoint: Array
 ) -> Array:
     """The adjoint of a part whose entries were moved, perhaps to several places."""
+    node = program.nodes[number]
     part = program.nodes[node.inputs[position]]
-    start = sum(program.nodes[k].size for k in node.inputs[:position])
     front, batch = adjoint.shape[: -1 - len(node.shape)], adjoint.shape[-1]
     flat = adjoint.reshape(*front, node.size, batch)
     out = np.zeros((*front, part.size, batch), flat.dtype)
-    for count, (targets, places) in enumerate(_moved(node, start, part.size)):
+    for count, (targets, places) in enumerate(_moved(program, number, position)):
         found = flat[..., places, :]
         out[..., targets, :] = arithmetic.reduced(out[..., targets, :] + found) if count else found
     return out.reshape(*front, *part.shape, batch)
 
 
-@lru_cache(maxsize=4096)
-def _moved(node: Node, start: int, size: int) -> list[tuple[Array | slice, Array | slice]]:
+def _moved(
+    program: Program, number: int, position: int
+) -> list[tuple[Array | slice, Array | slice]]:
     """Where an index moved the entries of a part: entries, which do not repeat, and their places.
 
-    The part's entries have the numbers from `start`.
+    Kept with the program, since descent asks for them at each step.
     """
+    kept = program.moves.get((number, position))
+    if kept is None:
+        node = program.nodes[number]
+        start = sum(program.nodes[k].size for k in node.inputs[:position])
+        size = program.nodes[node.inputs[position]].size
+        kept = program.moves[number, position] = _sorted_moves(node, start, size)
+    return kept
+
+
+def _sorted_moves(node: Node, start: int, size: int) -> list[tuple[Array | slice, Array | slice]]:
+    """`_moved` of the part whose entries have the numbers from `start`."""
     assert node.where is not None
     where = node.where.ravel() - start
     places = np.flatnonzero((where >= 0) & (where < size))

@@ -58,6 +58,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -180,6 +181,11 @@ class Program:
     nodes: tuple[Node, ...]
     output: int
     named: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    @cached_property
+    def moves(self) -> dict[tuple[int, int], Any]:
+        """Where entries of inputs are moved to, by the numbers of node and input, once computed."""
+        return {}
 
     @property
     def blocks(self) -> tuple[Block, ...]:

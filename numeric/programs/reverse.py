@@ -23,7 +23,7 @@ import numpy as np
 from algebra.linalg.contractions import contraction
 from algebra.programs.arrays import BATCH, Array, EntryArithmetic
 from algebra.programs.evaluate import Order, evaluate_in, evaluation_order
-from algebra.programs.jacobian import consecutive, pulled
+from algebra.programs.jacobian import consecutive, input_adjoint
 from algebra.programs.program import Node, Program
 from algebra.programs.programmed import Programmed
 
@@ -278,7 +278,9 @@ class RunSweep:
             for position, k in varied:
                 matrix = nodes[k]
                 if node.op != "contract":
-                    part = pulled(self._program, ring, self._values, number, position, adjoint)
+                    part = input_adjoint(
+                        self._program, ring, self._values, number, position, adjoint
+                    )
                 elif matrix.op != "block":
                     part = self._through(node, position, adjoint, BATCH)
                 elif matrix.size <= _WHOLE[batch] * cells[matrix.name].shape[1]:

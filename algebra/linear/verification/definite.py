@@ -114,8 +114,7 @@ def inputs_of_first_power(problem: Problem) -> int:
     if problem.network.chain() is None:
         return 0
     network = need_chain(problem.network)
-    restricted = problem.support or problem.distribution.signs or problem.values
-    if restricted or network.chain().recurrent not in problem.allocation.matrices:
+    if problem.is_restricted or network.chain().recurrent not in problem.allocation.matrices:
         return 0
     if len(problem.allocation.matrices) > 1 or problem.allocation.size > _MOST_WEIGHTS:
         return 0

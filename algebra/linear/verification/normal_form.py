@@ -61,8 +61,8 @@ def normal_problem(problem: Problem) -> Problem | None:
     network, allocation = problem.network, problem.allocation
     if type(network) is not LinearRNN:
         return None
-    n, restricted = network.n, problem.support or problem.distribution.signs or problem.values
-    if restricted or not n == network.b + 1 == network.d + 1:
+    n = network.n
+    if problem.is_restricted or not n == network.b + 1 == network.d + 1:
         return None
     if allocation.matrices != ("W",) or not (allocation.size == n * n == network.d * network.m + 1):
         return None
