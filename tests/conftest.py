@@ -11,15 +11,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
-from algebra.errors import InputError
 from algebra.networks.base import Network
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve import process as msolve_process
 from algebra.polynomials.msolve.process import find_msolve
-from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, InputError, LinearEstimator, LinearFeedForward, LinearRNN
 from tests.samples import many
 
 # A shell that runs in the background makes its children ignore interrupts, which some tests send.

@@ -6,8 +6,7 @@ import os
 
 import numpy as np
 
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearRNN, Problem
 
 # As in `make test LONG=1`.
 LONG = bool(os.environ.get("LONG"))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import matchprob
 from algebra.errors import InputError, known_name, one_line, shown, whole_number
 from algebra.networks.recurrent import LinearRNN
+from tests.refusals import refuses
 
 
 @given(st.text())
@@ -50,17 +51,14 @@ def test_integers_of_all_kinds_are_whole(value):
 @pytest.mark.parametrize("value", [True, np.True_, 3.0, np.float64(3), "3", None, [3], 3j])
 def test_other_things_are_not_whole(value):
     """Floats, bools and text are refused by name, even where their value is whole."""
-    with pytest.raises(InputError, match=r"^`n` \(.+\) must be a whole number$"):
-        whole_number(value, "n", 1)
+    refuses(r"^`n` \(.+\) must be a whole number$", whole_number, value, "n", 1)
 
 
 def test_the_range_is_inclusive():
     """Both ends of the range are valid; a number outside is named with the end."""
     assert [whole_number(k, "n", 1, 3) for k in (1, 3)] == [1, 3]
-    with pytest.raises(InputError, match=r"`n` \(0\) must be at least 1"):
-        whole_number(0, "n", 1, 3)
-    with pytest.raises(InputError, match=r"`n` \(4\) must be at most 3"):
-        whole_number(4, "n", 1, 3)
+    refuses(r"`n` \(0\) must be at least 1", whole_number, 0, "n", 1, 3)
+    refuses(r"`n` \(4\) must be at most 3", whole_number, 4, "n", 1, 3)
 
 
 def test_it_is_a_value_error_that_names_argument_and_value():

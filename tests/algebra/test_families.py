@@ -4,14 +4,10 @@ from typing import ClassVar
 
 import pytest
 
-from algebra.errors import InputError
 from algebra.families import FAMILIES, family_of, inspect_allocation
 from algebra.networks.base import Network
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
+from matchprob import Allocation, LinearFeedForward, LinearRNN, NormNet, ShallowReLU
+from tests.refusals import refuses
 
 NETS = [
     LinearRNN(n=2, T=2, b=1, d=1, m=2),
@@ -43,5 +39,4 @@ def test_no_family():
         def forward(self, weights, X, matmul=None):
             return X
 
-    with pytest.raises(InputError, match="strange network"):
-        family_of(Other())
+    refuses("strange network", family_of, Other())

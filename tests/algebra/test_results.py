@@ -4,8 +4,8 @@ import pytest
 
 from algebra import results
 from algebra.documents import Document
-from algebra.errors import InputError
 from algebra.results import Result
+from tests.refusals import refuses
 
 
 class Found(Result):
@@ -36,8 +36,7 @@ def test_frame_has_a_row_of_the_facts():
 def test_plot_needs_a_painter(monkeypatch):
     """Without the package matchprob no picture is drawn; with it the result is passed to it."""
     monkeypatch.setattr(results, "_painters", [])
-    with pytest.raises(InputError, match="import matchprob"):
-        Found().plot()
+    refuses("import matchprob", Found().plot)
     results.paint_with(lambda found, ax: (found, ax))
     one = Found()
     assert one.plot("axes") == (one, "axes")

@@ -37,6 +37,7 @@ from algebra.time_limits import (
     unlimited,
     within,
 )
+from tests.refusals import refuses
 
 
 def test_without_a_limit_time_is_never_up() -> None:
@@ -50,8 +51,7 @@ def test_a_limit_ends_work_below_it_and_is_gone_afterwards() -> None:
     with within(0.0):
         assert is_over()
         assert time_left() == 0.0
-        with pytest.raises(OutOfTime):
-            check_time()
+        refuses("", check_time, error=OutOfTime)
     check_time()
 
 
@@ -105,10 +105,8 @@ def test_positive_numbers_and_inf_are_durations(value: float) -> None:
 def test_limits_are_checked_and_half_the_time_is_for_one_basis() -> None:
     assert Limits(seconds=10.0).basis == 5.0
     assert Limits(search=0.0).search == 0.0
-    with pytest.raises(InputError, match="`timeout`"):
-        Limits(seconds=0)
-    with pytest.raises(InputError, match="`search`"):
-        Limits(search=-1)
+    refuses("`timeout`", Limits, seconds=0)
+    refuses("`search`", Limits, search=-1)
 
 
 def test_no_handler_of_errors_swallows_the_end_of_the_time() -> None:
@@ -151,8 +149,7 @@ def test_a_request_stops_the_work_once_and_only_here() -> None:
         thread.start()
         thread.join()
         assert request.is_made
-        with pytest.raises(Interrupted):
-            check_time()
+        refuses("", check_time, error=Interrupted)
         check_time()
     request.make()
     check_time()

@@ -6,16 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearFeedForward, LinearRNN, Problem, draw_instance
 from numeric.chains.chain import make_chain
 from numeric.engines.base import unregister
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import draw_instance
 from tests.numeric.chains.cases import chains
 from tests.numeric.engines.test_phcpy import need_phcpy
+from tests.refusals import refuses
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -89,14 +86,11 @@ def test_complete_counts_agree_with_the_path_tracker(problem, form):
 
 def test_bad_arguments_are_named():
     """Unknown forms and unknown root counts are bad input."""
-    with pytest.raises(InputError, match="`form` \\('dense'\\)"):
-        PhcpyTracker(WIDE, 6, form="dense")
-    with pytest.raises(InputError, match=r"`root_count` \(None\).*multistart"):
-        PhcpyTracker(WIDE, None)
+    refuses("`form` \\('dense'\\)", PhcpyTracker, WIDE, 6, form="dense")
+    refuses(r"`root_count` \(None\).*multistart", PhcpyTracker, WIDE, None)
 
 
 def test_minimal_allocations_have_no_chain():
     """`make_chain` refuses a minimal allocation: it has no path to track."""
     minimal = Problem(WIDE.network, {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 0]]})
-    with pytest.raises(InputError):
-        make_chain(minimal.allocation)
+    refuses("", make_chain, minimal.allocation)

@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import matchprob as mp
-from algebra.errors import InputError
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
+from matchprob import InputError, Problem
 
 FOLDER = Path("/tmp/gate")
 FILE = Path(__file__).with_name("gate.json.gz")

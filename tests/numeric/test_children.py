@@ -4,6 +4,7 @@ import pytest
 
 from numeric.children import ChildCrashed, ChildTimeout
 from numeric.phcpy.install import start_worker
+from tests.refusals import refuses
 
 
 @pytest.fixture
@@ -32,24 +33,21 @@ def test_answers_before_the_end_are_read(child):
     """Output of a child before its end is still an answer; then its end is an error."""
     one = child("""echo '{"a": 1}'; echo why >&2; exit 9""")
     assert one.receive(10) == {"a": 1}
-    with pytest.raises(ChildCrashed, match=r"ended with status 9 \(why\)"):
-        one.receive(10)
+    refuses(r"ended with status 9 \(why\)", one.receive, 10, error=ChildCrashed)
 
 
 def test_a_child_that_reads_nothing_is_a_timeout(child):
     """A request larger than a pipe to a child that does not read is a timeout."""
     one = child("sleep 60")
     one.post({"long": "x" * 10**6})
-    with pytest.raises(ChildTimeout):
-        one.receive(0.3)
+    refuses("", one.receive, 0.3, error=ChildTimeout)
 
 
 def test_a_child_that_writes_without_end_is_stopped(child, monkeypatch):
     """A child that writes without end is stopped before memory is full."""
     monkeypatch.setattr("numeric.children._LINE_LIMIT", 10**5)
     one = child("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done")
-    with pytest.raises(ChildCrashed, match=r"wrote 1\d{5} bytes without the end of a line"):
-        one.receive(30)
+    refuses(r"wrote 1\d{5} bytes without the end of a line", one.receive, 30, error=ChildCrashed)
 
 
 def test_close_kills_the_child(child):
@@ -66,8 +64,7 @@ def test_a_request_to_an_ended_child_is_no_error(child):
     one = child("exit 5")
     one._process.wait()
     one.post({"a": 1})
-    with pytest.raises(ChildCrashed, match="status 5"):
-        one.receive(10)
+    refuses("status 5", one.receive, 10, error=ChildCrashed)
 
 
 def test_python_settings_are_not_inherited(child, monkeypatch):

@@ -10,13 +10,13 @@ import pytest
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
 from algebra.linear.verification.definite import DefiniteForm, check_definite
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
+from matchprob import Allocation, Problem
 from numeric.definite_search import definite_form
 from tests.doubles import smallest_error
 from tests.plain_data import changed
+from tests.refusals import refuses
 
 # Seven weights, six equations: no count decides it.
 SURPLUS = mp.LinearRNN(n=6, T=3, b=1, d=2, m=5)
@@ -139,8 +139,7 @@ def test_long_columns_are_long_rows_of_the_transpose(seed):
     assert found is not None
     assert found.lines == "columns"
     check_definite(mirror, found, silent)
-    with pytest.raises(CheckFailed):
-        check_definite(PROBLEM, found, silent)
+    refuses("", check_definite, PROBLEM, found, silent, error=CheckFailed)
 
 
 def test_positive_squares_agree_with_eigenvalues(form):
@@ -194,8 +193,7 @@ def _least(form):
 def test_where_the_theorem_does_not_apply(problem, form):
     """Too few samples, one step, other matrices, structural zeros, signs."""
     assert definite_form(problem, 0) is None
-    with pytest.raises(CheckFailed, match="needs a linear RNN"):
-        check_definite(problem, form, silent)
+    refuses("needs a linear RNN", check_definite, problem, form, silent, error=CheckFailed)
 
 
 def test_maximal_allocations_have_no_form():

@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 
 from algebra.linalg import rational_lp as exact_simplex
 from algebra.linalg.rational_lp import INFEASIBLE, UNBOUNDED, maximize
-from algebra.networks.normalization import NormNet
 from algebra.normalization.matching import match_instance
-from algebra.problems.problem import Problem
+from matchprob import NormNet, Problem, draw_instance
 from numeric.float_simplex import guess_basis, guesses
-from numeric.instances import draw_instance
 from tests.algebra.linalg.small_programs import rationals, refutes, small_program
 from tests.samples import many
 

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import Values
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
+from matchprob import Distribution, LinearRNN, Problem, RandomCells
 from numeric.instances import draw_instance, to_rational, with_measured
+from tests.refusals import refuses
 
 NET = LinearRNN(n=4, T=2, b=1, d=2, m=2)
 
@@ -79,8 +76,7 @@ def test_the_exact_instance_is_that_of_the_doubles():
 @pytest.mark.parametrize(("seed", "index"), [(-1, 0), (0, -1)])
 def test_negative_numbers_are_refused(seed, index):
     """Negative seeds and trial numbers are refused by name."""
-    with pytest.raises(InputError, match="must be at least 0"):
-        draw_instance(Problem(NET, {}), seed, index)
+    refuses("must be at least 0", draw_instance, Problem(NET, {}), seed, index)
 
 
 def test_measured_weights_with_and_without_jitter():

@@ -3,11 +3,9 @@
 import numpy as np
 from scipy.optimize import least_squares
 
-from algebra.networks.linear import LinearEstimator
-from algebra.problems.problem import Problem
+from matchprob import LinearEstimator, Problem, draw_instance
 from numeric.chains.chain import make_chain
 from numeric.engines.multistart import damped_newton
-from numeric.instances import draw_instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from tests.numeric.chains.cases import chains
 

@@ -7,15 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.ffn import FeedForward
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Problem
-from matchprob.api.estimate import count, estimate
+from matchprob import FeedForward, Problem, ShallowReLU, count, draw_instance, estimate
 from matchprob.cli import app, run_command
 from numeric.counts import Solutions
-from numeric.instances import draw_instance
 from numeric.solutions import solution_costs
+from tests.refusals import refuses
 from tests.samples import DIAGONAL
 
 
@@ -56,10 +52,8 @@ def test_solutions_form_a_table(tmp_path):
     assert len(frame) == found.real
     again = pickle.loads(pickle.dumps(table))
     assert (again, again.cells) == (table, table.cells)
-    with pytest.raises(InputError, match="is not among the 2 learnable weights"):
-        table.column("W", 0, 1)
-    with pytest.raises(InputError, match="as many"):
-        Solutions([(1.0,)], table.cells)
+    refuses("is not among the 2 learnable weights", table.column, "W", 0, 1)
+    refuses("as many", Solutions, [(1.0,)], table.cells)
     assert list(Solutions([(1.0, 2.0)]).columns()) == ["w[0]", "w[1]"]
     for _ in range(2):
         kept = estimate(DIAGONAL, 8, store=tmp_path / "s.sqlite")
@@ -73,8 +67,7 @@ def test_a_weight_beyond_a_format_has_an_infinite_residual():
     [cost] = solution_costs(instance, [(1e6, 1.0)])
     assert cost.residuals["float16"] == float("inf")
     assert cost.to_dict()["residuals"]["float16"] is None
-    with pytest.raises(InputError, match="1 weights, the allocation has 2"):
-        solution_costs(instance, [(1.0,)])
+    refuses("1 weights, the allocation has 2", solution_costs, instance, [(1.0,)])
 
 
 def test_relu_solutions_have_costs():

@@ -13,11 +13,9 @@ from flint import arb, ctx
 from algebra.activations.formal import why_exact
 from algebra.networks.activated import SUMS, ActivatedNetwork
 from algebra.networks.activation import ANALYTIC, AX, Activation
-from algebra.networks.ffn import FeedForward
-from algebra.networks.rnn import RNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
+from matchprob import RNN, Allocation, FeedForward
 from tests.samples import filled
 
 _BITS = 220

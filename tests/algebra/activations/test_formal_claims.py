@@ -5,8 +5,7 @@ import copy
 import pytest
 
 from algebra.families import certify, verify
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
+from matchprob import RNN, Problem
 
 
 @pytest.fixture(scope="module")

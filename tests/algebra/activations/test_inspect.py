@@ -10,20 +10,15 @@ import sympy
 from algebra.families import inspect_allocation, written_form
 from algebra.linear.inspect import inspect_numbers
 from algebra.networks.base import NotKnown
-from algebra.networks.ffn import FeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import given_numbers
-from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.forms import FORMS
 from algebra.systems.inspection import form_report
 from algebra.systems.instances import modular_instance, rational_core, rational_instance
 from algebra.systems.symbolic import eliminated
-from algebra.systems.system import build_system
 from algebra.systems.written import symbolic_system
+from matchprob import RNN, Allocation, FeedForward, LinearRNN, Problem, build_system
 
 
 def test_polynomial_systems_are_counted_and_written():

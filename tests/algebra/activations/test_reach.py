@@ -10,11 +10,7 @@ from algebra.activations.reach import (
     stuck_output,
 )
 from algebra.networks.activation import ANALYTIC, Activation
-from algebra.networks.ffn import FeedForward
-from algebra.networks.rnn import RNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.laws.distribution import Distribution
-from algebra.problems.problem import Problem
+from matchprob import RNN, Allocation, Distribution, FeedForward, Problem
 
 
 def test_which_activations_are_bounded_on_a_side():

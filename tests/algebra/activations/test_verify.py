@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.families import verify
-from algebra.networks.ffn import FeedForward
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
+from matchprob import RNN, FeedForward, Problem
 from tests.plain_data import changed, data_of, without
 
 _ROW = [[1, 1, 1], [0, 0, 0], [0, 0, 0]]

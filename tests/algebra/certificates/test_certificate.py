@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.errors import InputError
 from algebra.families import certify
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
@@ -16,6 +15,7 @@ from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.engines.witness_search import rootless_instances
+from tests.refusals import refuses
 from tests.samples import NET
 
 # Cells of W in the allocation that Theorem 3.4 misses (design, section 4).
@@ -154,8 +154,7 @@ def test_discrete_laws_carry_a_note():
 
 def test_random_allocation_is_refused():
     """A certificate needs a fixed allocation."""
-    with pytest.raises(InputError, match="drawn for each trial"):
-        certify(Problem(NET, {"W": RandomCells(budget=2, rows=2)}))
+    refuses("drawn for each trial", certify, Problem(NET, {"W": RandomCells(budget=2, rows=2)}))
 
 
 @pytest.mark.parametrize(

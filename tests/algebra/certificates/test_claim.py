@@ -10,11 +10,9 @@ from algebra.certificates.certificate import FORMAT
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim, read_problem
 from algebra.certificates.parts import read_version
-from algebra.errors import InputError
-from algebra.networks.normalization import NormNet
-from algebra.problems.laws.distribution import Distribution
-from algebra.problems.problem import Problem
+from matchprob import Distribution, NormNet, Problem
 from tests.plain_data import data_of
+from tests.refusals import refuses
 from tests.samples import NET
 
 
@@ -71,8 +69,6 @@ def test_no_problem_crashes(table, value):
 @pytest.mark.parametrize("version", [1.0, True, "1", 0, 2, None])
 def test_versions(data, version):
     """Exactly the whole number 1."""
-    with pytest.raises(InputError, match="version"):
-        read_version(data | {"version": version}, FORMAT, (1,), "a certificate")
-    with pytest.raises(CheckFailed):
-        Claim.from_dict(data | {"version": version}, "")
+    refuses("version", read_version, data | {"version": version}, FORMAT, (1,), "a certificate")
+    refuses("", Claim.from_dict, data | {"version": version}, "", error=CheckFailed)
     read_version(data, FORMAT, (1,), "a certificate")

@@ -7,14 +7,9 @@ import pytest
 
 from algebra.certificates.certificate import DISCRETE
 from algebra.families import certify, verify
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.laws.distribution import Distribution
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import Limits
+from matchprob import Distribution, LinearFeedForward, LinearRNN, NormNet, Problem, ShallowReLU
 from tests.matchprob.explained import explained
 from tests.samples import DIAGONAL, NET
 

@@ -5,7 +5,6 @@ import inspect
 import pytest
 
 from algebra.certificates.family import Effort, Tools
-from algebra.errors import InputError
 from algebra.families import FAMILIES, family_of
 from algebra.networks.base import KINDS
 from algebra.networks.feedforward import LinearFeedForward
@@ -20,6 +19,7 @@ from algebra.networks.sequence import SequenceRNN
 from algebra.programs import Builder
 from algebra.programs.onnx import Read
 from algebra.time_limits import Limits
+from tests.refusals import refuses
 
 _BUILD = Builder()
 DIFFERENCE = _BUILD.program(_BUILD.subtract(_BUILD.sample("X", (1,)), _BUILD.weight("w", (1,))))
@@ -60,5 +60,4 @@ def test_limits_are_durations():
     """An invalid time limit is refused, with the argument's name."""
     assert Effort().tools == Tools(None, None, None)
     for bad in ({"seconds": 0.0}, {"seconds": float("nan")}, {"search": -1.0}):
-        with pytest.raises(InputError, match="seconds"):
-            Effort(limits=Limits(**bad))
+        refuses("seconds", lambda bad=bad: Effort(limits=Limits(**bad)))

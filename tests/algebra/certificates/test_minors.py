@@ -9,8 +9,7 @@ from algebra.certificates.claim import Claim
 from algebra.certificates.minors import MinorInFile, check_minor
 from algebra.certificates.records import read_form
 from algebra.families import certify
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
+from matchprob import RNN, Problem
 
 NET = RNN(n=3, T=2, b=1, d=1, m=2, activation="erf", biases=True)
 PROBLEM = Problem(NET, {"W": [[1, 1, 0], [1, 0, 0], [0, 0, 0]]})

@@ -11,12 +11,10 @@ from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import RootEvidence, certified, rank_evidence
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linalg.modular import modular_rank
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.laws.distribution import Distribution
-from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors
 from algebra.systems.root_count import RootCount, TraceEvidence
+from matchprob import Distribution, LinearRNN, Problem
 from tests.samples import NET
 
 

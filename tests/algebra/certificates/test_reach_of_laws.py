@@ -12,12 +12,11 @@ import pytest
 
 import matchprob as mp
 from algebra.certificates.reach_of_laws import is_beyond, why_refused
-from algebra.errors import InputError
 from algebra.families import certify, verify
 from algebra.linalg.modular import random_prime
-from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
+from matchprob import InputError, Problem
 from tests.plain_data import data_of
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)

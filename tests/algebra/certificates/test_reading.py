@@ -11,6 +11,7 @@ from algebra.certificates.reading import (
     read_json,
 )
 from algebra.errors import InputError
+from tests.refusals import refuses
 
 
 def test_plain_data_comes_back():
@@ -29,8 +30,7 @@ def test_plain_data_comes_back():
 )
 def test_what_is_not_json_is_bad_input(text):
     """A key given twice is refused too: readers differ in the value they take."""
-    with pytest.raises(InputError):
-        read_json(text)
+    refuses("", read_json, text)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,7 @@ def test_what_is_not_json_is_bad_input(text):
 )
 def test_limits_are_named(text, limit):
     """Files beyond a limit are not converted, and prove nothing."""
-    with pytest.raises(TooLarge, match=limit):
-        read_json(text)
+    refuses(limit, read_json, text, error=TooLarge)
 
 
 def test_data_without_a_json_form_is_refused():
@@ -55,8 +54,7 @@ def test_data_without_a_json_form_is_refused():
     cycle: list = []
     cycle.append(cycle)
     for data in ({1, 2}, object(), float("nan"), cycle):
-        with pytest.raises((InputError, TooLarge)):
-            as_text({"a": data})
+        refuses("", as_text, {"a": data}, error=(InputError, TooLarge))
 
 
 @pytest.mark.parametrize(
@@ -72,8 +70,7 @@ def test_data_without_a_json_form_is_refused():
 )
 def test_small_files_do_not_speak_of_large_networks(network, limit):
     """A file of 486 characters may not require more work than a genuine file of this size."""
-    with pytest.raises(TooLarge, match=limit):
-        network_size_within(network, 486)
+    refuses(limit, network_size_within, network, 486, error=TooLarge)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,7 @@ import pytest
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.vanishing import check_vanishing, vanishing_certificate
 from algebra.families import certify, verify
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Problem
+from matchprob import LinearFeedForward, Problem, ShallowReLU
 
 
 def cut(kind, first, second):

@@ -22,14 +22,10 @@ from algebra.design.odd_counts import ParityCounter
 from algebra.design.proof import proof_of
 from algebra.design.result import fullest
 from algebra.design.verify import verify_design
-from algebra.errors import InputError
 from algebra.linalg.modular import batched_rank
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
+from matchprob import Allocation, InputError, LinearEstimator, LinearFeedForward, LinearRNN
 from numeric.cap_relaxation import linear_relaxation
 from tests.samples import P, many
 

@@ -8,13 +8,11 @@ import pytest
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import checked_demand
-from algebra.errors import InputError
 from algebra.linalg.modular import modular_rank
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, InputError, LinearEstimator, LinearRNN
+from tests.refusals import refuses
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 
@@ -59,23 +57,16 @@ def test_contradictions_are_refused():
     """Each impossible demand is refused with its reason."""
     net = LinearEstimator(q=3, d=2, m=2)
     row = [("W", 0, j) for j in range(3)]
-    with pytest.raises(InputError, match="both must and must not"):
-        checked_demand(net, must=row, forbidden=row[:1])
+    refuses("both must and must not", checked_demand, net, must=row, forbidden=row[:1])
     with pytest.raises(InputError, match="3 weights of row 0 of W must learn, but its cap is 2"):
         checked_demand(net, must=row, caps={"row": 2})
-    with pytest.raises(InputError, match="of the 3 weights that `must` learn only 2"):
-        checked_demand(net, must=row, budget=4)
+    refuses("of the 3 weights that `must` learn only 2", checked_demand, net, must=row, budget=4)
     assert checked_demand(net, must=row).size == 5
-    with pytest.raises(InputError, match=r"`forbidden`: .* is not a weight"):
-        checked_demand(net, forbidden=[("W", 9, 9)])
-    with pytest.raises(InputError, match="must not be negative"):
-        checked_demand(net, caps={"row": -1})
-    with pytest.raises(InputError, match="is outside W"):
-        checked_demand(net, costs={("W", 5, 5): Fraction(1)})
-    with pytest.raises(InputError, match="no matrix `V`"):
-        checked_demand(net, costs={("V", 0, 0): Fraction(1)})
-    with pytest.raises(InputError, match="every label is 0"):
-        checked_demand(net, support={"W": np.zeros((2, 3), int)})
+    refuses(r"`forbidden`: .* is not a weight", checked_demand, net, forbidden=[("W", 9, 9)])
+    refuses("must not be negative", checked_demand, net, caps={"row": -1})
+    refuses("is outside W", checked_demand, net, costs={("W", 5, 5): Fraction(1)})
+    refuses("no matrix `V`", checked_demand, net, costs={("V", 0, 0): Fraction(1)})
+    refuses("every label is 0", checked_demand, net, support={"W": np.zeros((2, 3), int)})
 
 
 def test_forbidden_weights_do_not_learn():
@@ -95,7 +86,6 @@ def test_caps_that_cross_are_refused_with_a_count():
         assert cheapest(checked_demand(net, allowed=cells, caps={line: 1})).largest[line] == 1
     both = {"row": 1, "column": 1}
     text = r"at least 3 weights in row 0 of W, column 2 of W .* for which the caps permit 2"
-    with pytest.raises(InputError, match=text):
-        cheapest(checked_demand(net, allowed=cells, caps=both))
+    refuses(text, cheapest, checked_demand(net, allowed=cells, caps=both))
     with pytest.raises(InputError, match=r"1 weight in a column: .*= 2 of 3"):
         cheapest(checked_demand(net, allowed=[c for c in cells if c[2] != 0], caps=both))

@@ -11,14 +11,10 @@ from algebra.design.demand import SearchUnfinished, checked_demand
 from algebra.design.evidence import CountedRoots
 from algebra.design.maximal import _BestMaximal, _exchange, cheapest_maximal
 from algebra.design.odd_counts import Parity
-from algebra.errors import InputError
 from algebra.families import certify
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, InputError, LinearEstimator, LinearFeedForward, LinearRNN, Problem
+from tests.refusals import refuses
 from tests.samples import NET
 
 NETS = [
@@ -54,8 +50,7 @@ def test_brute_force(network):
         ]
         demand = checked_demand(network, allowed=cells, costs=costs, caps=caps)
         if not able:
-            with pytest.raises(InputError, match="no allocation"):
-                cheapest_maximal(demand)
+            refuses("no allocation", cheapest_maximal, demand)
             continue
         found = cheapest_maximal(demand)
         assert found.cost == min(able)
@@ -66,8 +61,7 @@ def test_brute_force(network):
 def test_no_maximal_allocation_is_a_definite_answer():
     """If every basis has an even root count, the message says so."""
     diagonal = [("W", 0, 0), ("W", 1, 1)]
-    with pytest.raises(InputError, match="are even"):
-        cheapest_maximal(checked_demand(NET, allowed=diagonal))
+    refuses("are even", cheapest_maximal, checked_demand(NET, allowed=diagonal))
 
 
 def test_a_large_net_in_the_form_of_theorem_3_5():

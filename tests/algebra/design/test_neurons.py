@@ -8,13 +8,10 @@ import pytest
 
 from algebra.design.demand import checked_demand
 from algebra.design.neurons import fewest_neurons, neuron_of
-from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
+from tests.refusals import refuses
 
 NETS = [
     LinearEstimator(q=3, d=2, m=2),
@@ -56,8 +53,7 @@ def test_brute_force(network, line):
         ]
         demand = checked_demand(network, allowed=cells, costs=costs, caps=caps, must=must)
         if not able:
-            with pytest.raises(InputError, match="no allocation with at most"):
-                fewest_neurons(demand, line)
+            refuses("no allocation with at most", fewest_neurons, demand, line)
             continue
         found = fewest_neurons(demand, line)
         best = min((lines(c, line), sum(costs[x] for x in c)) for c in able)
@@ -79,8 +75,7 @@ def test_a_search_cut_short_is_honest():
     cut = fewest_neurons(demand, seconds=0.0)
     assert cut.bound <= full.value <= cut.value
     assert full.is_optimal
-    with pytest.raises(InputError, match="row or column"):
-        fewest_neurons(demand, "matrix")
+    refuses("row or column", fewest_neurons, demand, "matrix")
 
 
 def test_rows_of_W_and_B_are_the_same_neurons():

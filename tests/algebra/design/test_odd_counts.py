@@ -5,10 +5,8 @@ from itertools import combinations
 from algebra.design.demand import checked_demand
 from algebra.design.odd_counts import ParityCounter
 from algebra.families import certify
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, LinearRNN, Problem
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [c for c in all_cells(NET) if c[0] == "W"]

@@ -10,8 +10,8 @@ from algebra.certificates.checks import CheckFailed
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import checked_demand
 from algebra.design.proof import proof_of, read_design_proof
-from algebra.errors import InputError
-from algebra.networks.linear import LinearEstimator
+from matchprob import InputError, LinearEstimator
+from tests.refusals import refuses
 
 NET = LinearEstimator(q=3, d=2, m=2)
 ASKED = checked_demand(
@@ -42,10 +42,8 @@ def test_the_demand_is_read_back():
 def test_only_what_is_proved_is_written():
     """A design without evidence, or one that may not be optimal, has no proof file."""
     found = cheapest(ASKED)
-    with pytest.raises(InputError, match="has no proof"):
-        proof_of(ASKED, replace(found, evidence=None))
-    with pytest.raises(InputError, match="not proved to be the best"):
-        proof_of(ASKED, replace(found, bound=found.bound - 1))
+    refuses("has no proof", proof_of, ASKED, replace(found, evidence=None))
+    refuses("not proved to be the best", proof_of, ASKED, replace(found, bound=found.bound - 1))
 
 
 @pytest.mark.parametrize(
@@ -64,5 +62,4 @@ def test_only_what_is_proved_is_written():
 )
 def test_damaged_files_are_refused(key, value):
     """Each field is read with its type; errors name the field."""
-    with pytest.raises((CheckFailed, InputError)):
-        read_design_proof({**written(), key: value})
+    refuses("", read_design_proof, {**written(), key: value}, error=(CheckFailed, InputError))

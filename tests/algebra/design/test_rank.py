@@ -14,12 +14,9 @@ from algebra.design.cheapest import cheapest, largest_rank
 from algebra.design.demand import NoDesign, checked_demand, line_of
 from algebra.design.proof import proof_of
 from algebra.design.verify import verify_design
-from algebra.errors import InputError
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, InputError, LinearEstimator, LinearRNN
 from tests.samples import many
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)

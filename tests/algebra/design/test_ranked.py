@@ -9,9 +9,8 @@ import pytest
 from algebra.design.demand import checked_demand
 from algebra.design.ranked import ranked_bases
 from algebra.linalg.modular import modular_rank
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells
+from matchprob import LinearEstimator, LinearRNN
 
 
 @pytest.mark.parametrize("budget", [None, 3])

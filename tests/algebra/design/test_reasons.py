@@ -7,9 +7,8 @@ import pytest
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import NoDesign, checked_demand
-from algebra.networks.linear import LinearEstimator
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
+from matchprob import Allocation, LinearEstimator
 
 NET = LinearEstimator(q=3, d=2, m=2)
 CELLS = [("W", i, j) for i in range(2) for j in range(3)]

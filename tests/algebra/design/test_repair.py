@@ -9,14 +9,10 @@ import pytest
 from algebra.design import maximal
 from algebra.design.demand import checked_demand
 from algebra.design.repair import MAXIMAL, NOT_MINIMAL, repair
-from algebra.errors import InputError
 from algebra.families import certify
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, InputError, LinearEstimator, LinearRNN, Problem
 
 RNN = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [c for c in all_cells(RNN) if c[0] == "W"]

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from algebra.design.demand import checked_demand
 from algebra.design.result import allocation_of, design_of, fullest
 from algebra.linalg.rational import float_text
-from algebra.networks.linear import LinearEstimator
-from algebra.problems.allocation import Allocation
+from matchprob import Allocation, LinearEstimator
 
 NET = LinearEstimator(q=3, d=2, m=2)
 

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 
 from algebra.design.robustness import robustness
-from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from tests.refusals import refuses
 
 NETS = [
     LinearEstimator(q=3, d=2, m=2),
@@ -83,11 +79,9 @@ def test_without_time_the_bounds_hold():
 def test_refusals():
     """Minimal allocations and ReLU nets tolerate no loss."""
     network = LinearEstimator(q=3, d=2, m=2)
-    with pytest.raises(InputError, match="is minimal"):
-        robustness(Allocation.from_cells(network, [("W", 0, 0)]))
+    refuses("is minimal", robustness, Allocation.from_cells(network, [("W", 0, 0)]))
     relu = ShallowReLU(q=2, n=2, d=1, m=2)
-    with pytest.raises(InputError, match="no minimal allocations"):
-        robustness(Allocation.from_cells(relu, [("W1", 0, 0)]))
+    refuses("no minimal allocations", robustness, Allocation.from_cells(relu, [("W1", 0, 0)]))
 
 
 def test_many_spare_weights():

@@ -7,13 +7,10 @@ import pytest
 from algebra.design.demand import checked_demand
 from algebra.design.result import fullest
 from algebra.design.spread import most_spread
-from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
+from tests.refusals import refuses
 
 NETS = [
     LinearEstimator(q=3, d=2, m=2),
@@ -43,7 +40,5 @@ def test_brute_force(network, line):
 
 def test_its_own_line_takes_no_cap():
     """A cap on the line that is spread is a contradiction; unknown lines are refused."""
-    with pytest.raises(InputError, match="do not give one"):
-        most_spread(checked_demand(NETS[0], caps={"row": 2}))
-    with pytest.raises(InputError, match="must be one of row, column, matrix"):
-        most_spread(checked_demand(NETS[0]), "diagonal")
+    refuses("do not give one", most_spread, checked_demand(NETS[0], caps={"row": 2}))
+    refuses("must be one of row, column, matrix", most_spread, checked_demand(NETS[0]), "diagonal")

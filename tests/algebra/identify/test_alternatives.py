@@ -7,10 +7,9 @@ import pytest
 import sympy
 
 from algebra.identify.alternatives import alternatives
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.allocation import Allocation
 from algebra.systems.root_count import generic_root_count
+from matchprob import Allocation, LinearRNN
 from tests.algebra.residues import residue_matrix
 from tests.samples import NET
 

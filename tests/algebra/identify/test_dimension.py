@@ -6,14 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.identify.dimension import dimension_of, filling_widths
 from algebra.identify.verify_dimension import verify_dimension
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from matchprob import FeedForward, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from tests.refusals import refuses
 from tests.samples import many
 
 
@@ -75,16 +71,14 @@ def test_smallest_filling_widths():
     assert filling_widths(net, most=4) == ((2, 2),)
     assert dimension_of(power((2, 2, 2, 1), 2)).filling
     assert not dimension_of(power((2, 2, 1, 1), 2)).filling
-    with pytest.raises(InputError, match="polynomial feed-forward"):
-        filling_widths(LinearRNN(n=2, T=1, b=1, d=1, m=1))
+    refuses("polynomial feed-forward", filling_widths, LinearRNN(n=2, T=1, b=1, d=1, m=1))
 
 
 def test_other_kinds():
     """A linear recurrent network is the linear map of its impulse response; ReLU has no answer."""
     found = dimension_of(LinearRNN(n=1, T=3, b=1, d=1, m=1))
     assert (found.dimension, found.ambient) == (2, 3)
-    with pytest.raises(InputError, match="does not support shallow ReLU"):
-        dimension_of(ShallowReLU(q=2, n=2, d=1, m=1))
+    refuses("does not support shallow ReLU", dimension_of, ShallowReLU(q=2, n=2, d=1, m=1))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from algebra.identify.explanation import explain, explain_updates
 from algebra.identify.identification import identify
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearRNN, Problem
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})

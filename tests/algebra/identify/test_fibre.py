@@ -9,12 +9,10 @@ import sympy
 
 from algebra.identify.fibre import fibre, fibre_of_moves
 from algebra.linalg.modular import modular_kernel
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.rnn import RNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import TARGET_ERROR, prime_bits
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import OutOfTime
+from matchprob import RNN, Allocation, LinearFeedForward
 from tests.samples import filled, many
 
 

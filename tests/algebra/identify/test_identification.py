@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.identify.identification import identify
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearEstimator, LinearRNN, Problem
 from tests.samples import NET
 
 

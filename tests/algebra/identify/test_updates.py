@@ -8,10 +8,8 @@ import pytest
 from algebra.identify.fibre import fibre
 from algebra.identify.identification import identify
 from algebra.identify.updates import learning_fibre
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.learning import Learning
-from algebra.problems.problem import Problem
+from matchprob import LinearEstimator, LinearRNN, Problem
 from tests.algebra.ranks.test_updates import parameters, random_problem, student
 from tests.samples import NET
 

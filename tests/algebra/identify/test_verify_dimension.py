@@ -5,13 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.identify.dimension import dimension_of, expected_dimension
 from algebra.identify.verify_dimension import verify_dimension
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.ffn import FeedForward
-from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells
+from matchprob import FeedForward, LinearFeedForward, LinearRNN
+from tests.refusals import refuses
 from tests.samples import many
 
 
@@ -101,8 +99,7 @@ def test_a_network_without_weights_is_a_point(activation):
 def test_other_files_are_bad_input(change):
     """They are not proofs of a dimension of this version."""
     data = proof(LinearFeedForward(q=1, widths=(1,), d=1, m=1), {}, 1)
-    with pytest.raises(InputError):
-        verify_dimension({**data, **change})
+    refuses("", verify_dimension, {**data, **change})
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,9 @@ import pytest
 
 from algebra.certificates.family import Effort, Tools
 from algebra.linear.certify import certify_linear
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.laws.distribution import Distribution
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCount
 from algebra.time_limits import Limits, within
+from matchprob import Distribution, LinearEstimator, LinearRNN, Problem
 from tests.samples import NET
 
 

@@ -9,13 +9,11 @@ import pytest
 from algebra.certificates.checks import CheckFailed
 from algebra.families import certify, verify
 from algebra.linear.columns import check_column, real_degree, whole_column
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
+from matchprob import LinearRNN, Problem, draw_instance
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.witness_search import _Parameters
-from numeric.instances import draw_instance
 from tests.plain_data import changed, data_of
 
 

@@ -7,10 +7,8 @@ import pytest
 
 from algebra.linalg.modular import matmul, random_residues
 from algebra.linear.derivatives import dual_derivative
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
+from matchprob import LinearEstimator, LinearFeedForward, LinearRNN
 
 P = 2147483647
 

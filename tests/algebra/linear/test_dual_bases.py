@@ -9,10 +9,8 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.families import verify
 from algebra.linear.dual_bases import COLUMN, ROW, dual_order
 from algebra.linear.verification.dual_bases import check_dual_bases
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from matchprob import LinearFeedForward, LinearRNN, Problem
 from tests.plain_data import data_of
 
 ONES = [[1, 1], [1, 1]]

@@ -11,12 +11,11 @@ from algebra.families import verify
 from algebra.linear.enclosed import _Equations, enclosed_evidence
 from algebra.linear.evidence import Enclosed, context_of
 from algebra.linear.verification.enclosed import PLACE, check_enclosed
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
+from matchprob import Allocation, LinearRNN, Problem
 from numeric.engines.witness_search import rootless_instances
 from tests.plain_data import data_of
+from tests.refusals import refuses
 from tests.samples import NET
 
 RING = Problem.of(
@@ -113,16 +112,14 @@ def test_forged_evidence_is_refused(ring, forge):
     assert count >= 4
     data = copy.deepcopy(genuine)
     forge(data)
-    with pytest.raises(CheckFailed):
-        said(RING, data, count)
+    refuses("", said, RING, data, count, error=CheckFailed)
 
 
 def test_all_solutions_are_asked_for(ring):
     """Points for fewer solutions than N are rejected, for all enclosures."""
     count, genuine = ring
     fewer = {**genuine, "points": genuine["points"][1:]}
-    with pytest.raises(CheckFailed, match="half of"):
-        said(RING, fewer, count)
+    refuses("half of", said, RING, fewer, count, error=CheckFailed)
 
 
 def test_certificates_with_balls(ring):

@@ -1,9 +1,8 @@
 """Evidence of linear networks."""
 
 from algebra.linear.evidence import circuit_reason
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
+from matchprob import Allocation, LinearFeedForward
 
 
 def test_dependent_weights_are_named():

@@ -4,16 +4,12 @@ import copy
 
 import pytest
 
-from algebra.errors import InputError
 from algebra.families import verify
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, Problem
 from tests.algebra.systems.counters import by_trace
 from tests.plain_data import changed, data_of, value_at
+from tests.refusals import refuses
 from tests.samples import DIAGONAL, NET, SEVEN
 
 
@@ -321,8 +317,7 @@ def test_every_field_is_needed(genuine):
 @pytest.mark.parametrize("version", [1.0, True, "1", 2, None])
 def test_versions_are_whole_numbers(genuine, version):
     """Forgery 8: 1.0 and true are not versions."""
-    with pytest.raises(InputError, match="version"):
-        verify(changed(genuine["maximal"], ("version",), version))
+    refuses("version", verify, changed(genuine["maximal"], ("version",), version))
 
 
 def test_words_are_said_to_be_unchecked(genuine):

@@ -16,11 +16,8 @@ from algebra.linear.infinity import (
     check_infinity,
     solution_at_infinity,
 )
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
-from numeric.instances import draw_instance
+from matchprob import Allocation, LinearRNN, Problem, draw_instance
 from tests.plain_data import data_of
 
 CELLS = [("W", 0, 4), ("W", 3, 1), ("W", 3, 3), ("W", 4, 0), ("W", 4, 4)]

@@ -3,9 +3,7 @@
 import json
 
 from algebra.families import inspect_allocation
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
+from matchprob import Allocation, LinearRNN, ShallowReLU
 from tests.samples import NET
 
 

@@ -8,11 +8,10 @@ from flint import fmpq, fmpq_mpoly_ctx, fmpz_poly
 
 import matchprob as mp
 from algebra.linear.minimal_polynomials import minimal_polynomials, polynomial_text
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.problems.problem import Problem
 from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core, rational_instance
+from matchprob import LinearRNN, Problem
 
 CASES = {
     "two unknowns or fewer": Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]}),

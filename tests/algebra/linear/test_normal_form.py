@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.linear.verification.normal_form import normal_problem
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
-from matchprob import certify, verify
+from matchprob import LinearRNN, Problem, certify, verify
 from tests.doubles import smallest_error
 
 EVERYTHING = Problem(LinearRNN(n=2, T=5, b=1, d=1, m=3), {"W": [[1, 1], [1, 1]]})

@@ -11,11 +11,7 @@ from algebra.families import verify
 from algebra.linear.evidence import Reached
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.verification.reachable import check_reached
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, NormNet, Problem
 from tests.plain_data import data_of
 
 EYE = [[1, 0], [0, 1]]

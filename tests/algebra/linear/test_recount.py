@@ -6,15 +6,14 @@ import pytest
 from flint import fmpz
 
 from algebra.linear.recount import one_solution, prime_not_in, recount, sympy_degree
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (
     RootCountError,
     generic_root_count,
 )
+from matchprob import Allocation, LinearRNN
 from tests.algebra.systems.counters import by_trace
 from tests.samples import P
 

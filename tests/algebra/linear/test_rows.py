@@ -4,11 +4,10 @@ import pytest
 
 from algebra.linear.recount import recount
 from algebra.linear.rows import count_by_minors
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.solver import quotient_degree
-from algebra.problems.allocation import Allocation
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.root_count import generic_root_count
+from matchprob import Allocation, LinearRNN
 
 P = 2147483587
 SIX = LinearRNN(n=6, T=4, b=1, d=2, m=4)

@@ -9,11 +9,9 @@ import pytest
 from algebra.certificates.checks import CheckFailed
 from algebra.families import certify, verify
 from algebra.linear.tied import check_tied, tied_problems
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.ranks.parametrized import learning_rank
 from algebra.systems.update_roots import update_root_count
+from matchprob import Allocation, LinearRNN, Problem
 
 # All sub-allocations of three weights have an even number of solutions.
 ASKED = Problem.of(

@@ -14,6 +14,7 @@ from algebra.matroids.capped import DualError
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem, cheapest_groups, spanning_bound
+from tests.refusals import refuses
 from tests.samples import many
 
 P = 1_000_003
@@ -163,12 +164,9 @@ def test_leaves_that_leave_something_out_are_refused():
     problem = SpanningProblem(
         Groups.of_columns(matroid, [[0], [1], [2]]), (1, 1, 1), 2, frozenset({0})
     )
-    with pytest.raises(DualError, match="do not cover"):
-        spanning_bound(problem, [GroupLeaf((1,), ())])
-    with pytest.raises(DualError, match="does not exist"):
-        spanning_bound(problem, [GroupLeaf((3,), ())])
-    with pytest.raises(DualError, match="must be there"):
-        spanning_bound(problem, [GroupLeaf((), (0,))])
+    refuses("do not cover", spanning_bound, problem, [GroupLeaf((1,), ())], error=DualError)
+    refuses("does not exist", spanning_bound, problem, [GroupLeaf((3,), ())], error=DualError)
+    refuses("must be there", spanning_bound, problem, [GroupLeaf((), (0,))], error=DualError)
 
 
 def _hard():

@@ -7,10 +7,9 @@ import pytest
 from algebra.families import certify, verify
 from algebra.identify.identification import identify
 from algebra.networks.base import NotKnown
-from algebra.networks.ffn import FeedForward
-from algebra.networks.program import ProgramNetwork
-from algebra.problems.problem import Problem
+from matchprob import FeedForward, Problem, ProgramNetwork
 from tests.onnx_models import MODELS, onnx, save
+from tests.refusals import refuses
 
 
 @pytest.fixture(scope="module")
@@ -134,10 +133,8 @@ def test_at_the_weights_of_the_file(silent, rows, learn, rank):
 def test_questions_that_are_not_asked_at_the_weights_of_a_file(silent):
     """Updates, and verbs that need generic ranks, are refused in one line."""
     net = ProgramNetwork(silent([0]), 2, weights="file")
-    with pytest.raises(NotKnown, match="updates"):
-        certify(Problem(net, {"l2.weight": {"lora": 1}}))
-    with pytest.raises(NotKnown, match="weights of its file"):
-        identify(Problem(net, {"l2.weight": "all"}))
+    refuses("updates", certify, Problem(net, {"l2.weight": {"lora": 1}}), error=NotKnown)
+    refuses("weights of its file", identify, Problem(net, {"l2.weight": "all"}), error=NotKnown)
 
 
 def test_batch_normalization_at_the_weights_of_the_file(folder):

@@ -2,8 +2,7 @@
 
 from algebra.families import form_names, written_form
 from algebra.models.inspect import inspect_program
-from algebra.networks.program import ProgramNetwork
-from algebra.problems.problem import Problem
+from matchprob import Problem, ProgramNetwork
 from tests.onnx_models import save
 
 

@@ -3,16 +3,15 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from algebra.models.patterns import on_pattern
-from algebra.networks.program import ProgramNetwork
-from algebra.problems.problem import Problem
 from algebra.programs import Builder
 from algebra.programs.balls import SignUnknown
 from algebra.programs.onnx import Read
 from algebra.ranks.minors import rational_point
+from matchprob import Problem, ProgramNetwork
 from tests.onnx_models import save
+from tests.refusals import refuses
 
 
 def test_the_piece_is_that_of_the_point(tmp_path):
@@ -38,5 +37,4 @@ def test_a_value_that_is_always_zero_has_no_sign():
     same = build.add(first, build.scale(build.multiply(w, x), -third))
     program = build.program(build.choose(same, x, w))
     net = ProgramNetwork.of(Read(program, {}, frozenset(), {}, {}), 2)
-    with pytest.raises(SignUnknown, match="sign"):
-        on_pattern(Problem(net, {"w": "all"}), 0)
+    refuses("sign", on_pattern, Problem(net, {"w": "all"}), 0, error=SignUnknown)

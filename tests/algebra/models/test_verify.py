@@ -5,8 +5,7 @@ import base64
 import pytest
 
 from algebra.families import verify
-from algebra.networks.program import ProgramNetwork
-from algebra.problems.problem import Problem
+from matchprob import Problem, ProgramNetwork
 from tests.onnx_models import save
 from tests.plain_data import changed, data_of, without
 

@@ -8,16 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.linear.derivatives import dual_derivative
 from algebra.networks.base import Network
-from algebra.networks.ffn import FeedForward
-from algebra.networks.rnn import RNN
-from algebra.problems.allocation import Allocation
 from algebra.problems.files import network_from_dict
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
+from matchprob import RNN, Allocation, FeedForward, InputError
 
 _ACTIVATIONS = [
     "tanh", "sigmoid", "softplus", "erf", "linear",

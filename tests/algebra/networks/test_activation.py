@@ -15,6 +15,7 @@ from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.records import read_form
 from algebra.errors import InputError
 from algebra.networks.activation import ANALYTIC, AX, FUNCTIONS, Activation, Analytic
+from tests.refusals import refuses
 
 _SQUARE = {"polynomial": [0, 0, 1]}
 _MIXED = {"polynomial": ["1/3", 1, 0, 0.25]}
@@ -145,12 +146,10 @@ def test_formal_slopes_solve_the_differential_equation(name):
 )  # fmt: skip
 def test_coefficients_are_read_whole_or_refused(number):
     """Nothing is truncated, no long number is expanded: refused at once, in a certificate too."""
-    with pytest.raises(InputError, match=r"activation.polynomial\[2\]"):
-        Activation.read({"polynomial": [0, 0, number]})
+    refuses(r"activation.polynomial\[2\]", Activation.read, {"polynomial": [0, 0, number]})
     network = {"kind": "rnn", "n": 1, "T": 1, "b": 1, "d": 1, "m": 1}
     network["activation"] = {"polynomial": [0, 0, number]}
-    with pytest.raises(CheckFailed, match="activation"):
-        read_form(NetworkInFile, network, "problem.network")
+    refuses("activation", read_form, NetworkInFile, network, "problem.network", error=CheckFailed)
 
 
 def test_long_coefficients_keep_their_last_digit():

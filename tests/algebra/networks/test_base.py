@@ -11,13 +11,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.networks.base import KINDS, MAX_CELLS
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from matchprob import InputError, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.algebra.residues import power
+from tests.refusals import refuses
 from tests.samples import NET, filled
 
 SIZE = st.integers(1, 4)
@@ -220,8 +217,7 @@ def test_wrong_sizes_are_named(name, bad):
 )
 def test_wrong_widths_are_named(widths, named):
     """The same holds for a width."""
-    with pytest.raises(InputError, match=named):
-        LinearFeedForward(q=2, widths=widths, d=2, m=2)
+    refuses(named, LinearFeedForward, q=2, widths=widths, d=2, m=2)
 
 
 @pytest.mark.parametrize(
@@ -235,8 +231,7 @@ def test_wrong_widths_are_named(widths, named):
 )
 def test_sizes_beyond_one_machine_are_refused(make, named):
     """A network too large for the memory is refused before anything is allocated."""
-    with pytest.raises(InputError, match=named):
-        make()
+    refuses(named, make)
 
 
 def test_sizes_of_numpy_become_python_integers():

@@ -8,13 +8,10 @@ import pytest
 from algebra.linalg.modular import random_prime
 from algebra.networks.base import KINDS, Network, NotKnown
 from algebra.networks.chain import ChainLayout, need_chain
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.networks.sequence import SequenceRNN
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
+from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, SequenceRNN, ShallowReLU
+from tests.refusals import refuses
 
 NETS = [
     LinearEstimator(q=3, d=2, m=2),
@@ -33,8 +30,7 @@ NETS = [
 )  # fmt: skip
 def test_other_chains_are_refused(bad):
     """One repeated step read at all states from a matrix, or distinct ones from the samples."""
-    with pytest.raises(TypeError, match="a chain reads"):
-        ChainLayout(*bad)
+    refuses("a chain reads", ChainLayout, *bad, error=TypeError)
 
 
 @pytest.mark.parametrize("network", NETS, ids=str)
@@ -87,8 +83,7 @@ def test_the_rank_stays_below_the_bound_from_counting(network):
 
 def test_what_is_no_chain_is_refused():
     """By name; every linear kind of the project is a chain."""
-    with pytest.raises(NotKnown, match="shallow ReLU"):
-        need_chain(ShallowReLU(q=2, n=2, d=1, m=1))
+    refuses("shallow ReLU", need_chain, ShallowReLU(q=2, n=2, d=1, m=1), error=NotKnown)
     assert {type(n).kind for n in NETS} <= set(KINDS)
     assert all(need_chain(network) is network for network in NETS)
 

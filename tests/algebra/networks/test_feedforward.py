@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.networks.feedforward import LinearFeedForward
+from tests.refusals import refuses
 
 NET = LinearFeedForward(q=3, widths=[2, 4], d=1, m=5)
 
@@ -39,5 +39,4 @@ def test_each_hidden_layer_has_its_own_renamings():
 @pytest.mark.parametrize("widths", [3, "34", [0], [2, -1], [1.5]])
 def test_bad_widths_are_named(widths):
     """The argument and the value."""
-    with pytest.raises(InputError, match="widths"):
-        LinearFeedForward(q=3, widths=widths, d=1, m=5)
+    refuses("widths", LinearFeedForward, q=3, widths=widths, d=1, m=5)

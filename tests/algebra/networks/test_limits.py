@@ -3,8 +3,7 @@
 import pytest
 
 from algebra.networks.limits import NEVER, least, plural
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from matchprob import LinearRNN, ShallowReLU
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.networks.normalization import NormNet
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
-from numeric.instances import draw_instance
+from matchprob import Problem, draw_instance
+from tests.refusals import refuses
 
 TABLES = {
     "network": {"kind": "normnet", "widths": [2, 3, 2], "hidden": [6, 5], "m": 4},
@@ -79,5 +78,4 @@ def test_instances_have_a_dense_teacher():
 )
 def test_wrong_sizes_are_told(change, words):
     """Wrong entries of the table raise InputError with the key's name."""
-    with pytest.raises(InputError, match=words):
-        problem_from_dict({**TABLES, "network": TABLES["network"] | change})
+    refuses(words, problem_from_dict, {**TABLES, "network": TABLES["network"] | change})

@@ -7,12 +7,10 @@ import sympy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from algebra.networks.normalization import NormNet
 from algebra.normalization.certify import target_rank
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from matchprob import Allocation, NormNet, Problem
 from tests.samples import many
 
 

@@ -5,18 +5,17 @@ import base64
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.linalg.modular import modular_rank
 from algebra.linear.derivatives import dual_derivative
 from algebra.networks.base import NotKnown
-from algebra.networks.ffn import FeedForward
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
 from algebra.programs.onnx import read_onnx
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, jacobian, random_point, tangent_factors
+from matchprob import FeedForward, InputError, Problem
 from tests.onnx_models import save
+from tests.refusals import refuses
 
 
 @pytest.fixture(scope="module")
@@ -115,12 +114,9 @@ def test_programs_that_choose_have_ranks_on_a_pattern_only(folder):
     net = ProgramNetwork(str(folder / "mlp_relu.onnx"), 3)
     assert net.is_piecewise
     assert not net.rank_decides
-    with pytest.raises(NotKnown, match="signs"):
-        network_rank(net)
-    with pytest.raises(NotKnown, match="instances"):
-        net.forward({}, np.zeros((3, 3)))
-    with pytest.raises(InputError, match="one activation pattern"):
-        net.need_ranks("robust", {})
+    refuses("signs", network_rank, net, error=NotKnown)
+    refuses("instances", net.forward, {}, np.zeros((3, 3)), error=NotKnown)
+    refuses("one activation pattern", net.need_ranks, "robust", {})
 
 
 def test_tokens_are_drawn_with_the_point(folder):
@@ -148,5 +144,4 @@ def test_structural_zeros_may_make_arguments_dependent(folder):
     assert net.ranks_are_exact({"l2.weight": mask})
     mask[:, 1] = 0
     assert not net.ranks_are_exact({"l2.weight": mask})
-    with pytest.raises(InputError, match="dependent arguments"):
-        net.need_ranks("robust", {"l2.weight": mask})
+    refuses("dependent arguments", net.need_ranks, "robust", {"l2.weight": mask})

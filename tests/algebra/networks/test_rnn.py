@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.networks.rnn import RNN
+from tests.refusals import refuses
 
 SIZE = {"n": 2, "T": 3, "b": 1, "d": 2, "m": 2}
 
@@ -112,5 +112,4 @@ def test_all_weights_belong_to_a_population():
 )  # fmt: skip
 def test_what_is_no_network_is_refused(key, value):
     """The message names the key."""
-    with pytest.raises(InputError, match=key):
-        RNN(**{**SIZE, "activation": "tanh", key: value})
+    refuses(key, RNN, **{**SIZE, "activation": "tanh", key: value})

@@ -9,16 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.families import certify, verify
-from algebra.networks.recurrent import LinearRNN
 from algebra.networks.sequence import SequenceRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import generic_root_count
+from matchprob import Allocation, LinearRNN, Problem
 from tests.samples import many
 
 sizes = st.tuples(*(st.integers(1, 3) for _ in range(5)))

@@ -9,14 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.linalg.rational import rational_kernel, rational_rank, rational_solution
-from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import (
     block_solvable,
     input_differences,
     realizes_all,
     shifts_fit,
 )
-from algebra.problems.problem import Problem
+from matchprob import NormNet, Problem
 from tests.samples import many
 
 P = 1_073_741_827

@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 
 from algebra.families import certify, verify
-from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import block_solvable, realizes_all
 from algebra.normalization.certify import effective_learnable, target_rank
 from algebra.normalization.dense import DenseNet
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.reconstruct import reconstruct
 from algebra.normalization.scales import Unreachable
-from algebra.problems.laws.distribution import Distribution
-from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank
-from numeric.instances import draw_instance
+from matchprob import Distribution, NormNet, Problem, draw_instance
 
 SCALES = ("g1", "b1", "b2")
 EVERYTHING = ("g1", "g2", "b1", "b2")

@@ -9,7 +9,6 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.networks.normalization import NormNet
 from algebra.normalization.dense import (
     DenseNet,
@@ -18,6 +17,7 @@ from algebra.normalization.dense import (
     norm_bound,
     rational_array,
 )
+from tests.refusals import refuses
 
 
 def draw(rng, *shape):
@@ -51,8 +51,7 @@ def test_doubles_become_their_exact_values():
 )
 def test_what_is_no_matrix_of_numbers(value, text):
     """Wrong shapes and entries are named."""
-    with pytest.raises(InputError, match=text):
-        rational_array(value, "W")
+    refuses(text, rational_array, value, "W")
 
 
 def test_layers_must_fit():
@@ -66,8 +65,7 @@ def test_layers_must_fit():
         (([[[1]]], [[1, 2]]), "W1 has 1 rows, b1 2 entries"),
         (([[[1]]], [[[1]]]), "`b1` must be a vector"),
     ):
-        with pytest.raises(InputError, match=text):
-            DenseNet.of(*arguments)
+        refuses(text, DenseNet.of, *arguments)
 
 
 @given(st.lists(st.integers(1, 4), min_size=2, max_size=4), st.integers(0, 999))
@@ -121,8 +119,7 @@ def test_orders_and_positive_factors_leave_the_function(widths, seed):
 )
 def test_wrong_units_are_refused(units, text):
     """Only permutations and positive factors leave the function as it is."""
-    with pytest.raises(InputError, match=text):
-        dense(random.Random(0), [1, 2, 1]).with_hidden_units(units)
+    refuses(text, dense(random.Random(0), [1, 2, 1]).with_hidden_units, units)
 
 
 @given(st.lists(st.fractions(max_denominator=10**9), min_size=1, max_size=5))

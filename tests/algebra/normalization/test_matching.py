@@ -8,12 +8,10 @@ import pytest
 from flint import fmpq
 from scipy.optimize import linprog
 
-from algebra.errors import InputError
-from algebra.networks.normalization import NormNet
 from algebra.normalization.matching import applies_to, match_instance
-from algebra.problems.constraints import Constraints, Interval
-from algebra.problems.problem import Problem
-from numeric.instances import draw_instance
+from algebra.problems.constraints import Interval
+from matchprob import Constraints, NormNet, Problem, draw_instance
+from tests.refusals import refuses
 from tests.samples import many
 
 EVERYTHING = ("g1", "g2", "b1", "b2")
@@ -211,5 +209,4 @@ def test_limits_and_refusals():
     assert {m.status for m in answers(case, 6, most_nodes=1)} == {"undetermined"}
     deep = problem(NormNet.square(2, 2, 3, 2), ("g1",))
     weights, X, Y = draw_instance(deep, 0, 0).exact
-    with pytest.raises(InputError, match="depth 1"):
-        match_instance(deep.allocation, weights, X, Y)
+    refuses("depth 1", match_instance, deep.allocation, weights, X, Y)

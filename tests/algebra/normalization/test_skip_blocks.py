@@ -13,6 +13,7 @@ from algebra.normalization.dense import norm_bound, rational_array
 from algebra.normalization.khatri_rao import khatri_rao
 from algebra.normalization.scales import solve_scales
 from algebra.normalization.skip_blocks import SkipBlock, realize_by_depth
+from tests.refusals import refuses
 
 
 def draw(rng, rows, columns):
@@ -78,8 +79,7 @@ def test_a_zero_target_block_is_refused():
     rng = random.Random(6)
     goal = rational_array([[0.5, 0], [0.25, 0]], "goal")
     block = draw_block(rng, 2, 1)
-    with pytest.raises(InputError, match="block of the target is 0"):
-        realize_by_depth(goal, [0, 0], block)
+    refuses("block of the target is 0", realize_by_depth, goal, [0, 0], block)
     # x_2 reaches the output by V Γ_2 W_2 A_2 alone, for every activation pattern: Γ_2 = 0 is the
     # only solution, and x_1 passes Γ_2 too.
     K = khatri_rao(block.output, (block.mixing[1] @ block.feeding[1]).T)
@@ -106,15 +106,12 @@ def test_special_matrices_are_refused():
     """Frozen matrices that are 0 lead to a singular system, which is reported."""
     zero = rational_array([[0, 0], [0, 0]], "zero")
     block = SkipBlock.of([zero, zero], [[[1], [1]]] * 2, [[1, 2], [3, 4]])
-    with pytest.raises(InputError, match="special"):
-        realize_by_depth([[1, 2], [3, 4]], [0, 0], block)
+    refuses("special", realize_by_depth, [[1, 2], [3, 4]], [0, 0], block)
 
 
 def test_sizes_that_do_not_fit():
     """Sizes that do not fit are rejected."""
-    with pytest.raises(InputError, match="one each"):
-        SkipBlock.of([], [], [[1]])
-    with pytest.raises(InputError, match="must be"):
-        SkipBlock.of([[[1, 2]]], [[[1]]], [[1]])
+    refuses("one each", SkipBlock.of, [], [], [[1]])
+    refuses("must be", SkipBlock.of, [[[1, 2]]], [[[1]]], [[1]])
     with pytest.raises(InputError, match="needs 2 layers"):
         realize_by_depth([[1, 2], [3, 4]], [0, 0], draw_block(random.Random(0), 1, 1))

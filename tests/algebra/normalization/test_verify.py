@@ -7,11 +7,10 @@ import pytest
 
 from algebra.certificates.points import RankData
 from algebra.families import certify, verify
-from algebra.networks.normalization import NormNet
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from matchprob import NormNet, Problem
 from tests.plain_data import changed, without
 
 CASES = {

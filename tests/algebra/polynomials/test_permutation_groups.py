@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.polynomials.permutation_groups import ALTERNATING, OTHER, SYMMETRIC, root_group
+from tests.refusals import refuses
 from tests.samples import many
 
 
@@ -95,5 +95,4 @@ def test_a_wreath_product_has_stages():
 
 def test_what_is_no_permutation_is_refused():
     """A list that contains a number twice is refused, and shown."""
-    with pytest.raises(InputError, match=r"0, 0"):
-        root_group([[0, 0]], 2)
+    refuses(r"0, 0", root_group, [[0, 0]], 2)

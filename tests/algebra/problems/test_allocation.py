@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation, as_mask
+from matchprob import InputError, LinearFeedForward, LinearRNN
 from tests.algebra.problems.refusals import refused
 
 NET = LinearRNN(n=3, T=2, b=1, d=2, m=2)

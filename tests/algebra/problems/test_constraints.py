@@ -9,12 +9,10 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
-from algebra.problems.allocation import Allocation
 from algebra.problems.constraints import Constraints, Interval
-from algebra.problems.files import load_problem, problem_from_dict
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
+from algebra.problems.files import problem_from_dict
+from matchprob import Allocation, InputError, Problem, RandomCells, load_problem
+from tests.refusals import refuses
 from tests.samples import NET
 
 NETWORK = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
@@ -140,8 +138,7 @@ def test_a_lone_matrix_needs_one_matrix_that_learns():
     """A matrix of bounds is for the only matrix that learns; with two the name is required."""
     ones = [[1.0, 1.0], [1.0, 1.0]]
     assert make({"max_abs": ones}) == make({"max_abs": {"W": ones}})
-    with pytest.raises(InputError, match="2 matrices learn"):
-        make({"max_abs": ones}, {"W": DIAGONAL, "D": [[1, 1]]})
+    refuses("2 matrices learn", make, {"max_abs": ones}, {"W": DIAGONAL, "D": [[1, 1]]})
 
 
 def test_constraints_follow_the_allocation():
@@ -159,5 +156,4 @@ def test_constraints_follow_the_allocation():
 
 def test_constraints_must_be_constraints():
     """Python callers get a message too."""
-    with pytest.raises(InputError, match="constraints"):
-        Problem(NET, {"W": DIAGONAL}, constraints={"max_abs": 1.0})
+    refuses("constraints", Problem, NET, {"W": DIAGONAL}, constraints={"max_abs": 1.0})

@@ -11,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.edges import (
     HEADERS,
     Edge,
@@ -24,8 +22,9 @@ from algebra.problems.edges import (
     meaning_of,
 )
 from algebra.problems.names import Names
-from algebra.problems.problem import Problem
-from algebra.problems.tables import parse_rows, read_edges
+from algebra.problems.tables import parse_rows
+from matchprob import InputError, LinearRNN, Problem, read_edges
+from tests.refusals import refuses
 
 NET = LinearRNN(n=3, T=2, b=2, d=1, m=2)
 UNITS = {"neurons": ["PV", "SST", "E1"], "inputs": ["light", "sound"], "outputs": ["lick"]}
@@ -66,8 +65,7 @@ def test_gap_junctions_have_no_direction():
     assert gaps == {(1, 0): "5", (0, 1): "5", (0, 2): "1", (2, 0): "1", (2, 2): "3"}
     assert replace(edges, type="chemical").cells(NAMES, "W") == {(2, 0): "7"}
     assert replace(edges, type="all").cells(NAMES, "W") == {**gaps, (2, 0): "8"}
-    with pytest.raises(InputError, match=r"electrical \(4\), chemical \(1\); choose one"):
-        edges.cells(NAMES, "W")
+    refuses(r"electrical \(4\), chemical \(1\); choose one", edges.cells, NAMES, "W")
     with pytest.raises(InputError, match="leads from one population to another"):
         parse_rows("pre,post,type\nlight,PV,EJ\n").mask(NAMES, "B")
 
@@ -111,10 +109,8 @@ def test_lines_are_checked():
     found = edges_of_lines(["weight", "post", "pre"], [("row 2", ["3", "b", "a"])])
     assert found.edges == (Edge("b", "a", "3", "", "", "row 2"),)
     assert found.column == "weight"
-    with pytest.raises(InputError, match="one column `post`"):
-        edges_of_lines(["pre"], [])
-    with pytest.raises(InputError, match="row 2 has 1 entries"):
-        edges_of_lines(["pre", "post"], [("row 2", ["a"])])
+    refuses("one column `post`", edges_of_lines, ["pre"], [])
+    refuses("row 2 has 1 entries", edges_of_lines, ["pre", "post"], [("row 2", ["a"])])
 
 
 def test_graphs_of_networkx():
@@ -125,12 +121,9 @@ def test_graphs_of_networkx():
     both = Problem(NET, {"W": nx.Graph([(0, 1)])}, {"W": nx.complete_graph(3)})
     assert both.learnable["W"].tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     assert both.support["W"].sum() == 6
-    with pytest.raises(InputError, match="names="):
-        Problem(NET, {"W": graph})
-    with pytest.raises(InputError, match="neither a name nor"):
-        Problem(NET, {"W": nx.DiGraph([((1, 2), 0)])})
-    with pytest.raises(InputError, match="outside"):
-        Problem(NET, {"W": nx.DiGraph([(0, 5)])})
+    refuses("names=", Problem, NET, {"W": graph})
+    refuses("neither a name nor", Problem, NET, {"W": nx.DiGraph([((1, 2), 0)])})
+    refuses("outside", Problem, NET, {"W": nx.DiGraph([(0, 5)])})
 
 
 def test_numbers_and_types_of_graphs():
@@ -144,13 +137,11 @@ def test_numbers_and_types_of_graphs():
     assert replace(edges, type="chemical").cells(NAMES, "W") == {(1, 0): "5/2"}
     assert replace(edges, type="electrical").cells(NAMES, "W") == {(2, 1): "1", (1, 2): "1"}
     graph.add_edge("E1", "PV", synapse_type="C")
-    with pytest.raises(InputError, match="from E1 onto PV, has no weight"):
-        edges_of_graph(graph)
+    refuses("from E1 onto PV, has no weight", edges_of_graph, graph)
     named = nx.DiGraph([(0, 1)])
     nx.set_node_attributes(named, {0: "a", 1: "a"}, "cell_name")
     assert edges_of_graph(named).units == ("0", "1")
-    with pytest.raises(InputError, match="two of its nodes are named 'a'"):
-        edges_of_graph(named, "cell_name")
+    refuses("two of its nodes are named 'a'", edges_of_graph, named, "cell_name")
 
 
 def test_a_matrix_has_to_be_told_what_sends():
@@ -160,13 +151,11 @@ def test_a_matrix_has_to_be_told_what_sends():
     assert post.cells(NAMES, "W") == {(0, 1): "2", (1, 0): "1"}
     for form in (np.array([[0, 2], [1, 0]]), sparse.coo_array([[0, 2], [1, 0]])):
         assert edges_of_matrix(form, "pre").cells(Names(NET), "W") == {(1, 0): "2", (0, 1): "1"}
-    with pytest.raises(InputError, match="does not say whether its rows or"):
-        edges_of_matrix(counts, "")
+    refuses("does not say whether its rows or", edges_of_matrix, counts, "")
     with pytest.raises(InputError, match="row 0, column 1, from 1 onto 0: 'x' is no number"):
         edges_of_matrix([["0", "x"]], "post")
     for wrong in (np.array(["a"]), np.array([[1j]]), sparse.coo_array([[1j]])):
-        with pytest.raises(InputError, match=r"no matrix of numbers|are no numbers"):
-            edges_of_matrix(wrong, "post")
+        refuses(r"no matrix of numbers|are no numbers", edges_of_matrix, wrong, "post")
 
 
 def test_other_masks_stay_as_they_are():

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.files import load_problem, network_from_dict, problem_from_dict
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
+from matchprob import InputError, LinearRNN, Problem, RandomCells
 from tests.algebra.problems.refusals import HEAD, NETWORK, outcome, refused
+from tests.refusals import refuses
 from tests.samples import many
 
 DIAGONAL = [[1, 0], [0, 1]]
@@ -350,7 +348,5 @@ def test_measured_weights_in_a_file(tmp_path):
         }  # fmt: skip
         assert (values.jitter, values.relative) == (Fraction(1, 20), True)
     assert problem_from_dict(_loaded(tmp_path, text, w=edges).to_dict()).values == values
-    with pytest.raises(InputError, match="without a column `weight`"):
-        _loaded(tmp_path, text, w="pre,post\n0,0\n")
-    with pytest.raises(InputError, match="'x' is no number"):
-        _loaded(tmp_path, text, w="pre,post,weight\n0,0,x\n")
+    refuses("without a column `weight`", _loaded, tmp_path, text, w="pre,post\n0,0\n")
+    refuses("'x' is no number", _loaded, tmp_path, text, w="pre,post,weight\n0,0,x\n")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from algebra.errors import InputError
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
+from matchprob import InputError, Problem
 from tests.algebra.problems.test_updates import NET
+from tests.refusals import refuses
 
 
 def test_cells_and_updates_together():
@@ -103,8 +103,7 @@ def test_files_of_types(tmp_path):
 )
 def test_refusals_of_types(tables, words):
     """Each names its place."""
-    with pytest.raises(InputError, match=words):
-        read(Path(), learnable={"W": "all"}, **tables)
+    refuses(words, read, Path(), learnable={"W": "all"}, **tables)
 
 
 @pytest.mark.parametrize(
@@ -119,5 +118,4 @@ def test_rows_of_types(tmp_path, text, words):
     """The message names the wrong row of the file."""
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     names = {"neurons": ["a", "b", "c", "d"]}
-    with pytest.raises(InputError, match=words):
-        read(tmp_path, learnable={"W": "all"}, types={"neurons": "t.csv"}, names=names)
+    refuses(words, read, tmp_path, learnable={"W": "all"}, types={"neurons": "t.csv"}, names=names)

@@ -12,6 +12,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
+from tests.refusals import refuses
 
 NET = LinearRNN(n=3, T=2, b=2, d=1, m=2)
 UNITS = {"neurons": ["PV", "SST", "E1"], "inputs": ["light", "sound"], "outputs": ["lick"]}
@@ -50,8 +51,7 @@ def test_rows_and_columns_have_the_names_of_their_units():
 )
 def test_wrong_names_are_refused(given_names, reason):
     """Each with its place and the error."""
-    with pytest.raises(InputError, match=reason):
-        Names(NET, given_names)
+    refuses(reason, Names, NET, given_names)
 
 
 def test_networks_without_units_to_name_refuse_them():
@@ -109,12 +109,10 @@ def test_edge_lists_speak_of_units_by_name(tmp_path):
     assert problem.learnable["W"].tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0]]
     assert problem.learnable["B"].tolist() == [[0, 1], [0, 0], [0, 0]]
     (tmp_path / "b.csv").write_text("pre,post\nlight,VIP\n")
-    with pytest.raises(InputError, match=r"row 2, from light onto VIP: `post` \('VIP'\) is none"):
-        load_problem(path)
+    refuses(r"row 2, from light onto VIP: `post` \('VIP'\) is none", load_problem, path)
     path.write_text(path.read_text().replace("inputs = ", "outputs = ").replace('", "sound', ""))
     (tmp_path / "b.csv").write_text("pre,post\nlight,PV\n")
-    with pytest.raises(InputError, match=r"the columns of B have no \[names\]"):
-        load_problem(path)
+    refuses(r"the columns of B have no \[names\]", load_problem, path)
 
 
 def test_named_tables_are_put_in_order(tmp_path):
@@ -128,8 +126,7 @@ def test_named_tables_are_put_in_order(tmp_path):
     (tmp_path / "w.csv").write_text(",0,1,2\n0,1,0,0\n1,0,0,1\n2,0,0,0\n")
     assert load_problem(path).learnable["W"].tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
     (tmp_path / "w.csv").write_text(";E1;PV;VIP\nVIP;1;0;0\nPV;0;0;1\nE1;0;0;0\n")
-    with pytest.raises(InputError, match="give the same names, or none"):
-        load_problem(path)
+    refuses("give the same names, or none", load_problem, path)
 
 
 def test_names_are_stripped_and_may_be_large_numbers():

@@ -13,6 +13,7 @@ from scipy.stats import chisquare
 from algebra.errors import InputError
 from algebra.problems import random_cells as sampling
 from algebra.problems.random_cells import RandomCells
+from tests.refusals import refuses
 from tests.samples import many
 
 SUPPORT = np.array([[1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1]])
@@ -191,8 +192,7 @@ def test_the_same_stream_gives_the_same_matrix():
 )
 def test_wrong_numbers_are_named(fields, named):
     """Each number of the specification must be a whole one, at least 0."""
-    with pytest.raises(InputError, match=named):
-        RandomCells(**fields)
+    refuses(named, RandomCells, **fields)
 
 
 @pytest.mark.parametrize(
@@ -212,15 +212,13 @@ def test_wrong_numbers_are_named(fields, named):
 )
 def test_impossible_specifications(spec, word):
     """Specifications that no matrix can meet are an input error, at once, for all numbers."""
-    with pytest.raises(InputError, match=word):
-        spec.draw((3, 4), random.Random(0))
+    refuses(word, spec.draw, (3, 4), random.Random(0))
 
 
 def test_a_row_outside_the_support_cannot_be_used():
     """Every row must get a cell; a row without allowed cells makes it impossible."""
     support = np.array([[1, 1], [0, 0]])
-    with pytest.raises(InputError, match="no 2×2 allocation"):
-        RandomCells(2, rows=2).draw((2, 2), random.Random(0), support)
+    refuses("no 2×2 allocation", RandomCells(2, rows=2).draw, (2, 2), random.Random(0), support)
     assert RandomCells(2).draw((2, 2), random.Random(0), support).tolist() == [[1, 1], [0, 0]]
 
 

@@ -5,11 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.problems.reachability import inputs_that_reach, labels_vanish
+from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 
 NETS = [
     LinearRNN(n=3, T=2, b=2, d=2, m=2),

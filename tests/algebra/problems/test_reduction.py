@@ -7,13 +7,8 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.constraints import Constraints
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
 from algebra.problems.reduction import KeptFixed, lowered
+from matchprob import Allocation, Constraints, LinearRNN, NormNet, Problem, RandomCells
 
 NET = NormNet((2, 3, 1), (3, 2), 2, "linear")
 RNN = LinearRNN(n=2, T=2, b=1, d=1, m=2)

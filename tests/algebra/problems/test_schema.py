@@ -14,6 +14,7 @@ from algebra.networks.base import KINDS
 from algebra.problems.files import problem_from_dict
 from algebra.problems.schema import MEANINGS, problem_schema, schema_text
 from tests.plain_data import changed, places, renamed
+from tests.refusals import refuses
 
 ROOT = Path(__file__).parents[3]
 CHECK = jsonschema.Draft202012Validator(problem_schema())
@@ -118,16 +119,14 @@ def test_what_is_right_is_right_for_both(data):
 )
 def test_what_is_wrong_is_wrong_for_both(data):
     """The schema refuses a key or value that the parser refuses by itself."""
-    with pytest.raises(InputError):
-        problem_from_dict(data)
+    refuses("", problem_from_dict, data)
     assert not CHECK.is_valid(data)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_missing_sizes_are_named_with_their_meaning(kind):
     """For a file with a kind alone, the message names the missing keys and their meaning."""
-    with pytest.raises(InputError, match=rf"lacks .*m \(.*m: {MEANINGS['m']}"):
-        problem_from_dict({"network": {"kind": kind}})
+    refuses(rf"lacks .*m \(.*m: {MEANINGS['m']}", problem_from_dict, {"network": {"kind": kind}})
 
 
 @pytest.mark.parametrize(

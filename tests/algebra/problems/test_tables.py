@@ -10,14 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from algebra.errors import InputError
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.edges import Edges
-from algebra.problems.files import load_problem
 from algebra.problems.names import Names
-from algebra.problems.problem import Problem
 from algebra.problems.tables import check_shape, edge_list, parse_rows, read_edges, read_names
+from matchprob import InputError, LinearEstimator, LinearRNN, Problem, load_problem
+from tests.refusals import refuses
 
 MASK = [["0", "1"], ["1", "0"]]
 
@@ -79,16 +76,13 @@ def test_edges_are_onto_rows_from_columns():
 )
 def test_refusals_say_why(text, words):
     """Unreadable tables are refused with the reason."""
-    with pytest.raises(InputError, match=words):
-        parse_rows(text)
+    refuses(words, parse_rows, text)
 
 
 def test_shapes_are_checked():
     """A table of another shape, or with ragged rows, and edges outside the matrix."""
-    with pytest.raises(InputError, match="2×2, but W is 8×8"):
-        check_shape(MASK, (8, 8), "W")
-    with pytest.raises(InputError, match="different lengths"):
-        check_shape([["0"], ["0", "1"]], (2, 2), "W")
+    refuses("2×2, but W is 8×8", check_shape, MASK, (8, 8), "W")
+    refuses("different lengths", check_shape, [["0"], ["0", "1"]], (2, 2), "W")
     for text, words in (
         ("5,0", "row 2, from 5 onto 0: `pre` 5 is outside: W has columns 0 to 1"),
         ("0,7", "`post` 7 is outside: W has rows 0 to 1"),
@@ -111,12 +105,10 @@ def test_problem_files_take_them(tmp_path):
     assert problem.learnable["W"].tolist() == [[1, 0], [0, 1]]
     assert problem.support["W"].tolist() == [[1, 1], [1, 1]]
     path.write_text(text + '[learnable]\nV = "edges.csv"\n')
-    with pytest.raises(InputError, match=r"learnable.V: there is no matrix"):
-        load_problem(path)
+    refuses(r"learnable.V: there is no matrix", load_problem, path)
     (tmp_path / "edges.csv").write_text("pre,post\n7,0\n")
     path.write_text(text + '[learnable]\nW = "edges.csv"\n')
-    with pytest.raises(InputError, match="`pre` 7 is outside: W has columns 0 to 1"):
-        load_problem(path)
+    refuses("`pre` 7 is outside: W has columns 0 to 1", load_problem, path)
 
 
 EDGES = [(0, 1), (1, 0), (2, 1), (2, 2)]
@@ -166,15 +158,13 @@ def test_every_format_gives_one_mask(tmp_path):
         assert (load_problem(path).learnable["W"] == (counts > 0)).all()
         assert (Problem(net, {"W": edges}, names=names).learnable["W"] == (counts > 0)).all()
         wrong = "leave `rows` out" if not rows else "does not say whether its rows or"
-        with pytest.raises(InputError, match=wrong):
-            read_edges(tmp_path / file, rows="" if rows else "pre")
+        refuses(wrong, read_edges, tmp_path / file, rows="" if rows else "pre")
     # Without the table a sparse matrix is a mask, with `post` as rows.
     sparse.save_npz(tmp_path / "m.npz", sparse.csr_array(counts > 0))
     path.write_text(f'{head}[learnable]\nW = "m.npz"\n')
     assert (load_problem(path).learnable["W"] == (counts > 0)).all()
     sparse.save_npz(tmp_path / "m.npz", sparse.csr_array((10**6, 10**6)))
-    with pytest.raises(InputError, match=r"learnable.W: .* is 1000000×1000000 but must be 3×3"):
-        load_problem(path)
+    refuses(r"learnable.W: .* is 1000000×1000000 but must be 3×3", load_problem, path)
 
 
 def test_what_a_table_of_edges_may_say(tmp_path):
@@ -200,10 +190,8 @@ def test_what_a_table_of_edges_may_say(tmp_path):
     ):
         path.write_text(f'{head}[learnable]\nW = {{ edges = "e.csv", {keys} }}\n')
         assert load_problem(path).learnable["W"].tolist() == mask
-    with pytest.raises(InputError, match=r"\.csv, \.tsv, \.npy"):
-        read_edges(tmp_path / "e.xlsx")
-    with pytest.raises(InputError, match=r"none\.csv does not exist"):
-        read_edges(tmp_path / "none.csv")
+    refuses(r"\.csv, \.tsv, \.npy", read_edges, tmp_path / "e.xlsx")
+    refuses(r"none\.csv does not exist", read_edges, tmp_path / "none.csv")
 
 
 def test_edges_are_written_as_they_are_read():
@@ -240,5 +228,4 @@ def test_names_of_units_from_a_file(tmp_path):
         ("bad.graphml", "bad.graphml: unclosed"),
     ):
         (tmp_path / "p.toml").write_text(text.format(file))
-        with pytest.raises(InputError, match=words):
-            load_problem(tmp_path / "p.toml", need_learnable=False)
+        refuses(words, load_problem, tmp_path / "p.toml", need_learnable=False)

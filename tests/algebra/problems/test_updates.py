@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
 from algebra.problems.updates import Gain, LowRank, Tied, read_update
+from matchprob import InputError, LinearEstimator, LinearRNN, Problem, RandomCells
+from tests.refusals import refuses
 
 NET = LinearRNN(n=3, T=2, b=2, d=2, m=3)
 UPDATES = (
@@ -81,8 +78,7 @@ def test_structural_zeros():
     assert gained.learning.moving.size == 6
     with pytest.raises(InputError, match=r"tied\[0\]\[2\] is 1 but support.W\[0\]\[2\] is 0"):
         Problem(NET, {"W": {"tied": [[1, 0, 1], [0, 0, 0], [0, 0, 0]]}}, support)
-    with pytest.raises(InputError, match=r"fills the structural zeros of support\.W"):
-        Problem(NET, {"W": {"lora": 1}}, support)
+    refuses(r"fills the structural zeros of support\.W", Problem, NET, {"W": {"lora": 1}}, support)
 
 
 @pytest.mark.parametrize(
@@ -150,5 +146,4 @@ def test_dimension_of_a_low_rank(rows, columns, k):
 
 def test_read_update_names_the_place():
     """Messages begin with the given place."""
-    with pytest.raises(InputError, match=r"^here: "):
-        read_update({"lora": -1}, "here")
+    refuses(r"^here: ", read_update, {"lora": -1}, "here")

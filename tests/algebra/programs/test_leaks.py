@@ -7,20 +7,17 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.errors import InputError
 from algebra.families import certify, verify
 from algebra.identify.identification import identify
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.linear.derivatives import dual_derivative, dual_point
-from algebra.networks.rnn import RNN
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
 from algebra.programs.leaks import read_leak
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.record.recording import record
 from algebra.record.verify import verify_recording
-from numeric.instances import draw_instance
+from matchprob import RNN, InputError, Problem, draw_instance
 from numeric.programs.losses import Loss
 from numeric.programs.students import Students
 from tests.samples import many

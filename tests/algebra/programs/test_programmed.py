@@ -4,11 +4,10 @@ import numpy as np
 import sympy
 from flint import fmpq
 
-from algebra.networks.normalization import NormNet
-from algebra.networks.relu import ShallowReLU
 from algebra.programs import Builder
 from algebra.programs.programmed import Programmed
 from algebra.ranks.jacobian import all_cells
+from matchprob import NormNet, ShallowReLU
 
 
 class Product(Programmed):

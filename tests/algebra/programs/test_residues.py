@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from algebra.programs import Builder, evaluate
 from algebra.programs.residues import NoResidues
 from tests.algebra.programs.programs import LONG_PRIME, SMALL_PRIME, point, random_program
 from tests.algebra.programs.test_evaluate import OneSample
+from tests.refusals import refuses
 
 
 def arrays(value):
@@ -50,5 +50,4 @@ def test_what_has_no_residue_is_refused():
     for value in (build.root(x), build.choose(x, x, zero), build.invert(zero)):
         program = build.program(value)
         arithmetic, blocks = point(program, LONG_PRIME, 1)
-        with pytest.raises(NoResidues, match=r"root|sign|0 modulo"):
-            evaluate(program, arithmetic, blocks)
+        refuses(r"root|sign|0 modulo", evaluate, program, arithmetic, blocks, error=NoResidues)

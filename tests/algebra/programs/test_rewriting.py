@@ -12,6 +12,7 @@ from algebra.programs import Builder, evaluate
 from algebra.programs.arrays import placed
 from algebra.programs.residues import ModularArithmetic
 from algebra.programs.rewriting import gathered, lifted, transposed
+from tests.refusals import refuses
 from tests.samples import P, many
 
 ARITHMETIC = ModularArithmetic(P)
@@ -125,8 +126,7 @@ def test_what_is_not_linear_is_refused():
     x = build.sample("X", (2,))
     for value in (build.multiply(x, x), build.power(x, 2), build.index([1, 0], x)):
         program = build.program(value)
-        with pytest.raises(ValueError, match="not a linear function"):
-            transposed(program)
+        refuses("not a linear function", transposed, program, error=ValueError)
         with pytest.raises(ValueError, match="not a linear function"):
             gathered(program, [x.number], program.output)
 
@@ -137,8 +137,7 @@ def test_names_are_checked():
     program = net.program()
     read = program.named["read"]
     for at in ({"W": read}, {"F": read, "G": read}):
-        with pytest.raises(ValueError, match="lifted"):
-            lifted(program, at)
+        refuses("lifted", lifted, program, at, error=ValueError)
 
 
 def test_an_unneeded_source_is_refused():
@@ -146,5 +145,4 @@ def test_an_unneeded_source_is_refused():
     build = Builder()
     W, x, z = build.weight("W", (1, 1)), build.sample("X", (1,)), build.sample("Z", (1,))
     program = build.program(build.contract("ij,j->i", W, x))
-    with pytest.raises(ValueError, match="does not depend"):
-        gathered(program, [z.number], program.output)
+    refuses("does not depend", gathered, program, [z.number], program.output, error=ValueError)

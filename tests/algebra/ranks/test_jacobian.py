@@ -6,11 +6,6 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import (
     all_cells,
     everything_learns,
@@ -18,6 +13,7 @@ from algebra.ranks.jacobian import (
     random_point,
     tangent_factors,
 )
+from matchprob import Allocation, FeedForward, LinearEstimator, LinearFeedForward, LinearRNN
 from tests.algebra.ranks.cases import P, derivative
 
 

@@ -4,11 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
 
 
 def W(*cells):

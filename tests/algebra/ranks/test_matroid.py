@@ -1,11 +1,8 @@
 """Bases inside an allocation."""
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.matroid import candidate_bases, greedy_basis, smallest_circuit
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
 
 
 def test_bases_have_full_rank_and_differ():

@@ -5,11 +5,7 @@ from fractions import Fraction
 import pytest
 
 from algebra.linalg.modular import PRIME_COUNT
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.solver import quotient_degree
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.problems.updates import read_update
 from algebra.ranks.root_count_error import (
     NUMERICAL,
@@ -25,6 +21,7 @@ from algebra.ranks.root_count_error import (
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.update_roots import update_root_count
+from matchprob import Allocation, LinearFeedForward, LinearRNN, Problem
 from tests.samples import NET
 
 DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])

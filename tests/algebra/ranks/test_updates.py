@@ -9,14 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy.polys.matrices import DomainMatrix
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.parametrized import learning_rank
+from matchprob import RNN, FeedForward, LinearEstimator, LinearFeedForward, LinearRNN, Problem
 
 
 def random_update(rng, shape):

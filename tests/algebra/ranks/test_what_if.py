@@ -5,14 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.ranks.what_if import what_if
+from matchprob import RNN, Allocation, FeedForward, LinearEstimator, LinearRNN
 from tests.samples import NET
 
 

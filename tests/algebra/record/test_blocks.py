@@ -9,13 +9,11 @@ import pytest
 from algebra.linalg.modular import modular_rank
 from algebra.matroids import groups as groups_module
 from algebra.matroids.groups import GroupLeaf, Groups
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
 from algebra.record import blocks
 from algebra.record.question import recording_question
 from algebra.record.recording import record
 from algebra.record.verify import _check_derivatives, verify_recording
+from matchprob import RNN, LinearRNN, Problem
 
 
 def circuit(kind, *, n=9, T=3, b=2, m=3, share=0.25, seed=0, learnable=None):

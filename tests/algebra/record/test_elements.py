@@ -2,12 +2,8 @@
 
 import numpy as np
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.networks.sequence import SequenceRNN
 from algebra.record.elements import available_kinds, elements_of
+from matchprob import RNN, LinearEstimator, LinearFeedForward, LinearRNN, SequenceRNN
 
 
 def names(network, *what):

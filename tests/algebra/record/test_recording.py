@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.linalg.modular import modular_rank, random_prime
 from algebra.matroids import groups as groups_module
 from algebra.networks.feedforward import LinearFeedForward
@@ -25,6 +24,7 @@ from algebra.record.elements import available_kinds
 from algebra.record.question import recording_question
 from algebra.record.recording import NoRecording, record
 from algebra.record.verify import verify_recording
+from tests.refusals import refuses
 from tests.samples import many
 
 SQUARE = {"polynomial": [0, 1, 1]}
@@ -83,8 +83,7 @@ def check(problem, what, **options):
     question = recording_question(problem, what, **options)
     best = brute_force(question)
     if best is None:
-        with pytest.raises(NoRecording, match="at most"):
-            record(problem, what, **options)
+        refuses("at most", record, problem, what, **options, error=NoRecording)
         return
     found = record(problem, what, **options)
     assert found.cost == found.bound == best
@@ -284,8 +283,7 @@ def test_contradictions_are_refused():
         ({"caps": {"matrix": -1}}, "caps.matrix"),
         ({"caps": {"matrix": 0}, "must": ["unit 0"]}, "its cap is 0"),
     ):
-        with pytest.raises(InputError, match=text):
-            record(problem, **{"what": "units", **options})
+        refuses(text, record, problem, **{"what": "units", **options})
     with pytest.raises(NoRecording, match="at most 0 of each population"):
         record(problem, "units", caps={"matrix": 0})
 

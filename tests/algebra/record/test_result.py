@@ -7,12 +7,10 @@ from fractions import Fraction
 import pytest
 
 from algebra.certificates.checks import CheckFailed
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
 from algebra.record.proof import GroupEvidence, read_recording_proof
 from algebra.record.recording import record
 from algebra.record.result import bound_text
+from matchprob import RNN, LinearRNN, Problem
 
 NET = RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
 PROBLEM = Problem(NET, {"W": [[1, 0, 1], [0, 1, 0], [0, 0, 1]]}, names={"neurons": ["a", "b", "c"]})

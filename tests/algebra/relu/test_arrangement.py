@@ -8,10 +8,9 @@ import pytest
 from flint import fmpq
 from scipy.optimize import linprog
 
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
 from algebra.relu.arrangement import Refuter, arrangement, arrangement_size
 from algebra.relu.equations import FREE, U_ZERO, V_ZERO, relu_system
+from matchprob import Allocation, ShallowReLU
 
 
 def _rational(rng, rows, columns):

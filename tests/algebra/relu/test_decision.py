@@ -9,15 +9,14 @@ import pytest
 
 from algebra.certificates.checks import FAILED, PROVED, UNCHECKED
 from algebra.certificates.reading import TooLarge
-from algebra.errors import InputError
-from algebra.problems.constraints import Constraints
 from algebra.relu.decision import verify_decision
 from algebra.relu.leaves import leaves_cover
-from numeric.instances import draw_instance
+from matchprob import Constraints, draw_instance
 from numeric.relu.decide import decide
 from numeric.relu.decision import MATCH, NONE
 from numeric.relu.pairs import decide_pairs
 from tests.numeric.relu.cases import problem
+from tests.refusals import refuses
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 
@@ -132,8 +131,7 @@ def test_single_cell_is_solved_again():
 @pytest.mark.parametrize("change", [{"format": "other"}, {"version": 99}, {"version": 1.0}])
 def test_other_files_are_bad_input(change):
     """A file that is not a decision file of this version is not read."""
-    with pytest.raises(InputError):
-        verify_decision({**files_of()[MATCH], **change})
+    refuses("", verify_decision, {**files_of()[MATCH], **change})
 
 
 LONG = "1" * 30_000
@@ -226,8 +224,7 @@ def test_arrangements_too_large_to_check_are_told():
         "verdict": NONE,
         "leaves": [{"fixed": [[0] * 40], "mu": zeros}],
     }
-    with pytest.raises(TooLarge, match="vertices"):
-        verify_decision(data)
+    refuses("vertices", verify_decision, data, error=TooLarge)
 
 
 @pytest.mark.parametrize(

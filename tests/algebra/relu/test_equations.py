@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.errors import InputError
 from algebra.relu.equations import U_ZERO, V_ZERO, relu_system
-from numeric.instances import draw_instance
+from matchprob import InputError, draw_instance
 from tests.numeric.relu.cases import brute_force, problem
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.errors import InputError
 from algebra.linalg.modular import random_residues
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.relu.patterns import pattern_jacobians, sample_pattern_ranks
+from matchprob import Allocation, InputError, LinearEstimator, ShallowReLU
 from tests.algebra.relu.test_pattern_lemmas import (
     pattern_infeasible_by_D3,
     pattern_infeasible_by_D4,

@@ -8,16 +8,15 @@ import pytest
 
 from algebra import families
 from algebra.certificates.checks import CheckFailed
-from algebra.problems.problem import Problem
 from algebra.relu.decision import read_decision
 from algebra.relu.verify import check_relu, persists
-from matchprob.api.certify import certify, verify
-from numeric.instances import Instance, draw_instance
+from matchprob import Instance, Problem, certify, draw_instance, verify
 from numeric.relu.decide import decide
 from numeric.relu.decision import NONE
 from numeric.relu.evidence import refuted_instance
 from tests.numeric.relu.cases import problem
 from tests.plain_data import changed
+from tests.refusals import refuses
 
 CASE = problem(3, 4, 2, 3, W1=[[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])
 
@@ -106,8 +105,7 @@ OTHER = [["W1", i, j] for i, j in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 1
 )
 def test_tampering_is_found(path, value, words):
     """A changed certificate fails, and the message names the place."""
-    with pytest.raises(CheckFailed, match=words):
-        _checked(CASE, changed(DATA, path, value))
+    refuses(words, _checked, CASE, changed(DATA, path, value), error=CheckFailed)
 
 
 @pytest.mark.parametrize(
@@ -132,8 +130,7 @@ def test_support_is_respected():
     """An instance with weights at structural zeros is refused."""
     support = {"W1": [[1, 1, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1]]}
     narrow = Problem(CASE.network, CASE.learnable, support=support)
-    with pytest.raises(CheckFailed, match="outside the support"):
-        _checked(narrow, DATA)
+    refuses("outside the support", _checked, narrow, DATA, error=CheckFailed)
 
 
 def test_refuted_without_slack_does_not_persist():

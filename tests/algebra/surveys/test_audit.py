@@ -5,14 +5,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.surveys.audit import _selections, audit
 from algebra.theorems.statements import what_theorems_say
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
+from tests.refusals import refuses
 
 LAYER = LinearFeedForward(q=3, widths=(3,), d=2, m=2)
 
@@ -114,11 +111,7 @@ def test_wide_matrices():
 
 def test_too_many_and_bad():
     """Too many allocations, unknown matrices, impossible budgets: bad input."""
-    with pytest.raises(InputError, match="with `count`"):
-        audit(LinearRNN(n=8, T=4, b=1, d=4, m=4), "W")
-    with pytest.raises(InputError, match="no matrix `V`"):
-        audit(LAYER, "V")
-    with pytest.raises(InputError, match="`budget` \\(99\\)"):
-        audit(LAYER, "W1", budget=99)
-    with pytest.raises(InputError, match="`count` \\(0\\)"):
-        audit(LAYER, "W1", count=0)
+    refuses("with `count`", audit, LinearRNN(n=8, T=4, b=1, d=4, m=4), "W")
+    refuses("no matrix `V`", audit, LAYER, "V")
+    refuses("`budget` \\(99\\)", audit, LAYER, "W1", budget=99)
+    refuses("`count` \\(0\\)", audit, LAYER, "W1", count=0)

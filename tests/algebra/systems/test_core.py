@@ -2,16 +2,15 @@
 
 import random
 
-import pytest
 from flint import nmod
 
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.allocation import Allocation
 from algebra.systems.core import FieldPoints, pattern_of, pivot_of
 from algebra.systems.elimination import eliminate
 from algebra.systems.instances import modular_core
-from algebra.systems.system import build_system
+from matchprob import Allocation, build_system
 from tests.algebra.residues import residue_matrix
+from tests.refusals import refuses
 from tests.samples import NET, P
 
 DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
@@ -74,5 +73,4 @@ def test_polynomials_in_parts():
     constant, coefficients = FieldPoints(field).affine(polynomial, [0], {1: field.constant(5)})
     assert (constant, coefficients) == (3, [7])
     assert pivot_of([0, 0, 4, 1]) == 2
-    with pytest.raises(StopIteration):
-        pivot_of([0, 0])
+    refuses("", pivot_of, [0, 0], error=StopIteration)

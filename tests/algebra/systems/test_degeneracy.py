@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.solver import quotient_degree
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems import root_count
 from algebra.systems.degeneracy import degeneracy_locus
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.root_count import RootCountError, generic_root_count
+from matchprob import Allocation, LinearRNN
 from tests.samples import P
 
 SIX = LinearRNN(n=6, T=4, b=1, d=2, m=4)

@@ -9,17 +9,14 @@ import pytest
 import sympy
 from flint import fmpq, fmpq_mpoly_ctx, nmod
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField, RationalField
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.elimination import BY_HASH, DEGREVLEX, _in_order, eliminate
 from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core
-from algebra.systems.system import PolynomialSystem, build_system
+from algebra.systems.system import PolynomialSystem
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, build_system
 from tests.algebra.polynomials.by_sympy import to_sympy
 from tests.algebra.residues import residue_matrix
 from tests.samples import NET, P, filled, many

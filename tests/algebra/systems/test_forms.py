@@ -5,7 +5,6 @@ import random
 import pytest
 from flint import nmod
 
-from algebra.errors import InputError
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
@@ -23,6 +22,7 @@ from algebra.systems.forms import (
 )
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.system import build_system
+from tests.refusals import refuses
 from tests.samples import P
 
 NETWORKS = [
@@ -64,8 +64,7 @@ def test_which_forms_fit():
     both = Allocation.from_cells(layers, [("W1", 0, 0), ("W2", 0, 0)])
     assert forms(layers, both) == ("forward", "backward")
     assert form_of(both, "direct") is FORMS["direct"]
-    with pytest.raises(InputError, match="choose from core, forward, backward, direct"):
-        form_of(both, "B")
+    refuses("choose from core, forward, backward, direct", form_of, both, "B")
 
 
 def test_the_paper_s_form_is_always_there():

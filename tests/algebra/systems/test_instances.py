@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.systems.instances import (
     modular_core,
     modular_instance,
     rational_core,
     rational_instance,
 )
+from matchprob import Allocation, Problem
 from tests.samples import NET, P
 
 DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from flint import nmod
 
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.allocation import Allocation
 from algebra.systems import modular_elimination
 from algebra.systems.elimination import eliminate
 from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.modular_elimination import ModularCore, eliminate_modular
-from algebra.systems.system import build_system
+from matchprob import Allocation, LinearEstimator, LinearRNN, build_system
 from tests.samples import P, many
 
 

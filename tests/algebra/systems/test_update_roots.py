@@ -8,13 +8,9 @@ import sympy
 
 from algebra.families import certify, verify
 from algebra.linalg.modular import random_prime
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError, generic_root_count
 from algebra.systems.update_roots import FIRST, LAST, count_at, update_equations, update_root_count
+from matchprob import RNN, LinearEstimator, LinearFeedForward, LinearRNN, Problem
 from tests.algebra.polynomials.by_sympy import standard_monomials_of
 from tests.samples import NET
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import matchprob as mp
-from algebra.errors import InputError
 from algebra.families import form_names, written_form
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
@@ -26,6 +25,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.forms import FORMS, TooLong, batch_of
 from algebra.systems.written import symbolic_system
+from tests.refusals import refuses
 from tests.samples import many
 
 KINDS = {
@@ -58,8 +58,7 @@ def test_every_kind_has_its_forms(kind):
         assert made.form == name
         assert len(made.equations) == len(made.labels) > 0
         assert made.to_dict()["equations"][0]["label"] == made.labels[0]
-    with pytest.raises(InputError, match=f"choose from core, {', '.join(names)}"):
-        written_form(allocation, "Z")
+    refuses(f"choose from core, {', '.join(names)}", written_form, allocation, "Z")
 
 
 def at(point, expressions):
@@ -160,5 +159,4 @@ def test_what_is_too_long_is_refused_before_it_is_made():
         symbolic_system(allocation, "direct")
     assert len(symbolic_system(allocation, "B").equations) == 145
     wide = LinearRNN(n=300, T=150, b=1, d=1, m=1)
-    with pytest.raises(TooLong, match="45001 equations"):
-        symbolic_system(Allocation.rows(wide, "W", [0]), "B")
+    refuses("45001 equations", symbolic_system, Allocation.rows(wide, "W", [0]), "B", error=TooLong)

@@ -4,14 +4,11 @@ import random
 
 import pytest
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.surveys.audit import audit
 from algebra.systems.root_count import generic_root_count
 from algebra.theorems.corrected import CORRECTED, rows_of_Tb_suffice
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,11 @@ from itertools import combinations
 
 import pytest
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import generic_root_count
 from algebra.theorems.statements import what_theorems_say
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 
 RNN = LinearRNN(n=4, T=2, b=1, d=2, m=2)
 LAYERS = LinearFeedForward(q=4, widths=(4, 4), d=2, m=2)

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from algebra.errors import InputError
 from algebra.families import certify, inspect_updates, verify
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
@@ -17,6 +16,7 @@ from algebra.networks.rnn import RNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from tests.plain_data import changed, data_of
+from tests.refusals import refuses
 
 RNN3 = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 DEEP = LinearFeedForward(q=4, widths=(4,), d=4, m=4)
@@ -177,8 +177,7 @@ def test_kinds_without_a_jacobian_refuse():
     ):
         problem = Problem(net, {name: {"gain": "rows"}})
         for verb in (certify, inspect_updates):
-            with pytest.raises(InputError, match="of linear networks, rnn and ffn they are"):
-                verb(problem)
+            refuses("of linear networks, rnn and ffn they are", verb, problem)
 
 
 def test_discrete_laws_are_named():

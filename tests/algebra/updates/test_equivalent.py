@@ -7,15 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.networks.sequence import SequenceRNN
-from algebra.problems.problem import Problem
-from algebra.problems.updates import Gain, LowRank, Tied
 from algebra.programs.arrays import placed
 from algebra.programs.jacobian import Sweep, factors
 from algebra.updates.equivalent import as_plain, cells_instead, problems_of_cells, within_reach
+from matchprob import RNN, Gain, LinearFeedForward, LinearRNN, LowRank, Problem, SequenceRNN, Tied
 from tests.samples import many
 
 

@@ -5,12 +5,9 @@ import random
 import pytest
 
 from algebra.families import inspect_updates
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
 from algebra.ranks.parametrized import learning_rank
 from algebra.updates.inspect import inspect_updates as report
+from matchprob import RNN, LinearFeedForward, LinearRNN, Problem
 
 
 @pytest.mark.parametrize("seed", range(12))

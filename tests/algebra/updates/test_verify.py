@@ -8,12 +8,10 @@ import pytest
 from algebra.certificates.checks import CheckFailed, Checklist
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.linear.derivatives import dual_derivative
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.parametrized import learning_weights
 from algebra.updates import verify
+from matchprob import RNN, LinearRNN, Problem
 from tests.algebra.ranks.test_updates import random_problem
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import matchprob as mp
 from tests.matchprob.calls import call
+from tests.refusals import refuses
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
@@ -26,10 +27,8 @@ def test_verbs_take_problems_and_paths(tmp_path):
 @pytest.mark.parametrize("verb", [mp.inspect, mp.certify, mp.count, mp.estimate, mp.identify])
 def test_verbs_refuse_a_network_and_a_number(verb):
     """A network without an allocation, or a number, is refused; the message says what to give."""
-    with pytest.raises(mp.InputError, match="give what learns"):
-        verb(NET)
-    with pytest.raises(mp.InputError, match=r"`question` \(3\) must be a Problem"):
-        verb(3)
+    refuses("give what learns", verb, NET)
+    refuses(r"`question` \(3\) must be a Problem", verb, 3)
 
 
 def test_verify_takes_objects_data_and_files(tmp_path):
@@ -40,18 +39,15 @@ def test_verify_takes_objects_data_and_files(tmp_path):
     assert mp.verify(certificate).holds
     assert mp.verify(json.loads(certificate.to_json())).holds
     assert mp.verify(path).holds
-    with pytest.raises(mp.InputError, match="no such file"):
-        mp.verify(tmp_path / "none.json")
+    refuses("no such file", mp.verify, tmp_path / "none.json")
     path.write_text("{")
-    with pytest.raises(mp.InputError, match="not JSON"):
-        mp.verify(path)
+    refuses("not JSON", mp.verify, path)
 
 
 def test_verify_refuses_a_named_pipe(tmp_path):
     """A pipe that nobody writes to would be read forever: `verify` and its command refuse it."""
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(mp.InputError, match="is a pipe: name a file"):
-        mp.verify(tmp_path / "pipe.json")
+    refuses("is a pipe: name a file", mp.verify, tmp_path / "pipe.json")
     assert call("verify", tmp_path / "pipe.json") == 2
 
 
@@ -65,5 +61,4 @@ def test_estimates_repeat():
 
 def test_zero_instances_are_refused():
     """`count` refuses `instances=0`; the message names the argument."""
-    with pytest.raises(mp.InputError, match="`instances` \\(0\\)"):
-        mp.count(mp.Problem(NET, {"W": [[1, 0], [0, 1]]}), 0)
+    refuses("`instances` \\(0\\)", mp.count, mp.Problem(NET, {"W": [[1, 0], [0, 1]]}), 0)

@@ -15,6 +15,7 @@ from algebra.normalization.reconstruct import NarrowLayer
 from matchprob.api.constructions import random_frozen
 from matchprob.cli import app
 from matchprob.io.layers import EPSILON, read_layers
+from tests.refusals import refuses
 
 RNG = np.random.default_rng(0)
 W1, b1 = RNG.standard_normal((3, 2)), RNG.standard_normal(3)
@@ -111,8 +112,7 @@ def test_normalization_entries_realize_the_target():
         if k == 0:
             state_ = np.maximum(state_, 0)
     assert np.allclose(state_, target[0][0] @ X + target[0][1][:, None], atol=1e-11)
-    with pytest.raises(InputError, match="not followed by a batch normalization"):
-        mp.normalization_entries(made, state(*layers))
+    refuses("not followed by a batch normalization", mp.normalization_entries, made, state(*layers))
 
 
 def test_widths_of_random_matrices():
@@ -168,8 +168,7 @@ def test_depth_instead_of_width():
 )
 def test_wrong_networks_are_refused(call, words):
     """A target or frozen network that cannot be used is refused; the message names the reason."""
-    with pytest.raises(InputError, match=words):
-        call()
+    refuses(words, call)
 
 
 def run(*arguments):
@@ -350,11 +349,9 @@ def test_other_activations_are_refused(name, function):
     """Other activations are refused by their class, or by outputs where the order is unknown."""
     other = activation(name, function)
     for modules in ((FIRST, other, SECOND, other), (FIRST, other, SECOND)):
-        with pytest.raises(InputError, match=r"Linear follows Linear|contains"):
-            mp.construct(Sequential(*modules))
+        refuses(r"Linear follows Linear|contains", mp.construct, Sequential(*modules))
     # The order of a user's own module is unknown: its outputs are compared instead.
-    with pytest.raises(InputError, match="its outputs differ"):
-        mp.construct(Module(FIRST, other, SECOND))
+    refuses("its outputs differ", mp.construct, Module(FIRST, other, SECOND))
     assert mp.construct(Module(FIRST, relu(), SECOND)).assumed == ""
 
 
@@ -362,8 +359,7 @@ def test_order_of_modules():
     """A normalization after the activation is refused; an identity makes no difference."""
     norm = BatchNorm1d(weight=np.ones(3), bias=np.zeros(3), running_mean=np.zeros(3),
                        running_var=np.ones(3), eps=1e-5)  # fmt: skip
-    with pytest.raises(InputError, match="BatchNorm1d follows ReLU"):
-        mp.construct(Sequential(FIRST, relu(), norm, SECOND))
+    refuses("BatchNorm1d follows ReLU", mp.construct, Sequential(FIRST, relu(), norm, SECOND))
     identity = activation("Identity", lambda X: X)
     assert mp.construct(Sequential(FIRST, identity, relu(), SECOND)).assumed == ""
 
@@ -375,10 +371,8 @@ def test_frozen_net_must_end_as_the_target_does():
     first, last = Linear(weight=W, bias=np.zeros(6)), Linear(weight=V, bias=np.zeros(3))
     open_, closed = Sequential(first, relu(), last), Sequential(first, relu(), last, relu())
     assert mp.construct(target, open_).error < 1e-10
-    with pytest.raises(InputError, match="after its last layer"):
-        mp.construct(target, closed)
-    with pytest.raises(InputError, match="assumed to have none"):
-        mp.construct([(W1, b1)], closed)
+    refuses("after its last layer", mp.construct, target, closed)
+    refuses("assumed to have none", mp.construct, [(W1, b1)], closed)
     with pytest.raises(InputError, match="after its last layer"):
         mp.construct(Sequential(Linear(weight=W1, bias=b1), relu()), open_)
 
@@ -419,8 +413,6 @@ def test_activations_of_scikit_learn_perceptrons():
     for activation_ in ("tanh", "logistic", "identity"):
         with pytest.raises(InputError, match="activation="):
             mp.construct(net(activation=activation_, out_activation_="identity"))
-    with pytest.raises(InputError, match="softmax"):
-        mp.construct(net(activation="relu", out_activation_="softmax"))
+    refuses("softmax", mp.construct, net(activation="relu", out_activation_="softmax"))
     wrong = net(activation="relu", out_activation_="identity", predict=lambda X: 0 * X)
-    with pytest.raises(InputError, match="its outputs differ"):
-        mp.construct(wrong)
+    refuses("its outputs differ", mp.construct, wrong)

@@ -13,6 +13,7 @@ from algebra.linalg.modular import modular_rank
 from algebra.programs.capacity import cells_of
 from algebra.programs.generic import Columns, Model, random_program_point
 from numeric.programs.patterns import pattern_at
+from tests.refusals import refuses
 from tests.torch_modules import MODULES, Computes, nn, torch
 
 SMALL = (
@@ -95,8 +96,7 @@ def test_options_of_the_two_forms_of_from_torch():
     net = nn.Sequential(nn.Linear(2, 3), nn.GELU(), nn.Linear(3, 1))
     with pytest.raises(InputError, match=r"`T` .* and `example_inputs` exclude each other"):
         mp.from_torch(net, torch.zeros(1, 2), T=3)
-    with pytest.raises(InputError, match=r"contains GELU .*; with `example_inputs`"):
-        mp.from_torch(net, m=3)
+    refuses(r"contains GELU .*; with `example_inputs`", mp.from_torch, net, m=3)
     assert mp.from_torch(net, torch.zeros(1, 2)).parameters["2.bias"] == (1,)
 
 
@@ -113,5 +113,4 @@ def test_from_torch_with_m_makes_a_problem():
     assert mp.from_torch(net, x, m=3, masks=masks).allocation.size == 2
     with pytest.raises(InputError, match=r"masks\.0\.bias has the shape \(2,\)"):
         mp.from_torch(net, x, m=3, masks={"0.bias": [1, 0]})
-    with pytest.raises(InputError, match=r"give `m` as well"):
-        mp.from_torch(net, x, masks=masks)
+    refuses(r"give `m` as well", mp.from_torch, net, x, masks=masks)

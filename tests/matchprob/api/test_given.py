@@ -8,8 +8,8 @@ import pytest
 from flint import fmpq
 
 import matchprob as mp
-from algebra.errors import InputError
 from matchprob.cli import app
+from tests.refusals import refuses
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -202,26 +202,18 @@ def test_bad_files_are_refused(text, reason, tmp_path):
     """The message names the place in the file and what is wrong there."""
     path = tmp_path / "own.toml"
     path.write_text(text)
-    with pytest.raises(InputError, match=reason):
-        mp.count(DIAGONAL, instance=path)
+    refuses(reason, mp.count, DIAGONAL, instance=path)
 
 
 def test_unusable_combinations_with_an_instance_are_refused(files):
     """Rounding engines, random cells, constraints, weights off the support, other networks."""
-    with pytest.raises(InputError, match="rounds"):
-        mp.count(DIAGONAL, instance="own.toml", engine="homotopy")
-    with pytest.raises(InputError, match="no such file"):
-        mp.inspect(DIAGONAL, instance="none.toml")
-    with pytest.raises(InputError, match="`instance`"):
-        mp.inspect(DIAGONAL, instance=3)
+    refuses("rounds", mp.count, DIAGONAL, instance="own.toml", engine="homotopy")
+    refuses("no such file", mp.inspect, DIAGONAL, instance="none.toml")
+    refuses("`instance`", mp.inspect, DIAGONAL, instance=3)
     random = mp.Problem(NET, {"W": mp.RandomCells(budget=2)})
-    with pytest.raises(InputError, match="fixed allocation"):
-        mp.count(random, instance="own.toml")
+    refuses("fixed allocation", mp.count, random, instance="own.toml")
     bounded = mp.Problem(NET, {"W": [[1, 0], [0, 1]]}, constraints=mp.Constraints(max_abs=1.0))
-    with pytest.raises(InputError, match="constraints"):
-        mp.count(bounded, instance="own.toml")
+    refuses("constraints", mp.count, bounded, instance="own.toml")
     sparse = mp.Problem(NET, {"W": [[1, 0], [0, 1]]}, {"W": [[1, 1], [0, 1]]})
-    with pytest.raises(InputError, match=r"weights.W\[1\]\[0\] is -1, but support"):
-        mp.count(sparse, instance="own.toml")
-    with pytest.raises(InputError, match="another network"):
-        mp.count(RELU, instance=mp.load_instance("own.toml", DIAGONAL))
+    refuses(r"weights.W\[1\]\[0\] is -1, but support", mp.count, sparse, instance="own.toml")
+    refuses("another network", mp.count, RELU, instance=mp.load_instance("own.toml", DIAGONAL))

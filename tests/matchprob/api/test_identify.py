@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import matchprob as mp
-from algebra.errors import InputError
-from algebra.networks.normalization import NormNet
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Problem
+from matchprob import NormNet, Problem, ShallowReLU
 from tests.doubles import labels
+from tests.refusals import refuses
 from tests.samples import many
 
 NETWORKS = (
@@ -65,5 +63,4 @@ def test_structural_zeros_do_not_count():
 
 def test_dimensions_from_a_program_have_no_proof_file():
     """A dimension computed on activation patterns has no proof file; the message says why."""
-    with pytest.raises(InputError, match="computed from a program"):
-        mp.dimension(ShallowReLU(q=2, n=2, d=1, m=1)).proof_file()
+    refuses("computed from a program", mp.dimension(ShallowReLU(q=2, n=2, d=1, m=1)).proof_file)

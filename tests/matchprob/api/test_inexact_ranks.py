@@ -4,7 +4,7 @@ import pytest
 
 import matchprob as mp
 from algebra.design.verify import verify_design
-from algebra.errors import InputError
+from tests.refusals import refuses
 
 ERF = mp.Problem(mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="erf"), {"W": "all"})
 # The only input of unit 1 is unit 0, which has nothing but a bias: its sums are dependent over Q.
@@ -19,8 +19,7 @@ LEAKING = mp.Problem(
 def test_verbs_that_need_exact_ranks_refuse_upper_bounds(verb, problem):
     """An upper bound of a rank proves no MP > 0."""
     assert not problem.network.ranks_are_exact(problem.support)
-    with pytest.raises(InputError, match="only upper bounds"):
-        verb(problem)
+    refuses("only upper bounds", verb, problem)
 
 
 @pytest.mark.parametrize(("problem", "rank"), [(ERF, 2), (LEAKING, 3)], ids=["erf", "leaks"])
@@ -46,10 +45,8 @@ def test_a_design_without_a_minor_is_refused(monkeypatch):
     """Without a minor the rank is an upper bound: `design` refuses, `verify` is unfinished."""
     data = mp.design(ERF, goal="cheapest").proof()
     monkeypatch.setattr("algebra.ranks.minors.LARGEST", 0)
-    with pytest.raises(InputError, match="only upper bounds"):
-        mp.design(ERF, goal="cheapest")
-    with pytest.raises(InputError, match="only upper bounds"):
-        mp.design(ERF, goal="maximal")
+    refuses("only upper bounds", mp.design, ERF, goal="cheapest")
+    refuses("only upper bounds", mp.design, ERF, goal="maximal")
     checked = verify_design(data)
     assert not checked.holds
     assert checked.is_unfinished

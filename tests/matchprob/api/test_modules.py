@@ -9,6 +9,7 @@ import matchprob as mp
 from algebra.errors import InputError
 from matchprob.api.modules import from_torch, to_torch
 from tests.doubles import labels
+from tests.refusals import refuses
 
 
 class Tensor(np.ndarray):
@@ -326,21 +327,17 @@ def test_modules_with_their_own_forward_are_refused(nn):
         class_of_its_own(2, 3),
         nn.Sequential(class_of_its_own(2, 3), b),
     ):
-        with pytest.raises(InputError, match=r"forward.* does not follow"):
-            from_torch(module, m=4)
+        refuses(r"forward.* does not follow", from_torch, module, m=4)
     a.forward = lambda x: x
-    with pytest.raises(InputError, match="was replaced"):
-        from_torch(nn.Sequential(a, b), m=4)
+    refuses("was replaced", from_torch, nn.Sequential(a, b), m=4)
     b._forward_hooks = {0: print}
-    with pytest.raises(InputError, match="has a hook"):
-        from_torch(b, m=4)
+    refuses("has a hook", from_torch, b, m=4)
 
 
 def test_a_layer_used_twice_is_refused(nn):
     """A Sequential that runs one layer twice is refused; an activation may be used again."""
     a, b, c = (nn.Linear(3, 3, bias=False) for _ in range(3))
-    with pytest.raises(InputError, match="is used at two places"):
-        from_torch(nn.Sequential(a, a), m=4)
+    refuses("is used at two places", from_torch, nn.Sequential(a, a), m=4)
     tanh = nn.Tanh()
     problem = from_torch(nn.Sequential(a, tanh, b, tanh, c), m=4)
     assert problem.network == mp.FeedForward(q=3, widths=(3, 3), d=3, m=4, activation="tanh")
@@ -351,20 +348,16 @@ def test_wrong_masks_and_shared_weights_are_refused(nn):
     net = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2))
     with pytest.raises(InputError, match=r"parameters are 0\.bias, 0\.weight, 2\.bias"):
         from_torch(net, m=4, masks={"1.weight": [[1]]})
-    with pytest.raises(InputError, match=r"masks\.0\.weight"):
-        from_torch(net, m=4, masks={"0.weight": [[1, 2], [0, 1]]})
+    refuses(r"masks\.0\.weight", from_torch, net, m=4, masks={"0.weight": [[1, 2], [0, 1]]})
     low = from_torch(net, m=4, masks={"0.weight": {"lora": 1}})
-    with pytest.raises(InputError, match="train the factors"):
-        to_torch(low, net)
+    refuses("train the factors", to_torch, low, net)
     with pytest.raises(InputError, match="`question` is about"):
         to_torch(low, nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)))
-    with pytest.raises(InputError, match="is for an RNN"):
-        from_torch(net, m=4, T=3)
+    refuses("is for an RNN", from_torch, net, m=4, T=3)
     (net.parts if nn is Namespace else net)[2].weight = (net.parts if nn is Namespace else net)[
         0
     ].weight
-    with pytest.raises(InputError, match="is used at two places"):
-        from_torch(net, m=4)
+    refuses("is used at two places", from_torch, net, m=4)
 
 
 @pytest.mark.long

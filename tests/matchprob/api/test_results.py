@@ -11,6 +11,7 @@ import matchprob as mp
 from algebra.programs import Builder
 from algebra.programs.onnx.reader import Read
 from algebra.results import Result
+from tests.refusals import refuses
 from tests.samples import DIAGONAL, NET
 
 RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
@@ -66,8 +67,7 @@ def test_verbs_return_one_object(verb):
     assert found.to_frame().equals(frame)
     assert rows is None or len(frame) == rows
     if verb == "decide" and found.witness is None:
-        with pytest.raises(mp.InputError, match="no witness"):
-            found.plot()
+        refuses("no witness", found.plot)
         return
     axes = Figure().subplots()
     assert found.plot(axes) is axes
@@ -87,8 +87,7 @@ def test_plot_without_axes_makes_a_pyplot_figure():
 def test_refused_plots_leave_no_figure():
     """A plot that is refused leaves no empty figure open in pyplot."""
     plt.close("all")
-    with pytest.raises(mp.InputError, match="activation pattern"):
-        mp.inspect(RELU).plot()
+    refuses("activation pattern", mp.inspect(RELU).plot)
     assert plt.get_fignums() == []
 
 

@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.sequence import SequenceRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.theorems.statements import THEOREMS, what_theorems_say
-from numeric.instances import draw_instance
+from matchprob import Allocation, LinearRNN, Problem, SequenceRNN, draw_instance
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "sequence.toml"
 FEW = Problem(

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from matchprob.cli import app
+from tests.refusals import refuses
 
 PROBLEM = """
 [network]
@@ -58,40 +59,32 @@ def test_estimate_and_count_agree(path):
 
 def test_polynomial_engines_are_refused(path):
     """They solve polynomial systems; the message names the engines that decide ReLU nets."""
-    from algebra.errors import InputError
 
-    with pytest.raises(InputError, match="complementarity"):
-        _run("estimate", path, "--engine", "homotopy", "--trials", 2)
+    refuses("complementarity", _run, "estimate", path, "--engine", "homotopy", "--trials", 2)
 
 
 def test_decide_refuses_linear_nets(tmp_path):
     """A linear net has no activation patterns."""
-    from algebra.errors import InputError
 
     target = tmp_path / "linear.toml"
     target.write_text(
         '[network]\nkind = "linear"\nq = 2\nd = 1\nm = 2\n[learnable]\nW = [[1, 1]]\n'
     )
-    with pytest.raises(InputError, match="ReLU nets"):
-        _run("decide", target)
+    refuses("ReLU nets", _run, "decide", target)
 
 
 def test_verdicts_without_evidence_are_the_same(path, tmp_path):
     """Verdicts do not depend on whether evidence is made; both options at once are refused."""
-    from algebra.errors import InputError
 
     for index in range(4):
         words = ("decide", path, "--index", index, "--json")
         sure = json.loads(_run(*words).stdout)
         assert sure["certified"]
         assert json.loads(_run(*words, "--quick").stdout)["verdict"] == sure["verdict"]
-    with pytest.raises(InputError, match="--quick"):
-        _run("decide", path, "--quick", "--out", tmp_path / "x.json")
+    refuses("--quick", _run, "decide", path, "--quick", "--out", tmp_path / "x.json")
 
 
 def test_unwritable_places_are_refused(path, tmp_path):
     """A path that cannot be written is refused before any computation."""
-    from algebra.errors import InputError
 
-    with pytest.raises(InputError, match="no folder"):
-        _run("decide", path, "--out", tmp_path / "none" / "x.json")
+    refuses("no folder", _run, "decide", path, "--out", tmp_path / "none" / "x.json")

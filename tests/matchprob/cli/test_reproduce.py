@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-import pytest
 from matchprob.figures.papers.paper1_linear import _layer_points, _lrnn_points
 
-from algebra.errors import InputError
 from matchprob.figures import FIGURES, Run, figures, find_figure, register_figure
 from matchprob.figures.panels import FigureLayout
 from matchprob.figures.points import CurvePoint, Measured, increases
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.statistics.estimate import Estimate
 from tests.matchprob.calls import call
+from tests.refusals import refuses
 
 
 def test_figures_are_listed(printed, complaint):
@@ -31,8 +30,7 @@ def test_figures_can_be_added(monkeypatch):
         raise AssertionError
 
     assert find_figure("mine").compute is mine
-    with pytest.raises(InputError, match="no figure"):
-        find_figure("yours")
+    refuses("no figure", find_figure, "yours")
 
 
 def test_the_figure_of_section_b11(tmp_path, answer):

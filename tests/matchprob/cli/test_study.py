@@ -5,9 +5,8 @@ import json
 
 import pytest
 
-from algebra.problems.files import load_problem
+from matchprob import Store, load_problem
 from matchprob.verbs.unfinished import missing_trials
-from numeric.studies.store import Store
 from numeric.studies.trials import TrialSeries
 from tests.matchprob.calls import DIAGONAL, ROW, call, completed
 

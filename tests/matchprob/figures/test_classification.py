@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matchprob.figures.papers.classification import classify, load_digits, load_idx, verify_classes
 
-from algebra.errors import InputError
+from tests.refusals import refuses
 
 
 def _idx(array):
@@ -59,14 +59,12 @@ def test_damaged_files_are_refused(tmp_path, images, words):
     """The message names the error in the file."""
     (tmp_path / "train-images-idx3-ubyte").write_bytes(images)
     (tmp_path / "train-labels-idx1-ubyte").write_bytes(_idx(np.zeros(4)))
-    with pytest.raises(InputError, match=words):
-        load_idx(tmp_path)
+    refuses(words, load_idx, tmp_path)
 
 
 def test_missing_files_are_named(tmp_path):
     """An empty folder: the message names the expected files."""
-    with pytest.raises(InputError, match="train-images-idx3-ubyte"):
-        load_idx(tmp_path)
+    refuses("train-images-idx3-ubyte", load_idx, tmp_path)
 
 
 def test_many_weights_match_and_few_do_not(digits):
@@ -86,8 +84,7 @@ def test_many_weights_match_and_few_do_not(digits):
 def test_bad_sizes_are_named(digits, change, words):
     """Invalid arguments are named with their value."""
     sizes = {"m": 50, "n": 20, "budget": 40, "rows": 5}
-    with pytest.raises(InputError, match=words):
-        classify(digits, **(sizes | change), seed=0, index=0)
+    refuses(words, classify, digits, **(sizes | change), seed=0, index=0)
 
 
 @pytest.mark.parametrize("seed", range(5))

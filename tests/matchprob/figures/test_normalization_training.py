@@ -10,7 +10,7 @@ from matchprob.figures.papers.normalization_training import (
     train,
 )
 
-from algebra.errors import InputError
+from tests.refusals import refuses
 
 RNG = np.random.default_rng(0)
 
@@ -66,5 +66,4 @@ def test_same_seed_same_net():
 def test_wrong_choice_is_told():
     """Only weights or normalization can be trained."""
     net, X, y = example()
-    with pytest.raises(InputError, match="what"):
-        train(net, X, y, "everything")
+    refuses("what", train, net, X, y, "everything")

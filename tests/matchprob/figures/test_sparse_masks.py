@@ -3,15 +3,14 @@
 from itertools import product
 
 import numpy as np
-import pytest
 from matchprob.figures.papers.sparse_masks import (
     draw_masks,
     solvable_by_counting,
     sparse_success,
 )
 
-from algebra.errors import InputError
 from algebra.normalization.khatri_rao import product_patterns, structural_rank
+from tests.refusals import refuses
 
 
 def test_probability_by_enumeration():
@@ -49,5 +48,4 @@ def test_more_width_helps():
 
 def test_wrong_density_is_told():
     """A density outside [0, 1] is rejected."""
-    with pytest.raises(InputError, match="density"):
-        sparse_success(2, 4, 1.5)
+    refuses("density", sparse_success, 2, 4, 1.5)

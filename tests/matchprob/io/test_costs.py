@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
 from algebra.problems.names import Names
 from matchprob.io.costs import read_cells, read_costs
+from tests.refusals import refuses
 
 NAMES = Names(LinearEstimator(q=2, d=2, m=2), {"inputs": ["PV", "SST"]})
 
@@ -39,17 +39,13 @@ def test_costs_are_exact(tmp_path):
 )
 def test_costs_of_another_shape_are_refused(tmp_path, text, words):
     """Tables of another shape, bad entries and incomplete edge lists are refused."""
-    with pytest.raises(InputError, match=words):
-        read_costs(write(tmp_path, text), NAMES)
+    refuses(words, read_costs, write(tmp_path, text), NAMES)
 
 
 def test_marks_of_weights(tmp_path):
     """A 1 in a table, or an edge, marks a weight; other entries and missing files are refused."""
     assert read_cells(write(tmp_path, "0,1\n0,0\n"), NAMES) == [("W", 0, 1)]
     assert read_cells(write(tmp_path, "pre,post\n0,1\n"), NAMES) == [("W", 1, 0)]
-    with pytest.raises(InputError, match="is not 0 or 1"):
-        read_cells(write(tmp_path, "0,2\n0,0\n"), NAMES)
-    with pytest.raises(InputError, match="no matrix 'V'"):
-        read_cells(["V=x.csv"], NAMES)
-    with pytest.raises(InputError, match=r"--must .*No such file"):
-        read_cells(["W=nowhere.csv"], NAMES)
+    refuses("is not 0 or 1", read_cells, write(tmp_path, "0,2\n0,0\n"), NAMES)
+    refuses("no matrix 'V'", read_cells, ["V=x.csv"], NAMES)
+    refuses(r"--must .*No such file", read_cells, ["W=nowhere.csv"], NAMES)

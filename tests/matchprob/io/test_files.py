@@ -16,6 +16,7 @@ from matchprob.io.files import (
     write_bytes,
     write_text,
 )
+from tests.refusals import refuses
 
 
 def test_write_and_replace(tmp_path):
@@ -30,14 +31,11 @@ def test_write_and_replace(tmp_path):
 def test_bad_targets(tmp_path):
     """A folder, or a file in a folder that is not there, is refused."""
     for path in (tmp_path, tmp_path / "no" / "file", tmp_path / ("x" * 300), tmp_path / "a\0b"):
-        with pytest.raises(InputError):
-            check_target(path)
-        with pytest.raises(InputError):
-            write_bytes(path, b"")
+        refuses("", check_target, path)
+        refuses("", write_bytes, path, b"")
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
-    with pytest.raises(InputError):
-        check_target(loop)
+    refuses("", check_target, loop)
 
 
 def test_modes_of_written_files(tmp_path):
@@ -78,17 +76,13 @@ def test_outputs_do_not_replace_inputs(tmp_path):
     inputs = inputs_of(problem)
     assert inputs == [problem, mask]
     for name in ("p.toml", "w.csv", "link", "hard"):
-        with pytest.raises(InputError, match="is an input"):
-            check_outputs([problem], tmp_path / name)
-        with pytest.raises(InputError, match="is an input"):
-            check_outputs([None, problem], store=tmp_path / name)
+        refuses("is an input", check_outputs, [problem], tmp_path / name)
+        refuses("is an input", check_outputs, [None, problem], store=tmp_path / name)
     check_outputs([problem], tmp_path / "a", None, plot=tmp_path / "b.png", store=tmp_path / "c")
     with pytest.raises(InputError, match="two results"):
         check_outputs([problem], tmp_path / "a", tmp_path / ".." / tmp_path.name / "a")
-    with pytest.raises(InputError, match="two results"):
-        check_outputs([problem], tmp_path / "a.png", plot=tmp_path / "a.png")
-    with pytest.raises(InputError, match="ends in"):
-        check_outputs([problem], plot=tmp_path / "a.tif")
+    refuses("two results", check_outputs, [problem], tmp_path / "a.png", plot=tmp_path / "a.png")
+    refuses("ends in", check_outputs, [problem], plot=tmp_path / "a.tif")
 
 
 def test_pipe_and_device(tmp_path):
@@ -104,8 +98,7 @@ def test_pipe_and_device(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     write_bytes(files.Path(os.devnull), b"nothing")
     for path in (pipe, files.Path(os.devnull)):
-        with pytest.raises(InputError, match="no regular file"):
-            check_outputs([], store=path)
+        refuses("no regular file", check_outputs, [], store=path)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
@@ -125,7 +118,6 @@ def test_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files.os, "fsync", full)
-    with pytest.raises(OSError, match="kept"):
-        write_text(path, "new")
+    refuses("kept", write_text, path, "new", error=OSError)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -2,9 +2,8 @@
 
 import io
 
-import pytest
-
 from matchprob.io.output import Output
+from tests.refusals import refuses
 
 
 class _Full(io.StringIO):
@@ -17,11 +16,9 @@ class _Full(io.StringIO):
 def test_an_empty_text_is_not_passed_on():
     """An empty text is not written, so it does not fail; a longer one does."""
     assert Output(_Full()).write("") == 0
-    with pytest.raises(OSError, match="No space"):
-        Output(_Full()).write("a")
+    refuses("No space", Output(_Full()).write, "a", error=OSError)
 
 
 def test_bytes_are_refused():
     """Empty bytes raise a TypeError: by this libraries recognize a text stream."""
-    with pytest.raises(TypeError):
-        Output(io.StringIO()).write(b"")
+    refuses("", Output(io.StringIO()).write, b"", error=TypeError)

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from algebra.problems.problem import Problem
-from matchprob.api.certify import certify
+from matchprob import Problem, certify
 from matchprob.page.state import first_problem
 
 ROOT = Path(__file__).resolve().parents[3]

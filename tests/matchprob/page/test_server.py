@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from algebra.errors import InputError
 from matchprob.page.server import PageServer
 from matchprob.page.state import first_problem
+from tests.refusals import refuses
 
 
 def ask(server, method="GET", path="", body=None, **headers):
@@ -100,5 +100,4 @@ def test_a_port_in_use_is_bad_input(tmp_path):
     """A port in use gives a message of one line."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InputError, match="cannot be served"):
-            PageServer(first_problem(), folder=tmp_path, port=port)
+        refuses("cannot be served", PageServer, first_problem(), folder=tmp_path, port=port)

@@ -10,9 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Problem
+from matchprob import LinearRNN, Problem, ShallowReLU
 from matchprob.io import files
 from matchprob.io.costs import read_cells
 from matchprob.page.immediate import immediate_results

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
+from matchprob import InputError, LinearRNN, Problem
 from matchprob.page.state import (
     Misplaced,
     kinds,
@@ -22,6 +20,7 @@ from matchprob.page.state import (
     state_of,
     unpack,
 )
+from tests.refusals import refuses
 
 NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 
@@ -70,8 +69,7 @@ def test_a_state_reads_back():
 def test_damaged_states_are_refused(change):
     """Users can edit an address: an invalid state is bad input, not a bug."""
     state = state_of(Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 0]]})).to_dict()
-    with pytest.raises(InputError):
-        read_state({**state, **change})
+    refuses("", read_state, {**state, **change})
 
 
 def test_no_file_is_read_for_a_state(tmp_path, monkeypatch):
@@ -96,8 +94,7 @@ def test_no_file_outside_the_folder_is_read(table, name, tmp_path):
     (folder / "link.csv").symlink_to(tmp_path / "secret.csv")
     entry = "max_abs = { W = " if table == "constraints" else "W = "
     text = NET + f'[{table}]\n{entry}"{name}"' + (" }\n" if table == "constraints" else "\n")
-    with pytest.raises(Misplaced, match="lies outside the folder"):
-        parse(text, folder)
+    refuses("lies outside the folder", parse, text, folder, error=Misplaced)
     os.mkfifo(folder / "pipe.csv")
     with pytest.raises(Misplaced, match="no regular file"):
         parse(NET + '[learnable]\nW = "pipe.csv"\n', folder)

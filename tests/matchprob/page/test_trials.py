@@ -2,9 +2,8 @@
 
 import pytest
 
-from algebra.problems.problem import Problem
+from matchprob import Problem, Study
 from matchprob.page.trials import Sizes, stream_estimate
-from numeric.studies.study import Study
 from tests.samples import DIAGONAL, NET
 
 

@@ -9,9 +9,7 @@ from rich.console import Console
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import checked_demand
 from algebra.design.spread import most_spread
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
-from matchprob import design
+from matchprob import LinearRNN, Problem, design
 from matchprob.api.designs.design import DesignResult
 from matchprob.report.documents import print_document
 from matchprob.report.drawing.paint import figure_of

@@ -14,13 +14,11 @@ from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.reconstruct import TooNarrow
 from algebra.normalization.scales import Unreachable
 from algebra.results import Result
+from matchprob import Comparison, CountResult, Estimate, InstanceCount
 from matchprob.cli import app
 from matchprob.report.impossible import explain_narrow, explain_not_realized, explain_unreachable
-from numeric.count_result import CountResult
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.counts import COMPLETE, UNDETERMINED, Reason
 from numeric.relu.decision import ReluDecision
-from numeric.statistics.comparison import Comparison
-from numeric.statistics.estimate import Estimate
 from tests.matchprob.explained import Explained, explained
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)

@@ -15,6 +15,7 @@ from algebra.errors import InputError
 from matchprob.verbs.docstrings import described_parameters
 from matchprob.verbs.verb import VERBS, Callback, LineOption, verb
 from tests.matchprob.calls import DIAGONAL, ROW, call, completed
+from tests.refusals import refuses
 from tests.test_extending import block
 from tests.test_site import loaded
 
@@ -121,8 +122,7 @@ def test_a_parameter_of_an_unknown_type_is_refused():
     def strange(question: dict) -> None:
         """Do nothing."""
 
-    with pytest.raises(TypeError, match="declare how it is read"):
-        verb(strange)
+    refuses("declare how it is read", verb, strange, error=TypeError)
     assert "strange" not in VERBS
 
 
@@ -132,8 +132,7 @@ def test_names_of_verbs_are_unique():
     def certify() -> None:
         """Certify nothing."""
 
-    with pytest.raises(ValueError, match="there is a verb 'certify' already"):
-        verb(certify)
+    refuses("there is a verb 'certify' already", verb, certify, error=ValueError)
 
 
 def test_annotations_of_parameters(capsys):

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.networks.ffn import FeedForward
-from algebra.problems.constraints import Constraints, Interval
-from algebra.problems.problem import Problem
+from algebra.problems.constraints import Interval
+from matchprob import Constraints, FeedForward, Problem, draw_instance
 from numeric.certification.constraints import INSIDE, OUTSIDE, UNCLEAR, _compare_rationals
 from numeric.counts import COMPLETE
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import draw_instance
 from tests.numeric.engines.test_phcpy import need_phcpy
 
 SQUARE = {"polynomial": [0, 0, 1]}

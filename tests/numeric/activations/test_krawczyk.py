@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 from flint import arb
 
-from algebra.networks.ffn import FeedForward
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
+from matchprob import RNN, FeedForward, Problem, draw_instance
 from numeric.activations.krawczyk import ActivationBallSystem, enclose
 from numeric.activations.newton import certified_solutions
-from numeric.instances import draw_instance
 
 
 def test_a_planted_match_is_enclosed():

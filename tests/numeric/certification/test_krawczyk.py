@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx
 
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
+from matchprob import Allocation, Problem, draw_instance
 from numeric.certification.krawczyk import (
     FAILED,
     NONREAL,
@@ -19,7 +18,6 @@ from numeric.certification.krawczyk import (
 from numeric.certification.krawczyk_balls import _Test, certify_exact
 from numeric.chains.chain import make_chain
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.instances import draw_instance
 from numeric.tracking.tracker import track
 from tests.numeric.chains.cases import cases
 from tests.samples import NET

@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearRNN, Problem, draw_instance
 from numeric.certification.pool import RealPool, distinct_endpoints
 from numeric.chains.chain import make_chain
 from numeric.engines.exact import ExactEngine
-from numeric.instances import draw_instance
 
 DIAGONAL = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 

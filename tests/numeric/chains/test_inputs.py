@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
+from matchprob import Allocation, LinearFeedForward, LinearRNN
 from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
 

@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx, fmpq
 
-from algebra.errors import InputError
-from algebra.networks.ffn import FeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.networks.rnn import RNN
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
+from matchprob import RNN, Allocation, FeedForward, LinearRNN, ShallowReLU
 from numeric.chains.arrays import run_arrays
 from numeric.chains.balls import BallTape
 from numeric.chains.chain import Chain, make_chain
@@ -24,6 +19,7 @@ from numeric.chains.lanes.tape import run_tape
 from numeric.chains.programs import make_program_system, make_system
 from numeric.tracking.steps import make_work
 from tests.numeric.chains.cases import chains
+from tests.refusals import refuses
 
 ORDER = 5
 SQUARE, CUBIC = {"polynomial": [0, 0, 1]}, {"polynomial": ["1/2", -1, 0, "1/3"]}
@@ -155,14 +151,11 @@ def test_systems_by_network():
     assert isinstance(make_system(linear), Chain)
     assert make_system(linear).size == make_chain(linear).size
     relu = Allocation.from_cells(ShallowReLU(q=2, n=2, d=1, m=1), [("W1", 0, 0)])
-    with pytest.raises(InputError, match="polynomial activation"):
-        make_system(relu)
+    refuses("polynomial activation", make_system, relu)
     tanh = Allocation.from_cells(FeedForward(1, (1,), 1, 1), [("W1", 0, 0)])
-    with pytest.raises(InputError, match="polynomial activation"):
-        make_system(tanh)
+    refuses("polynomial activation", make_system, tanh)
     few = Allocation.from_cells(NETWORKS[0], [("W1", 0, 0)])
-    with pytest.raises(InputError, match="1 learnable weights face 4 labels"):
-        make_system(few)
+    refuses("1 learnable weights face 4 labels", make_system, few)
     flat = Allocation.from_cells(
         FeedForward(1, (1,), 2, 1, activation=SQUARE), [("W1", 0, 0), ("W2", 0, 0)]
     )
@@ -170,8 +163,7 @@ def test_systems_by_network():
     minimal = Allocation.from_cells(
         FeedForward(2, (1,), 2, 1, activation=SQUARE), [("W1", 0, 0), ("W1", 0, 1)]
     )
-    with pytest.raises(InputError, match="rank 1 of 2"):
-        make_system(minimal)
+    refuses("rank 1 of 2", make_system, minimal)
 
 
 @pytest.mark.parametrize("chain", chains(), ids=lambda chain: str(chain.allocation))
@@ -179,8 +171,7 @@ def test_tapes_of_chains_and_of_programs(chain):
     """The tapes of a chain that are written by hand have the values of those from its program."""
     network = chain.network
     if chain.unknowns != network.d * network.columns:
-        with pytest.raises(InputError, match="learnable weights face"):
-            make_program_system(chain.allocation)
+        refuses("learnable weights face", make_program_system, chain.allocation)
         return
     W, X, w = chain.random_student(network.m, np.random.default_rng(0))
     Y = network.forward(W, X)

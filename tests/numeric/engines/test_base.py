@@ -32,6 +32,7 @@ from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan
 from numeric.instances import draw_instance
 from numeric.studies.study import Study
+from tests.refusals import refuses
 from tests.samples import DIAGONAL
 
 
@@ -77,11 +78,9 @@ def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
     assert estimate.estimate is None  # a search never proves "no match"
     assert "toy (linear, lower bounds): guesses" in help_text()
     assert "| `toy` | linear | lower bounds |" in engine_table()
-    with pytest.raises(InputError, match="toy"):
-        InstanceCounter(DIAGONAL, "magic")
+    refuses("toy", InstanceCounter, DIAGONAL, "magic")
     relu = ShallowReLU(q=1, n=1, d=1, m=1)
-    with pytest.raises(InputError, match="'toy' is for linear networks, not for a shallow ReLU"):
-        chosen_engine(relu, toy)
+    refuses("'toy' is for linear networks, not for a shallow ReLU", chosen_engine, relu, toy)
 
 
 def test_names_and_help_load_no_engine():
@@ -130,10 +129,8 @@ def test_a_name_belongs_to_one_module_and_a_family_to_one_default():
     with pytest.raises(InputError, match="both the default of linear"):
         engine(EngineInfo("second", {"linear"}, complete=True, default=True))(other)
     assert "second" not in engines()
-    with pytest.raises(InputError, match="must be a word"):
-        EngineInfo("", {"linear"}, complete=True)
-    with pytest.raises(InputError, match="must not be empty"):
-        EngineInfo("none", set(), complete=True)
+    refuses("must be a word", EngineInfo, "", {"linear"}, complete=True)
+    refuses("must not be empty", EngineInfo, "none", set(), complete=True)
 
 
 def test_resources_are_shared_and_closed():

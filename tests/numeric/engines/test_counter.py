@@ -13,6 +13,7 @@ from algebra.problems.random_cells import RandomCells
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan, rank_plan, root_plan
 from numeric.instances import draw_instance
+from tests.refusals import refuses
 from tests.samples import NET
 
 
@@ -75,12 +76,10 @@ def test_random_allocations_are_planned_once_each():
 
 def test_bad_engines_are_named():
     """Unknown engines and networks without polynomials are bad input."""
-    with pytest.raises(InputError, match="`engine` \\('magic'\\)"):
-        InstanceCounter(Problem(NET, {}), "magic")
+    refuses("`engine` \\('magic'\\)", InstanceCounter, Problem(NET, {}), "magic")
     with pytest.raises(InputError, match="linear and polynomial networks, not for a shallow ReLU"):
         InstanceCounter(Problem(ShallowReLU(q=1, n=1, d=1, m=1), {}), "homotopy")
-    with pytest.raises(InputError, match="is for relu networks"):
-        InstanceCounter(Problem(NET, {}), "complementarity")
+    refuses("is for relu networks", InstanceCounter, Problem(NET, {}), "complementarity")
 
 
 def test_engines_agree():

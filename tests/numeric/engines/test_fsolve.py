@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import Estimate, LinearFeedForward, LinearRNN, Problem, draw_instance
 from numeric.chains.chain import make_chain
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.exact import ExactEngine
 from numeric.engines.fsolve import FsolveEngine, paper_equations
-from numeric.instances import draw_instance
-from numeric.statistics.estimate import Estimate
+from tests.refusals import refuses
 from tests.samples import many
 
 NETS = [
@@ -106,5 +102,4 @@ def test_the_same_starts_give_the_same_solutions():
 
 def test_bad_numbers_of_starts_are_refused():
     """The number of starts is checked."""
-    with pytest.raises(InputError, match="`starts` \\(0\\)"):
-        FsolveEngine(NETS[0][0], starts=0)
+    refuses("`starts` \\(0\\)", FsolveEngine, NETS[0][0], starts=0)

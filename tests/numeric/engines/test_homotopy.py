@@ -5,12 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
+from matchprob import Allocation, Problem, draw_instance
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.instances import draw_instance
 from tests.numeric.chains.cases import cases
+from tests.refusals import refuses
 from tests.samples import NET
 
 DIAGONAL = Problem.of(Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)]))
@@ -105,8 +103,7 @@ def test_foreign_instance_is_refused():
     """An instance of another allocation is an error, not a count."""
     engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
     other = Problem.of(Allocation.from_cells(NET, [("W", 0, 1), ("W", 1, 0)]))
-    with pytest.raises(InputError, match="allocation"):
-        engine.count_many([draw_instance(other, 0, 0)])
+    refuses("allocation", engine.count_many, [draw_instance(other, 0, 0)])
 
 
 def test_degenerate_instance_is_undetermined():

@@ -2,14 +2,10 @@
 
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
+from matchprob import Allocation, LinearRNN, Problem, RandomCells, draw_instance
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.plans import Plan
-from numeric.instances import draw_instance
 
 ONE_A_ROW = LinearRNN(n=8, T=4, b=1, d=2, m=4)
 

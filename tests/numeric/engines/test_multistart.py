@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
+from matchprob import Allocation, LinearRNN, Problem, draw_instance
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.multistart import MultistartEngine, multistart_newton
-from numeric.instances import draw_instance
 from tests.numeric.chains.cases import cases
+from tests.refusals import refuses
 
 CASES = cases()
 
@@ -49,8 +46,7 @@ def test_matches_of_a_large_net_are_found():
 def test_negative_starts_are_refused():
     """The number of starts is checked."""
     allocation, _ = CASES[0]
-    with pytest.raises(InputError, match="starts"):
-        multistart_newton(draw_instance(Problem.of(allocation), 0, 0), -1)
+    refuses("starts", multistart_newton, draw_instance(Problem.of(allocation), 0, 0), -1)
 
 
 def test_multistart_needs_no_root_count():

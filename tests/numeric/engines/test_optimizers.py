@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from numeric.engines.optimizers import METHODS, OptimizerEngine, adam_endpoints, damped_endpoints
 from numeric.programs.losses import Loss
 from numeric.programs.students import Students
 from numeric.relu.decide import decide
 from numeric.relu.decision import MATCH
 from tests.numeric.relu.cases import instances, problem
+from tests.refusals import refuses
 from tests.samples import many
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
@@ -53,5 +53,4 @@ def test_same_seed_same_endpoints():
 
 def test_unknown_methods_are_refused():
     """The message lists the known names."""
-    with pytest.raises(InputError, match="adam"):
-        OptimizerEngine("newton")
+    refuses("adam", OptimizerEngine, "newton")

@@ -5,14 +5,10 @@ import os
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
+from matchprob import InputError, LinearEstimator, LinearRNN, Problem, draw_instance
 from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.engines.phcpy import PhcpyEngine
-from numeric.instances import draw_instance
 from numeric.phcpy.process import PhcpyCrashed, PhcpyProcess, PhcpyTimeout, find_phcpy
 from tests.samples import DIAGONAL, NET
 

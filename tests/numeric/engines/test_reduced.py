@@ -3,15 +3,11 @@
 import numpy as np
 import pytest
 
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
 from algebra.problems.reduction import lowered
+from matchprob import LinearEstimator, LinearRNN, NormNet, Problem, RandomCells, draw_instance
 from numeric.engines.base import default_engine
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import draw_instance, reduced
+from numeric.instances import reduced
 from numeric.studies.trials import TrialSeries
 
 # Two equations of degree 2 remain: N = 2.

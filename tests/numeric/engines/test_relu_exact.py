@@ -1,14 +1,10 @@
 """The engine `relu-exact`: by verdict, by exact decision (one hidden layer), by construction."""
 
-import pytest
-
-from algebra.errors import InputError
-from algebra.networks.normalization import NormNet
-from algebra.problems.problem import Problem
+from matchprob import NormNet, Problem, draw_instance
 from numeric.engines.base import default_engine
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import draw_instance
 from numeric.normalization.realize import realize_instance
+from tests.refusals import refuses
 
 EVERYTHING = {"g1": "all", "g2": "all", "b1": "all", "b2": "all"}
 
@@ -23,8 +19,7 @@ def test_the_engine_of_relu_networks():
     relu = Problem(NormNet.square(2, 1, 3, 3), EVERYTHING)
     assert InstanceCounter(relu).problem is relu
     assert default_engine(relu.network) == "relu-exact"
-    with pytest.raises(InputError, match="use one of relu-exact"):
-        InstanceCounter(relu, "homotopy")
+    refuses("use one of relu-exact", InstanceCounter, relu, "homotopy")
 
 
 def test_relu_construction_agrees_with_the_verdict():

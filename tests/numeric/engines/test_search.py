@@ -3,18 +3,13 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
 from algebra.time_limits import OutOfTime, within
+from matchprob import Allocation, InputError, LinearRNN, Problem, RandomCells, draw_instance
 from numeric.chains.chain import make_chain
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.multistart import multistart_newton
 from numeric.engines.search import RealSearch
-from numeric.instances import draw_instance
 from tests.numeric.chains.cases import cases
 from tests.samples import DIAGONAL
 

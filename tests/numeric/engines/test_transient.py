@@ -5,18 +5,14 @@ import stat
 
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve import process as msolve
 from algebra.polynomials.msolve.process import find_msolve
-from algebra.problems.problem import Problem
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from matchprob import InstanceCount, LinearRNN, Problem, Store, Study, draw_instance
+from numeric.counts import COMPLETE, UNDETERMINED, Reason
 from numeric.engines.base import EngineInfo, engine, unregister
 from numeric.engines.exact import ExactEngine
 from numeric.engines.phcpy import PhcpyEngine
-from numeric.instances import draw_instance
 from numeric.phcpy.process import PhcpyCrashed, PhcpyProcess
-from numeric.studies.store import Store
-from numeric.studies.study import Study
 from tests.samples import DIAGONAL
 
 # Its core has several unknowns, so that msolve is called.

@@ -7,10 +7,8 @@ import pytest
 
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.witness import solve_exactly
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
+from matchprob import Allocation, Instance, LinearRNN, Problem, draw_instance
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.witness_search import (
@@ -21,7 +19,6 @@ from numeric.engines.witness_search import (
     _Parameters,
     rootless_instances,
 )
-from numeric.instances import Instance, draw_instance
 from tests.samples import DIAGONAL
 
 RING = Problem.of(

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.normalization.dense import DenseNet
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.khatri_rao import khatri_rao, width_needed
 from algebra.normalization.scales import Unreachable
 from numeric.normalization.construct import construct_exactly, construct_in_doubles
 from numeric.normalization.scales import tune_both_scales, tune_scales
+from tests.refusals import refuses
 
 
 def draw(rng, widths, hidden):
@@ -224,10 +224,7 @@ def test_wrong_input_of_constructions_is_refused():
     """A wrong depth, shape or radius raises InputError."""
     rng = np.random.default_rng(12)
     weights, shifts, frozen = draw(rng, [2, 2], [4])
-    with pytest.raises(InputError, match="layers"):
-        construct_in_doubles(weights, shifts, frozen * 2)
-    with pytest.raises(InputError, match="layer 1"):
-        construct_in_doubles(weights, shifts, frozen[::-1])
+    refuses("layers", construct_in_doubles, weights, shifts, frozen * 2)
+    refuses("layer 1", construct_in_doubles, weights, shifts, frozen[::-1])
     for radius in (0.0, float("nan"), float("inf")):
-        with pytest.raises(InputError, match="radius"):
-            construct_in_doubles(weights, shifts, frozen, radius=radius)
+        refuses("radius", construct_in_doubles, weights, shifts, frozen, radius=radius)

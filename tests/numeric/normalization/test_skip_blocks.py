@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.normalization.skip_blocks import SkipBlock
 from numeric.normalization.skip_blocks import (
     construct_depth,
     construct_skip_block,
     random_skip_block,
 )
+from tests.refusals import refuses
 
 
 def ball(rng, d, count=100, radius=1.0):
@@ -60,10 +60,7 @@ def test_wrong_input_of_skip_blocks_is_refused():
     """Sizes that do not fit, a bad radius and singular systems raise InputError."""
     rng = np.random.default_rng(3)
     frozen = random_skip_block(3, 3, 1, rng)
-    with pytest.raises(InputError, match="needs 2 layers"):
-        construct_skip_block(np.eye(2), np.zeros(2), frozen)
-    with pytest.raises(InputError, match="radius"):
-        construct_depth([np.eye(2)], [np.zeros(2)], 1, radius=-1.0)
+    refuses("needs 2 layers", construct_skip_block, np.eye(2), np.zeros(2), frozen)
+    refuses("radius", construct_depth, [np.eye(2)], [np.zeros(2)], 1, radius=-1.0)
     zero = SkipBlock(frozen.mixing, tuple(0 * A for A in frozen.feeding), frozen.output)
-    with pytest.raises(InputError, match="singular"):
-        construct_skip_block(np.eye(3), np.zeros(3), zero)
+    refuses("singular", construct_skip_block, np.eye(3), np.zeros(3), zero)

@@ -6,10 +6,8 @@ import numpy as np
 from flint import fmpq
 
 from algebra.linalg.rational import nearest_double
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearRNN, Problem, draw_instance
 from numeric.engines.exact import exact_core
-from numeric.instances import draw_instance
 from numeric.phcpy.floating_core import FloatingCore, scaled_terms
 
 PROBLEM = Problem(

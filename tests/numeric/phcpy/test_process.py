@@ -27,6 +27,7 @@ from numeric.phcpy.process import (
 )
 from numeric.phcpy.systems import PhcSystem
 from tests.numeric.phcpy.polynomials import power, read
+from tests.refusals import refuses
 from tests.samples import many
 
 TIMEOUT = 60.0
@@ -269,8 +270,7 @@ def test_timeout_of_a_call(installation):
     with PhcpyProcess(installation) as process:
         process.start()
         pid = process.pid
-        with pytest.raises(PhcpyTimeout, match=r"0\.3 s"):
-            process.solve(LONG, timeout=0.3, precision="qd")
+        refuses(r"0\.3 s", process.solve, LONG, timeout=0.3, precision="qd", error=PhcpyTimeout)
         assert gone(pid)
         assert len(process.solve(TWO, timeout=TIMEOUT).accepted) == 2
 
@@ -282,8 +282,7 @@ def test_killed_during_a_call(installation):
         pid = process.pid
         timer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
         timer.start()
-        with pytest.raises(PhcpyCrashed, match="SIGKILL"):
-            process.solve(LONG, timeout=TIMEOUT, precision="qd")
+        refuses("SIGKILL", process.solve, LONG, timeout=TIMEOUT, precision="qd", error=PhcpyCrashed)
         timer.join()
         assert gone(pid)
         assert len(process.solve(TWO, timeout=TIMEOUT).accepted) == 2
@@ -443,8 +442,7 @@ def test_a_system_that_hangs(fake_phcpy):
     """A system that hangs is a timeout, and the next one is solved."""
     with PhcpyProcess(PhcpyInstallation(fake_phcpy("old"))) as process:
         assert len(process.solve(power(2), timeout=TIMEOUT).accepted) == 1
-        with pytest.raises(PhcpyTimeout, match=r"1 s"):
-            process.solve(power(8), timeout=1.0)
+        refuses(r"1 s", process.solve, power(8), timeout=1.0, error=PhcpyTimeout)
         assert len(process.solve(power(2), timeout=TIMEOUT).accepted) == 1
 
 
@@ -473,8 +471,7 @@ def test_bad_start(fake_python, text, why):
     """A worker that does not start is an error with the reason, each time."""
     with PhcpyProcess(fake_python(text)) as process:
         for _ in range(2):
-            with pytest.raises(PhcpyCrashed, match=why):
-                process.solve(power(1), timeout=TIMEOUT)
+            refuses(why, process.solve, power(1), timeout=TIMEOUT, error=PhcpyCrashed)
             assert process.pid is None
 
 
@@ -570,5 +567,4 @@ def test_bad_arguments_of_track():
             ((*good[:2], [[math.inf]]), {}, "`start_solutions`"),
             ((power(1), [{}], [[2]]), {}, "`start`"),
         ]:
-            with pytest.raises(InputError, match=why):
-                process.track(target, start, points, timeout=1, **change)
+            refuses(why, process.track, target, start, points, timeout=1, **change)

@@ -28,6 +28,7 @@ from numeric.profiles.thresholds import (
     merged_thresholds,
     with_bound,
 )
+from tests.refusals import refuses
 from tests.samples import DIAGONAL, NET, ROW, many
 
 OVER = Problem(NET, {"W": [[1, 1], [1, 0]]})
@@ -156,8 +157,7 @@ def test_profiles_of_more_weights_than_equations():
     for bound in found.bounds:
         records = estimate(with_bound(OVER, MEASURES["size"], bound), 15).counts
         assert [WORDS[o] for o in found.outcomes(bound)] == [c.outcome for c in records]
-    with pytest.raises(InputError, match="only size and change"):
-        profile(OVER, by="norm", trials=3)
+    refuses("only size and change", profile, OVER, by="norm", trials=3)
 
 
 def test_outcomes_under_several_bounds_are_merged():
@@ -235,8 +235,7 @@ def test_bad_bounds_of_profiles():
     """Negative, NaN or infinite bounds, texts and an empty list are refused."""
     assert check_bounds([3, 1, 1.0]) == (1.0, 3.0)
     for bad in ([-1.0], [math.nan], [math.inf], ["2"], [True], [], "12", [None]):
-        with pytest.raises(InputError, match="bound"):
-            check_bounds(bad)
+        refuses("bound", check_bounds, bad)
     with pytest.raises(InputError, match="normalization"):
         is_listed(
             Problem(NormNet(widths=(2, 2), hidden=(3,), m=2, activation="relu"), {"g1": "all"})

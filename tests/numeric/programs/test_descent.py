@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from algebra.errors import InputError
-from algebra.networks.linear import LinearEstimator
-from algebra.problems.problem import Problem
-from numeric.instances import draw_instance
+from matchprob import LinearEstimator, Problem, draw_instance
 from numeric.programs.descent import ENOUGH, OPTIMIZERS, find_optimizer, gradient_descent
 from numeric.programs.losses import Loss
 from numeric.programs.students import Students, starts_of
+from tests.refusals import refuses
 from tests.samples import DIAGONAL
 
 
@@ -83,5 +81,4 @@ def test_diverging_runs_end_early():
 
 def test_unknown_optimizers_are_refused():
     """The message lists the known names."""
-    with pytest.raises(InputError, match="gd, adam, levenberg-marquardt"):
-        find_optimizer("sgd")
+    refuses("gd, adam, levenberg-marquardt", find_optimizer, "sgd")

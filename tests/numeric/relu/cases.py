@@ -7,9 +7,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Problem
-from numeric.instances import Instance, draw_instance
+from matchprob import Instance, Problem, ShallowReLU, draw_instance
 
 
 def problem(q: int, n: int, d: int, m: int, **masks: Any) -> Problem:

@@ -7,10 +7,8 @@ import numba
 import numpy as np
 import pytest
 
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Problem
 from algebra.time_limits import OutOfTime, within
-from numeric.instances import draw_instance
+from matchprob import Problem, ShallowReLU, draw_instance
 from numeric.relu.decide import decide
 from numeric.relu.interruptible import run_search
 

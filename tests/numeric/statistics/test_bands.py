@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from numeric.statistics.bands import band_at, band_half_width
+from tests.refusals import refuses
 
 
 def test_half_width_of_the_band():
@@ -44,5 +44,4 @@ def test_open_trials_move_only_one_end():
 @pytest.mark.parametrize("level", [0, 1, -1, "a"])
 def test_levels_are_checked(level):
     """A confidence lies between 0 and 1."""
-    with pytest.raises(InputError, match="confidence"):
-        band_half_width(10, level)
+    refuses("confidence", band_half_width, 10, level)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta
 
-from algebra.errors import InputError
 from numeric.statistics.confidence_sequences import RunningInterval, confidence_sequence
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
+from tests.refusals import refuses
 from tests.samples import many
 
 
@@ -154,10 +154,8 @@ def test_running_interval_refuses_smaller_counts():
     """Counts below those before are refused with both values, and the interval is kept."""
     running = RunningInterval()
     before = running.update(10, 5, 2)
-    with pytest.raises(InputError, match=r"`matched` \(9\) must not be less than before \(10\)"):
-        running.update(9, 6, 2)
-    with pytest.raises(InputError, match=r"undetermined` \(16\)"):
-        running.update(11, 5, 0)
+    refuses(r"`matched` \(9\) must not be less than before \(10\)", running.update, 9, 6, 2)
+    refuses(r"undetermined` \(16\)", running.update, 11, 5, 0)
     assert running.interval == before
     assert running.update(12, 5, 0) == confidence_sequence(12, 5).__class__(
         max(before.low, confidence_sequence(12, 5).low),
@@ -167,9 +165,6 @@ def test_running_interval_refuses_smaller_counts():
 
 def test_bad_input_is_quoted():
     """A bad count or confidence is named with its value."""
-    with pytest.raises(InputError, match=r"`unmatched` \(-1\)"):
-        confidence_sequence(1, -1)
-    with pytest.raises(InputError, match=r"`confidence` \(1.5\)"):
-        confidence_sequence(1, 1, confidence=1.5)
-    with pytest.raises(InputError, match=r"`confidence` \(0\)"):
-        RunningInterval(0)
+    refuses(r"`unmatched` \(-1\)", confidence_sequence, 1, -1)
+    refuses(r"`confidence` \(1.5\)", confidence_sequence, 1, 1, confidence=1.5)
+    refuses(r"`confidence` \(0\)", RunningInterval, 0)

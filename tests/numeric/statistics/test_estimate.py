@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.statistics.comparison import Comparison
+from matchprob import Comparison, InstanceCount, Problem, RandomCells
+from numeric.counts import COMPLETE, UNDETERMINED, Reason
 from numeric.statistics.document import interval_text
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import ConfidenceInterval

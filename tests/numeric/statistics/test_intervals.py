@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.stats import binom, binomtest, multinomial, norm
 
-from algebra.errors import InputError
 from numeric.statistics.intervals import (
     ConfidenceInterval,
     paired_interval,
     paired_table,
     proportion_interval,
 )
+from tests.refusals import refuses
 from tests.samples import many
 
 counts = st.integers(0, 300)
@@ -130,17 +130,14 @@ def test_coverage_with_undetermined_trials(method, hidden):
 )
 def test_bad_counts_are_quoted(arguments, complaint):
     """A bad count is named with its value."""
-    with pytest.raises(InputError, match=complaint):
-        proportion_interval(*arguments)
+    refuses(complaint, proportion_interval, *arguments)
 
 
 def test_bad_options_are_quoted():
     """A bad confidence or method is named with its value."""
     for confidence in (0, 1, 95, float("nan"), "high"):
-        with pytest.raises(InputError, match="`confidence`"):
-            proportion_interval(1, 2, confidence=confidence)
-    with pytest.raises(InputError, match=r"`method` \('wald'\)"):
-        proportion_interval(1, 2, method="wald")
+        refuses("`confidence`", proportion_interval, 1, 2, confidence=confidence)
+    refuses(r"`method` \('wald'\)", proportion_interval, 1, 2, method="wald")
 
 
 def test_an_interval_prints_and_contains():
@@ -275,11 +272,7 @@ def test_paired_tables_of_outcomes():
     first = [True, True, False, None, None, np.True_]
     second = [True, False, None, None, False, np.False_]
     assert paired_table(first, second).tolist() == [[1, 2, 0], [0, 0, 1], [0, 1, 1]]
-    with pytest.raises(InputError, match="1 outcomes and `second` 2"):
-        paired_table([True], [True, False])
-    with pytest.raises(InputError, match="outcome 'yes'"):
-        paired_table(["yes"], [True])
-    with pytest.raises(InputError, match=r"shape \(2, 3\)"):
-        paired_interval([[1, 2, 3], [1, 2, 3]])
-    with pytest.raises(InputError, match=r"`table\[1\]\[0\]` \(-3\)"):
-        paired_interval([[1, 2], [-3, 4]])
+    refuses("1 outcomes and `second` 2", paired_table, [True], [True, False])
+    refuses("outcome 'yes'", paired_table, ["yes"], [True])
+    refuses(r"shape \(2, 3\)", paired_interval, [[1, 2, 3], [1, 2, 3]])
+    refuses(r"`table\[1\]\[0\]` \(-3\)", paired_interval, [[1, 2], [-3, 4]])

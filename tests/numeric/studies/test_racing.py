@@ -1,14 +1,10 @@
 """Successive halving: the better allocation wins, and claims are correct."""
 
 import numpy as np
-import pytest
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
-from numeric.counts import InstanceCount
-from numeric.statistics.estimate import Estimate
+from matchprob import Estimate, InstanceCount, LinearRNN, Problem
 from numeric.studies.racing import _advantage, successive_halving
+from tests.refusals import refuses
 from tests.samples import NET
 
 # B.1.1: a maximal row, the off-diagonal (about 0.85), the diagonal (about 0.7).
@@ -83,9 +79,6 @@ def test_the_advantage_holds_at_every_moment():
 def test_bad_arguments():
     """No allocations, several networks, or a bad confidence are refused."""
     other = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 0], [0, 0]]})
-    with pytest.raises(InputError, match="is empty"):
-        successive_halving([])
-    with pytest.raises(InputError, match="different networks"):
-        successive_halving([ROW, other])
-    with pytest.raises(InputError, match="between 0 and 1"):
-        successive_halving([ROW], confidence=1.0)
+    refuses("is empty", successive_halving, [])
+    refuses("different networks", successive_halving, [ROW, other])
+    refuses("between 0 and 1", successive_halving, [ROW], confidence=1.0)

@@ -5,15 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.constraints import Constraints
-from algebra.problems.problem import Problem
-from matchprob.api.estimate import constrain, estimate
+from matchprob import Constraints, LinearRNN, NormNet, Problem, ShallowReLU, constrain, estimate
 from numeric.engines.counter import InstanceCounter
 from numeric.studies.trials import record_of
+from tests.refusals import refuses
 
 CASES = {
     "diagonal": Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]}),
@@ -116,5 +111,4 @@ def test_an_estimate_in_memory(counted):
     fresh = estimate(replace(problem, constraints=RULES[0]), 40)
     assert [record_of(c) for c in bounded.counts] == [record_of(c) for c in fresh.counts]
     assert bounded.problem.constraints == RULES[0]
-    with pytest.raises(InputError, match="has constraints already"):
-        constrain(bounded, RULES[1])
+    refuses("has constraints already", constrain, bounded, RULES[1])

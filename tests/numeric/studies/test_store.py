@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from matchprob import InputError, InstanceCount, Study
+from numeric.counts import COMPLETE, UNDETERMINED
 from numeric.studies.store import Store, StoreFull, packed, unpacked
-from numeric.studies.study import Study
 from numeric.studies.trials import TrialSeries, record_of
+from tests.refusals import refuses
 from tests.samples import DIAGONAL
 
 WORK = TrialSeries.of(DIAGONAL)
@@ -84,8 +84,7 @@ def test_studies_are_kept_apart(tmp_path):
         first, second = store.study(WORK), store.study(TrialSeries.of(DIAGONAL, 1))
         store.add(first, [count(0, 2)])
         assert store.records(second) == {}
-        with pytest.raises(InputError, match="no study 'x'"):
-            store.find("x")
+        refuses("no study 'x'", store.find, "x")
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all, but quite long" * 30])
@@ -96,8 +95,7 @@ def test_foreign_files(tmp_path, content):
     if not content:
         Store(path, create=True).close()
         return
-    with pytest.raises(InputError, match="not a matchprob store"):
-        Store(path, create=True)
+    refuses("not a matchprob store", Store, path, create=True)
     assert path.read_bytes() == content
 
 
@@ -106,13 +104,11 @@ def test_other_databases(tmp_path):
     path = tmp_path / "other.sqlite"
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE mine (x)")
-    with pytest.raises(InputError, match="not a matchprob store"):
-        Store(path, create=True)
+    refuses("not a matchprob store", Store, path, create=True)
     Store(tmp_path / "s.sqlite", create=True).close()
     with sqlite3.connect(tmp_path / "s.sqlite") as db:
         db.execute("PRAGMA user_version=99")
-    with pytest.raises(InputError, match="version 99"):
-        Store(tmp_path / "s.sqlite", create=True)
+    refuses("version 99", Store, tmp_path / "s.sqlite", create=True)
 
 
 def test_damage_is_noticed(tmp_path):
@@ -132,10 +128,8 @@ def test_damage_is_noticed(tmp_path):
 
 def test_missing_files(tmp_path):
     """A store that must exist, or whose folder does not exist, is refused by name."""
-    with pytest.raises(InputError, match="no such store"):
-        Store(tmp_path / "s.sqlite", create=False)
-    with pytest.raises(InputError, match="no folder"):
-        Store(tmp_path / "none" / "s.sqlite", create=True)
+    refuses("no such store", Store, tmp_path / "s.sqlite", create=False)
+    refuses("no folder", Store, tmp_path / "none" / "s.sqlite", create=True)
 
 
 def test_claims(tmp_path):
@@ -173,8 +167,7 @@ def test_merge(tmp_path):
             record_of(c) for c in (count(0, 2), count(1, 0), count(2, 2))
         ]
         b.add(b.study(WORK), [count(0, 0), count(7, 0)])
-        with pytest.raises(InputError, match="differ on trial 0"):
-            a.merge(b)
+        refuses("differ on trial 0", a.merge, b)
         assert 7 not in a.records(a.study(WORK))
 
 
@@ -214,5 +207,4 @@ def test_solutions_are_stored_to_the_last_bit(solutions):
 
 def test_damaged_solutions_are_refused():
     """Bytes that are not an integer number of solutions are refused in one line."""
-    with pytest.raises(InputError, match="damaged"):
-        unpacked(packed([(1.0, 2.0)])[:-3])
+    refuses("damaged", unpacked, packed([(1.0, 2.0)])[:-3])

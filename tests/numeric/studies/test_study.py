@@ -11,17 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
 from algebra.ranks.generic_rank import allocation_rank
-from numeric.instances import draw_instance
+from matchprob import LinearRNN, Problem, RandomCells, Store, draw_instance
 from numeric.statistics.intervals import proportion_interval
-from numeric.studies.store import Store
 from numeric.studies.study import Study
 from numeric.studies.trials import record_of
 from numeric.studies.workers import WorkerFailed
+from tests.refusals import refuses
 from tests.samples import DIAGONAL, ROW, many
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -260,24 +256,18 @@ def test_cluster_whose_workers_keep_dying():
 
 def test_bad_arguments(tmp_path, monkeypatch):
     """Impossible numbers, a missing scheduler and a foreign store are refused by name."""
-    with pytest.raises(InputError, match="`confidence`"):
-        Study(DIAGONAL, confidence=1.0)
-    with pytest.raises(InputError, match="`workers`"):
-        Study(DIAGONAL, workers=0)
-    with pytest.raises(InputError, match="`engine`"):
-        Study(DIAGONAL, engine="magic")
+    refuses("`confidence`", Study, DIAGONAL, confidence=1.0)
+    refuses("`workers`", Study, DIAGONAL, workers=0)
+    refuses("`engine`", Study, DIAGONAL, engine="magic")
     with Study(DIAGONAL) as study:
         for trials in (0, True, 10**9):
-            with pytest.raises(InputError, match="`trials`"):
-                study.run(trials)
-        with pytest.raises(InputError, match="`half_width`"):
-            study.run(10, half_width=0.5)
+            refuses("`trials`", study.run, trials)
+        refuses("`half_width`", study.run, 10, half_width=0.5)
     pytest.importorskip("distributed")
     from numeric.studies.cluster import DaskWorkers
 
     monkeypatch.setitem(DaskWorkers.__init__.__kwdefaults__, "timeout", 0.2)
-    with pytest.raises(InputError, match="no Dask scheduler"):
-        Study(DIAGONAL, scheduler="tcp://127.0.0.1:9")
+    refuses("no Dask scheduler", Study, DIAGONAL, scheduler="tcp://127.0.0.1:9")
 
 
 def test_random_allocations_are_certified_one_by_one():

@@ -2,11 +2,10 @@
 
 import pytest
 
-from algebra.errors import InputError
-from algebra.problems.problem import Problem
-from numeric.studies.store import Store
-from numeric.studies.study import InProcessWorker, Study
+from matchprob import Problem, Store, Study
+from numeric.studies.study import InProcessWorker
 from numeric.studies.together import run_together
+from tests.refusals import refuses
 from tests.samples import NET
 
 DIAGONAL, OTHER = (Problem(NET, {"W": mask}) for mask in ([[1, 0], [0, 1]], [[0, 1], [1, 0]]))
@@ -103,5 +102,4 @@ def test_names_of_studies(tmp_path):
 
 def test_too_many_trials_are_refused_at_once():
     """It is refused at once, not after the first million."""
-    with pytest.raises(InputError, match="must not be greater than 1000000"):
-        run_together(studies(), 10**30)
+    refuses("must not be greater than 1000000", run_together, studies(), 10**30)

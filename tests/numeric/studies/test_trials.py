@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
-from algebra.problems.random_cells import RandomCells
-from numeric.counts import InstanceCount, Reason
+from matchprob import InstanceCount, LinearRNN, Problem, RandomCells
+from numeric.counts import Reason
 from numeric.studies.trials import (
     TrialSeries,
     TrialSettings,
@@ -22,6 +19,7 @@ from numeric.studies.trials import (
     record_of,
     says_more,
 )
+from tests.refusals import refuses
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 FIXED = Problem(NET, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]})
@@ -84,14 +82,12 @@ def test_work_survives_plain_data():
 def test_other_versions_are_refused():
     """A series of trials of another version of the records is not computed."""
     data = {**TrialSeries.of(FIXED).to_dict(), "records": 0}
-    with pytest.raises(InputError, match="version 0"):
-        TrialSeries.from_dict(data)
+    refuses("version 0", TrialSeries.from_dict, data)
 
 
 def test_settings_are_checked():
     """A time limit that is not positive is refused by name."""
-    with pytest.raises(InputError, match=r"`timeout` \(0\)"):
-        TrialSettings("exact", timeout=0)
+    refuses(r"`timeout` \(0\)", TrialSettings, "exact", timeout=0)
 
 
 counts = st.builds(

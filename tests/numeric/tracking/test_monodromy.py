@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
+from matchprob import Allocation, LinearRNN
 from numeric.chains.chain import make_chain
 from numeric.tracking.monodromy import GIVEN, INCOMPLETE, find_start, match
 from tests.numeric.chains.cases import cases
+from tests.refusals import refuses
 
 CASES = cases()
 DIAGONAL = make_chain(CASES[0][0])
@@ -26,8 +25,7 @@ def test_all_roots_are_found(allocation, roots):
 
 def test_too_small_a_count_is_refused():
     """A root count below the true one is an error that says so."""
-    with pytest.raises(InputError, match="too small"):
-        find_start(make_chain(CASES[10][0]), 20)
+    refuses("too small", find_start, make_chain(CASES[10][0]), 20)
 
 
 def test_too_large_a_count_is_incomplete():
@@ -38,8 +36,7 @@ def test_too_large_a_count_is_incomplete():
 
 def test_root_count_must_be_positive():
     """Zero roots means a minimal allocation, not a start system."""
-    with pytest.raises(InputError, match="at least 1"):
-        find_start(DIAGONAL, 0)
+    refuses("at least 1", find_start, DIAGONAL, 0)
 
 
 def test_same_seed_same_start():

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.permutation_groups import SYMMETRIC, root_group
-from algebra.problems.allocation import Allocation
+from matchprob import Allocation, LinearRNN
 from numeric.chains.chain import make_chain
 from numeric.tracking.monodromy import find_start
 from numeric.tracking.monodromy_group import MonodromyGroup, monodromy_group, trivial_group

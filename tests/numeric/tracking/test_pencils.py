@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
+from matchprob import Allocation, LinearEstimator, LinearRNN
 from numeric.chains.arrays import labels
 from numeric.chains.chain import make_chain
 from numeric.tracking.label_curve import LabelCurve

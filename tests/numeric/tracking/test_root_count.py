@@ -7,14 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.root_count import RootCountError, generic_root_count
+from matchprob import Allocation, LinearFeedForward, LinearRNN, ShallowReLU
 from numeric.tracking.root_count import monodromy_root_count
+from tests.refusals import refuses
 
 TABLE = json.loads((Path(__file__).parents[2] / "data" / "rnn_root_counts.json").read_text())
 
@@ -97,11 +95,9 @@ def test_allocations_without_a_count_are_errors():
         LinearFeedForward(q=3, widths=(3,), d=2, m=2),
         [("W1", 0, 1), ("W1", 0, 2), ("W1", 1, 0), ("W1", 2, 0)],
     )
-    with pytest.raises(RootCountError, match="minimal"):
-        monodromy_root_count(flat)
+    refuses("minimal", monodromy_root_count, flat, error=RootCountError)
     relu = Allocation.from_cells(ShallowReLU(q=2, n=2, d=1, m=1), [("W1", 0, 0)])
-    with pytest.raises(RootCountError, match="linear network"):
-        monodromy_root_count(relu)
+    refuses("linear network", monodromy_root_count, relu, error=RootCountError)
     diagonal = read("n=2 T=2 b=1 d=1 m=2", "W[0,0] W[1,1]")
     with pytest.raises(RootCountError, match="more than 1 points"):
         monodromy_root_count(diagonal, most_points=1)

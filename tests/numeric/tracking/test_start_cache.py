@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
+from matchprob import Allocation, Problem
 from numeric.chains.chain import make_chain
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.tracking.monodromy import GIVEN, StartSystem, find_start

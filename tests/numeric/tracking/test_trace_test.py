@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
+from matchprob import Allocation, LinearEstimator, LinearRNN
 from numeric.chains.chain import make_chain
 from numeric.tracking import trace_test as module
 from numeric.tracking.monodromy import find_start

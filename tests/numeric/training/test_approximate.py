@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from algebra.networks.linear import LinearEstimator
-from algebra.problems.constraints import Constraints
-from algebra.problems.problem import Problem
-from numeric.instances import draw_instance
+from matchprob import Constraints, LinearEstimator, Problem, draw_instance
 from numeric.training.approximate import least_loss
 
 

@@ -11,9 +11,7 @@ from scipy.optimize import least_squares
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.linear.dual_bases import COLUMN, ROW
 from algebra.linear.verification.dual_bases import PLACE, check_dual_bases
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
-from algebra.problems.problem import Problem
+from matchprob import RNN, LinearRNN, Problem
 
 NET = LinearRNN(n=2, T=3, b=2, d=2, m=6)
 ORDERS = list(permutations([(side, 0, unit) for side in (ROW, COLUMN) for unit in (0, 1)]))

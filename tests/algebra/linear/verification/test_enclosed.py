@@ -5,9 +5,7 @@ import pytest
 from flint import fmpq
 
 from algebra.linear.verification.enclosed import _disjoint, _System
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearFeedForward, LinearRNN, Problem
 from tests.samples import NET, filled
 
 NETS = {

@@ -5,9 +5,7 @@ import pytest
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.linear.evidence import Reached
 from algebra.linear.verification.reachable import PLACE, check_reached
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from matchprob import LinearFeedForward, LinearRNN, Problem
 
 ONES = [[1, 1], [1, 1]]
 WHOLE, SINGLES = (((0, 1),),), (((0,), (1,)),)

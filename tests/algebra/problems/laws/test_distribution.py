@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
-from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.laws.distribution import Distribution
-from algebra.problems.problem import Problem
+from matchprob import FeedForward, InputError, LinearEstimator, LinearRNN, NormNet, Problem
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 EYE = [[1, 0], [0, 1]]

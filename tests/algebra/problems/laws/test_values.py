@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
 from algebra.problems.files import problem_from_dict
-from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import StudentSupport, Values, masks_of, pins, residue, restrict
-from algebra.problems.problem import Problem
+from matchprob import Distribution, InputError, LinearRNN, Problem
+from tests.refusals import refuses
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 EYE = [[1, 0], [0, 1]]
@@ -48,8 +46,7 @@ def test_which_weights_are_exact_numbers():
     assert set(pins(relative.student())) == {("W", 1, 0), ("D", 0, 0)}
     assert relative.values.pinned(())
     assert not Problem(NET, {"W": EYE}).values
-    with pytest.raises(InputError, match="design is about generic weights"):
-        relative.need_generic("design")
+    refuses("design is about generic weights", relative.need_generic, "design")
 
 
 def test_values_survive_a_file():
@@ -82,14 +79,11 @@ def test_wrong_values(values, text):
 
 def test_values_go_with_zeros_and_signs():
     """No number but 0 at absent weights, none of the wrong sign, none with updates."""
-    with pytest.raises(InputError, match="weight that does not exist"):
-        _problem({"W": [[1, 2], [1, 1]]}, support={"W": EYE})
+    refuses("weight that does not exist", _problem, {"W": [[1, 2], [1, 1]]}, support={"W": EYE})
     kept = _problem({"W": [[1, 0], [0, 1]]}, support={"W": EYE})
     assert set(kept.values.numbers) == {("W", 0, 0), ("W", 1, 1)}
-    with pytest.raises(InputError, match="its sign"):
-        _problem({"W": [[1, 2], [1, 1]]}, distribution=Distribution(signs=[1, -1]))
-    with pytest.raises(InputError, match="remove one of them"):
-        Problem(NET, {"W": {"lora": 1}}, values={"D": [[1, 1]]})
+    refuses("its sign", _problem, {"W": [[1, 2], [1, 1]]}, distribution=Distribution(signs=[1, -1]))
+    refuses("remove one of them", Problem, NET, {"W": {"lora": 1}}, values={"D": [[1, 1]]})
 
 
 def test_restricting_a_student():
@@ -101,5 +95,4 @@ def test_restricting_a_student():
     assert student["W"].tolist() == [[-pow(3, -1, 101) % 101, 0], [0, 5]]
     assert teacher["W"].tolist() == [[5, 0], [0, 5]]
     assert support.bits == 2
-    with pytest.raises(InputError, match="divisible by the prime"):
-        residue(3)(fmpq(1, 3))
+    refuses("divisible by the prime", residue(3), fmpq(1, 3))

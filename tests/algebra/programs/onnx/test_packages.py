@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.programs.onnx import read_onnx
 from tests.doubles import labels
 from tests.onnx_models import onnx
+from tests.refusals import refuses
 
 
 def installed(package, inside):
@@ -67,5 +67,4 @@ def test_direction_of_text():
 def test_kind_of_file():
     """Magika compares integers: refused at that node."""
     path = installed("magika", "models/standard_v3_3/model.onnx")
-    with pytest.raises(InputError, match=r"node \d+ .*whole numbers"):
-        read_onnx(path)
+    refuses(r"node \d+ .*whole numbers", read_onnx, path)

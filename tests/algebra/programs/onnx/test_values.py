@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.programs import Builder
 from algebra.programs.onnx.values import BATCH, Item, Moves, over_denominator
+from tests.refusals import refuses
 
 
 @pytest.mark.parametrize("number", [0.0, 1.0, -0.1, 1e-300, 1e300, 2.0**-1074, 3.0])
@@ -20,8 +20,7 @@ def test_doubles_are_exact(number):
 def test_numbers_that_are_none_are_refused():
     """Infinity and NaN are not rational numbers."""
     for number in (np.inf, np.nan):
-        with pytest.raises(InputError, match="x holds entries that are infinite"):
-            over_denominator(np.array([number]), "x")
+        refuses("x holds entries that are infinite", over_denominator, np.array([number]), "x")
 
 
 def test_the_batch_axis_is_followed_through_reshapes():
@@ -35,5 +34,4 @@ def test_the_batch_axis_is_followed_through_reshapes():
     assert (again.batch, again.shape) == (0, (1, 2, 6))
     moved = moves.transposed(again, [2, 0, 1])
     assert moves.shape(moved) == (6, BATCH, 2)
-    with pytest.raises(InputError, match="splits the batch axis"):
-        moves.reshaped(moved, (2, -1))
+    refuses("splits the batch axis", moves.reshaped, moved, (2, -1))

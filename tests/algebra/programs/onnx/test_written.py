@@ -5,12 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from algebra.errors import InputError
 from algebra.families import verify
-from algebra.networks.program import ProgramNetwork
-from algebra.problems.problem import Problem
 from algebra.programs.onnx import read_onnx
 from algebra.programs.onnx.written import is_written, read_program, write_program
+from matchprob import InputError, Problem, ProgramNetwork
 from tests.doubles import labels
 from tests.onnx_models import MODELS, save
 from tests.plain_data import data_of

@@ -7,13 +7,9 @@ import numpy as np
 from flint import nmod_mat
 from hypothesis import strategies as st
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, rank_bound, rank_cover
 from algebra.ranks.budgets.lines import budgets
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.algebra.ranks.cases import Dual
 
 PRIME = 2**61 - 1

@@ -8,15 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
 from algebra.ranks.budgets.crosses import violated_crosses
 from algebra.ranks.budgets.lines import Violation, budgets
 from algebra.ranks.generic_rank import allocation_rank
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.algebra.ranks.budgets.cases import (
     Jacobian,
     all_cells,

@@ -7,10 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 
 import algebra.ranks.budgets.crosses as crosses_module
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.budgets.crosses import violated_crosses
+from matchprob import Allocation, LinearFeedForward
 from tests.algebra.ranks.budgets.cases import (
     Jacobian,
     every_rank_is_within,

@@ -2,19 +2,15 @@
 
 import pytest
 
-from algebra.errors import InputError
 from algebra.networks.base import Network
-from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.limits import plural
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.budgets.crosses import violated_crosses
 from algebra.ranks.budgets.limits import limit_of_matrices
 from algebra.ranks.budgets.lines import budgets
+from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.algebra.ranks.budgets.cases import Jacobian, all_cells
+from tests.refusals import refuses
 
 FEW_SAMPLES = LinearRNN(n=8, T=2, b=2, d=4, m=1)
 
@@ -101,5 +97,4 @@ def test_unknown_kinds_are_refused():
     other = Other()
     other.kind = "odd"
     allocation = Allocation.from_cells(other, [("W", 0, 0)])
-    with pytest.raises(InputError, match="'odd'"):
-        budgets(allocation)
+    refuses("'odd'", budgets, allocation)

@@ -4,9 +4,6 @@ import random
 
 import numpy as np
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_cover
 from algebra.ranks.budgets.lines import (
     Budget,
@@ -15,6 +12,7 @@ from algebra.ranks.budgets.lines import (
     line_cover,
     shortest_first,
 )
+from matchprob import Allocation, LinearEstimator, LinearFeedForward
 from tests.algebra.ranks.budgets.cases import least_line_cover
 
 

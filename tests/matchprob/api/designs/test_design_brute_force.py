@@ -10,16 +10,13 @@ import numpy as np
 import pytest
 
 from algebra.design.maximal import NoneMaximal
-from algebra.errors import InputError
 from algebra.families import certify
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.surveys.atlas import atlas
-from matchprob import design, estimate, repair, robust
+from matchprob import Allocation, LinearRNN, Problem, design, estimate, repair, robust
+from tests.refusals import refuses
 
 # The atlas of nets with at most three hidden units: at most 126 allocations of W each.
 NETS = [
@@ -80,8 +77,7 @@ def check_goals(network, seed):
 
     able = [chosen for chosen, verdict in verdicts.items() if verdict != "minimal"]
     if not able:
-        with pytest.raises(InputError, match="no allocation"):
-            designed()
+        refuses("no allocation", designed)
         return
     assert designed().cost == min(map(price, able))
     for row, column in product((1, 2, None), (1, 2, None)):
@@ -92,8 +88,7 @@ def check_goals(network, seed):
             assert found.cost == min(map(price, kept))
             assert found.is_optimal
         else:
-            with pytest.raises(InputError, match="no allocation"):
-                designed(caps=caps)
+            refuses("no allocation", designed, caps=caps)
     for line in ("row", "column"):
         spread = designed(goal="spread", line=line)
         best = min((fullest(c, line), price(c)) for c in able)
@@ -111,8 +106,7 @@ def check_goals(network, seed):
         assert probable.value == 1
         assert verdicts[probable.allocation.cells] == "maximal"
     else:
-        with pytest.raises(NoneMaximal):
-            designed(goal="maximal")
+        refuses("", designed, goal="maximal", error=NoneMaximal)
         if size > _LARGEST_RACE:
             check_repairs(network, verdicts, able, size)
             return

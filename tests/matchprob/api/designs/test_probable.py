@@ -3,19 +3,13 @@
 import json
 from itertools import combinations
 
-import pytest
-
 from algebra.design.demand import checked_demand
 from algebra.documents import Table
-from algebra.errors import InputError
-from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation
-from algebra.problems.constraints import Constraints
-from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
-from matchprob import design, estimate
+from matchprob import Allocation, Constraints, LinearRNN, Problem, design, estimate
 from matchprob.api.designs.probable import gather
 from matchprob.cli import app, run_command
+from tests.refusals import refuses
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [c for c in all_cells(NET) if c[0] == "W"]
@@ -81,8 +75,7 @@ def test_many_designs_are_sampled():
     few, everything = gather(checked_demand(NET, allowed=CELLS[:3]), 9, 5.0)
     assert everything
     assert len(few) <= 3
-    with pytest.raises(InputError, match="at least 1"):
-        gather(demand, 0, 1.0)
+    refuses("at least 1", gather, demand, 0, 1.0)
 
 
 def test_command_design_probable(tmp_path, capsys):

@@ -17,6 +17,7 @@ import matchprob as mp
 from algebra.polynomials.msolve.process import Deadline, run_msolve
 from matchprob.cli import app
 from matchprob.io.languages import LANGUAGES
+from tests.refusals import refuses
 
 DIAGONAL = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 # A core of two unknowns, three solutions.
@@ -226,23 +227,20 @@ def test_sympy_finds_the_real_solutions():
 )
 def test_unknown_words_are_refused(arguments, words):
     """The message for an unknown language or form lists the known ones."""
-    with pytest.raises(mp.InputError, match=words):
-        mp.export(DIAGONAL, **arguments)
+    refuses(words, mp.export, DIAGONAL, **arguments)
 
 
 def test_an_empty_core_is_not_exported():
     """A linear system has an empty core: refused, and the message names the form to use."""
     row = mp.Problem(DIAGONAL.network, {"W": [[1, 1], [0, 0]]})
-    with pytest.raises(mp.InputError, match=r"linear.*form '[BD]' writes the equations"):
-        mp.export(row, to="sympy")
+    refuses(r"linear.*form '[BD]' writes the equations", mp.export, row, to="sympy")
     assert len(mp.export(row, "B", to="sympy").names) == 6
 
 
 def test_solutions_of_another_size_are_refused():
     """`weights` refuses a solution with more values than unknowns."""
     found = mp.export(DIAGONAL, to="sympy")
-    with pytest.raises(mp.InputError, match="2 values; the system has 1 unknowns"):
-        found.weights([1.0, 2.0])
+    refuses("2 values; the system has 1 unknowns", found.weights, [1.0, 2.0])
 
 
 @pytest.mark.parametrize("to", LANGUAGES)

@@ -14,6 +14,7 @@ from algebra.errors import InputError
 from algebra.networks.base import KINDS
 from matchprob.api.proofs.check import check_proof
 from matchprob.api.proofs.checker import CHECKER, Checker
+from tests.refusals import refuses
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 MAXIMAL = mp.certify(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}))
@@ -64,8 +65,7 @@ def test_files_that_are_no_proofs_are_bad_input(text, tmp_path):
     """The message names the file; the next proof is checked as before."""
     path = tmp_path / "proof.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"proof\.json"):
-        mp.verify(path)
+    refuses(r"proof\.json", mp.verify, path)
     assert mp.verify(MAXIMAL).holds
 
 
@@ -73,10 +73,8 @@ def test_files_that_are_no_text_or_have_no_end(tmp_path):
     """Bytes and a folder are refused; an endless device exceeds the limit of characters."""
     path = tmp_path / "proof.json"
     path.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(InputError, match="UTF-8"):
-        mp.verify(path)
-    with pytest.raises(InputError, match="cannot be read"):
-        mp.verify(tmp_path)
+    refuses("UTF-8", mp.verify, path)
+    refuses("cannot be read", mp.verify, tmp_path)
     found = mp.verify("/dev/zero")
     assert found.is_unfinished
     assert "characters" in found.checks[0].text
@@ -125,5 +123,4 @@ def test_a_limit_is_no_failure():
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), "1"])
 def test_time_limits_of_verify_are_positive_numbers(timeout):
     """Zero, a negative number, NaN and a text are bad input."""
-    with pytest.raises(InputError, match="timeout"):
-        mp.verify(MAXIMAL, timeout=timeout)
+    refuses("timeout", mp.verify, MAXIMAL, timeout=timeout)

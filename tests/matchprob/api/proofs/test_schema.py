@@ -16,13 +16,9 @@ from algebra.certificates.claim import Claim
 from algebra.certificates.reading import as_text, read_json
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.design.proof import read_design_proof
-from algebra.errors import InputError
 from algebra.identify.dimension import dimension_of
 from algebra.identify.verify_dimension import DimensionProof
 from algebra.linear.evidence import LinearEvidence, read_evidence
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.rnn import RNN
 from algebra.normalization.verify import NormalizationEvidence
 from algebra.ranks.parametrized import by_parameters
 from algebra.record.proof import read_recording_proof
@@ -31,6 +27,7 @@ from algebra.relu.decision import read_decision
 from algebra.relu.verify import ReluEvidence
 from algebra.updates.equivalent import as_plain, cells_instead, with_cells
 from algebra.updates.verify import UpdateEvidence
+from matchprob import RNN, InputError, LinearFeedForward, LinearRNN
 from matchprob.api.proofs.schema import proof_schema, schema_text
 from tests.plain_data import changed, places, renamed, without
 from tests.samples import DIAGONAL, NET, many

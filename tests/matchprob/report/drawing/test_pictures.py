@@ -5,10 +5,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import matchprob as mp
-from algebra.errors import InputError
 from matchprob.report.drawing import pictures
 from matchprob.report.drawing.paint import figure_of
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from tests.refusals import refuses
 from tests.samples import NET
 
 
@@ -35,8 +35,7 @@ def test_incidence_marks_every_occurrence():
 def test_relu_has_no_system_to_draw():
     """A ReLU net has a system for each activation pattern: its picture is refused."""
     net = mp.ShallowReLU(q=2, n=2, d=1, m=2)
-    with pytest.raises(InputError, match="activation pattern"):
-        figure_of(mp.inspect(mp.Problem(net, {"W1": [[1, 0], [0, 1]]})))
+    refuses("activation pattern", figure_of, mp.inspect(mp.Problem(net, {"W1": [[1, 0], [0, 1]]})))
 
 
 def counts(*kinds):
@@ -95,8 +94,7 @@ def test_certified_run_is_drawn():
 
 def test_no_trial_is_refused():
     """A picture of no trials is refused."""
-    with pytest.raises(InputError, match="no trial"):
-        pictures.real_solutions(Figure().subplots(), (), "")
+    refuses("no trial", pictures.real_solutions, Figure().subplots(), (), "")
 
 
 def test_atlas_has_a_mask_for_each_orbit():

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 import matchprob as mp
-from algebra.errors import InputError
 from algebra.surveys.audit import AuditResult
 from matchprob.io.sizes import check_dpi, inches
 from matchprob.report.drawing import style
 from matchprob.report.drawing.paint import PICTURES, figure_of, write_picture
 from tests.matchprob.legible import faults
 from tests.onnx_models import save
+from tests.refusals import refuses
 from tests.samples import DIAGONAL, NET
 
 LARGE = mp.LinearRNN(n=9, T=3, b=1, d=3, m=3)
@@ -153,15 +153,13 @@ def test_dots_per_inch_on_paper(tmp_path):
 @pytest.mark.parametrize("bad", ["85", "mm", "-85mm", "85 px", "nan mm", "1e9mm", "1mm", ""])
 def test_bad_widths(bad):
     """A width without a unit, negative, not finite, or out of range is refused and quoted."""
-    with pytest.raises(InputError, match=re.escape(repr(bad))):
-        inches(bad)
+    refuses(re.escape(repr(bad)), inches, bad)
 
 
 def test_bad_dots_per_inch():
     """Too few or too many dots per inch are refused."""
     for bad in (0, 10, 100_000):
-        with pytest.raises(InputError, match=str(bad)):
-            check_dpi(bad)
+        refuses(str(bad), check_dpi, bad)
 
 
 def test_wrapped_lines():

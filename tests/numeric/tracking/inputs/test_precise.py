@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx
 
-from algebra.problems.problem import Problem
+from matchprob import Problem, draw_instance
 from numeric.certification.krawczyk import FAILED
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.chains.balls import BallSystem
 from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
-from numeric.instances import draw_instance
 from numeric.tracking import precise
 from numeric.tracking.inputs.precise import finish_inputs_path
 from numeric.tracking.tracker import DONE, track

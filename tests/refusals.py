@@ -1,0 +1,12 @@
+"""Calls that have to be refused."""
+
+import pytest
+
+from algebra.errors import InputError
+
+
+def refuses(words, call, /, *arguments, error=InputError, **options):
+    """The call raises this error; its message is one line, in which the pattern `words` occurs."""
+    with pytest.raises(error, match=words or None) as caught:
+        call(*arguments, **options)
+    assert "\n" not in str(caught.value)
