@@ -7,6 +7,7 @@ import os
 import random
 import signal
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -64,6 +65,18 @@ def no_msolve(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     find_msolve.cache_clear()
     yield
     find_msolve.cache_clear()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[..., Path]:
+    """A function that writes a text (or bytes) into a file of the test's folder: its path."""
+
+    def write(content: str | bytes, name: str = "p.toml") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
 
 
 def small_network(rng: random.Random) -> Network:

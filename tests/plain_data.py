@@ -11,6 +11,12 @@ def data_of(problem, **options):
     return json.loads(certify(problem, **options).to_json())
 
 
+def failures(found):
+    """The places of the checks of a file that fail; it does not hold."""
+    assert not found.holds, str(found)
+    return [check.place for check in found.checks if check.status == "failed"]
+
+
 def places(data, path=()):
     """The path of every value in nested tables and lists, that of the whole first."""
     yield path
@@ -26,10 +32,12 @@ def value_at(data, path):
     return data
 
 
-def changed(data, path, value):
-    """A copy with another value at a place."""
+def changed(data, *places_and_values):
+    """A copy with other values at some places, given as path, value, path, value …"""
     made = copy.deepcopy(data)
-    value_at(made, path[:-1])[path[-1]] = value
+    pairs = iter(places_and_values)
+    for path, value in zip(pairs, pairs, strict=True):
+        value_at(made, path[:-1])[path[-1]] = value
     return made
 
 

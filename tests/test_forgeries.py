@@ -20,7 +20,7 @@ from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.problems.problem import Problem
 from matchprob.api.proofs.check import check_proof
 from tests.forgeries import forged, forgeries, genuine, in_sparse_form
-from tests.plain_data import data_of
+from tests.plain_data import changed, data_of, failures
 from tests.tampering import Attack, genuine_design, genuine_recording, judge
 
 CERTIFICATES, DESIGNS, RECORDINGS = 32, 6, 6
@@ -131,11 +131,8 @@ def _counted(data, value):
 
 def _place(data, **options):
     """Checks that fail; an unfinished check alone is no failure."""
-    found = verify(data, **options)
-    assert not found.holds
-    failed = [check.place for check in found.checks if check.status == "failed"]
-    assert len(failed) == 1, str(found)
-    return failed[0]
+    (failed,) = failures(verify(data, **options))
+    return failed
 
 
 def _open(found):
@@ -213,8 +210,7 @@ def test_every_field_of_an_undecided_file_is_checked(activation, read_out, msolv
         ("teacher_reached", {"blocks": [[[0], [1]]]}),
         ("sub_allocation", [["W1", 0, 0]]),
     ):
-        lie = copy.deepcopy(data)
-        lie["evidence"][name] = value
+        lie = changed(data, ("evidence", name), value)
         assert _place(lie).startswith(f"evidence.{name}")
     for name, value in (("prime", 4), ("rank", 999), ("generic_root_count", 7)):
         assert _place(data | {name: value}) in (name, "evidence.allocation_rank")
@@ -240,8 +236,7 @@ def test_the_rank_of_nothing_is_nothing():
     assert verify(data).holds
     for name, value in (("rank", 1), ("prime", 4)):
         assert _place(data | {name: value}) == name
-    lie = copy.deepcopy(data)
-    lie["evidence"]["target_rank"]["witness"] = [4, 0]
+    lie = changed(data, ("evidence", "target_rank", "witness"), [4, 0])
     assert _place(lie) == "evidence.target_rank.witness"
 
 

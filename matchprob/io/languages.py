@@ -29,6 +29,8 @@ from numeric.phcpy.systems import PhcSystem
 Exact = Mapping[tuple[int, ...], Any]
 """Exponents to integers that are not zero."""
 
+_Writer = Callable[[Sequence[str], Sequence[str], Sequence[Any], str], str]
+
 
 @dataclass(frozen=True)
 class Language:
@@ -49,7 +51,7 @@ class Language:
     title: str
     suffix: str
     keeps_names: bool
-    write: Callable[[Sequence[str], Sequence[str], Sequence[Any], str], str]
+    write: _Writer
 
 
 def integral(polynomial: Any) -> dict[tuple[int, ...], fmpz]:
@@ -87,11 +89,6 @@ def _infix(terms: Mapping[tuple[int, ...], Any], names: Sequence[str], power: st
     return text.removeprefix(" + ").replace(" - ", "-", int(text.startswith(" - ")))
 
 
-def _listed(equations: Sequence[Any], names: Sequence[str], power: str) -> str:
-    """Equations with integer coefficients, one per line, separated by commas."""
-    return ",\n".join("    " + _infix(integral(e), names, power) for e in equations)
-
-
 def spoken(unknown: str) -> str:
     """``W_0_1`` as ``W[0,1]``."""
     name, i, j = unknown.rsplit("_", 2)
@@ -126,58 +123,45 @@ def _julia(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], h
     )
 
 
-def _macaulay2(
-    names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str
-) -> str:
-    body = _listed(equations, names, "^")
-    comments = "".join(f"-- {line}\n" for line in _definitions(names, own))
-    return (
-        f"-- {head}\n{comments}"
-        f"R = QQ[{', '.join(names)}]\nI = ideal(\n{body}\n)\n"
-        "print(dim I, degree I)\n"
-    )
+def _ideal(text: str, power: str = "^", remark: str = "") -> _Writer:
+    """A writer of exact equations into a text, with the names' definitions if they are remarks."""
+
+    def write(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+        told = [f"{remark} {line}\n" for line in _definitions(names, own)] if remark else []
+        lines = ["    " + _infix(integral(e), names, power) for e in equations]
+        return text.format(
+            head=head, definitions="".join(told), body=",\n".join(lines), count=len(names),
+            names=", ".join(names), quoted=list(names),
+        )  # fmt: skip
+
+    return write
 
 
-def _singular(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    body = _listed(equations, names, "^")
-    comments = "".join(f"// {line}\n" for line in _definitions(names, own))
-    return (
-        f"// {head}\n{comments}"
-        f"ring R = 0, ({', '.join(names)}), dp;\nideal I =\n{body};\n"
-        "ideal G = std(I);\nprint(dim(G));\nprint(vdim(G));\n"
-    )
-
-
-def _magma(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    body = _listed(equations, names, "^")
-    return (
-        f"// {head}\n"
-        f'R<{", ".join(names)}> := PolynomialRing(RationalField(), {len(names)}, "grevlex");\n'
-        f"I := ideal<R |\n{body}\n>;\n"
-        "print Dimension(I);\n"
-        "if IsZeroDimensional(I) then print QuotientDimension(I); end if;\n"
-    )
-
-
-def _sage(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    body = _listed(equations, names, "**")
-    return (
-        f"# {head}\nfrom sage.all import QQ, PolynomialRing\n\n"
-        f"R = PolynomialRing(QQ, {len(names)}, {list(names)}, order='degrevlex')\n"
-        f"[{', '.join(names)}] = R.gens()\n"
-        f"I = R.ideal([\n{body},\n])\n"
-        "print(I.dimension(), I.vector_space_dimension())\n"
-    )
-
-
-def _sympy(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    body = _listed(equations, names, "**")
-    return (
-        f'"""{head}"""\n\nfrom sympy import symbols\n\n'
-        f"unknowns = [{', '.join(names)}] = symbols({list(names)})\n"
-        f"equations = [\n{body},\n]\n"
-    )
-
+_macaulay2 = _ideal(
+    "-- {head}\n{definitions}R = QQ[{names}]\nI = ideal(\n{body}\n)\nprint(dim I, degree I)\n",
+    remark="--",
+)
+_singular = _ideal(
+    "// {head}\n{definitions}ring R = 0, ({names}), dp;\nideal I =\n{body};\n"
+    "ideal G = std(I);\nprint(dim(G));\nprint(vdim(G));\n",
+    remark="//",
+)
+_magma = _ideal(
+    '// {head}\nR<{names}> := PolynomialRing(RationalField(), {count}, "grevlex");\n'
+    "I := ideal<R |\n{body}\n>;\nprint Dimension(I);\n"
+    "if IsZeroDimensional(I) then print QuotientDimension(I); end if;\n"
+)
+_sage = _ideal(
+    "# {head}\nfrom sage.all import QQ, PolynomialRing\n\n"
+    "R = PolynomialRing(QQ, {count}, {quoted}, order='degrevlex')\n[{names}] = R.gens()\n"
+    "I = R.ideal([\n{body},\n])\nprint(I.dimension(), I.vector_space_dimension())\n",
+    power="**",
+)
+_sympy = _ideal(
+    '"""{head}"""\n\nfrom sympy import symbols\n\nunknowns = [{names}] = symbols({quoted})\n'
+    "equations = [\n{body},\n]\n",
+    power="**",
+)
 
 LANGUAGES = {
     "msolve": Language("msolve", ".ms", False, _msolve),

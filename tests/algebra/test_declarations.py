@@ -15,8 +15,8 @@ from algebra.declarations import (
     schema_of,
     table_schema,
 )
-from algebra.errors import InputError
 from algebra.problems.instance_files import InstanceFile
+from tests.refusals import refuses
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,7 @@ class Open:
 )
 def test_wrong_keys_are_named(data, message):
     """With the place, the value, and what the missing key is."""
-    with pytest.raises(InputError) as caught:
-        read_declared(Inner, data, "here")
-    assert str(caught.value).startswith(message)
+    assert str(refuses("", read_declared, Inner, data, "here")).startswith(message)
 
 
 def test_right_keys_are_read():
@@ -77,9 +75,7 @@ def test_right_keys_are_read():
 )
 def test_wrong_tables_are_named(data, message):
     """Unknown, of another type, missing."""
-    with pytest.raises(InputError) as caught:
-        read_tables(Outer, data)
-    assert str(caught.value).startswith(message)
+    assert str(refuses("", read_tables, Outer, data)).startswith(message)
 
 
 def test_the_schema_of_tables():

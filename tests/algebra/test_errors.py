@@ -64,9 +64,8 @@ def test_the_range_is_inclusive():
 def test_it_is_a_value_error_that_names_argument_and_value():
     """Callers may catch ValueError; the message names the argument and echoes the value."""
     assert matchprob.InputError is InputError
-    with pytest.raises(ValueError, match=r"`n` \(0\)") as met:
-        LinearRNN(n=0, T=1, b=1, d=1, m=1)
-    assert isinstance(met.value, InputError)
+    met = refuses(r"`n` \(0\)", LinearRNN, n=0, T=1, b=1, d=1, m=1, error=ValueError)
+    assert isinstance(met, InputError)
 
 
 @pytest.mark.parametrize("value", ["sgd", "", None, 1, ["gd"], {"gd": 1}, np.array(["gd"])])

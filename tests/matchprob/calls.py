@@ -9,9 +9,10 @@ ROW = NETWORK + "[learnable]\nW = [[1, 1], [0, 0]]\n"
 DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
 
 
-def call(*words):
-    """Run the command line in this process and return its exit status."""
-    return run_command(lambda: app([str(word) for word in words], standalone_mode=False))
+def call(line, *words):
+    """Run a command, of a text and further words, in this process and return its exit status."""
+    words = [*line.split(), *map(str, words)]
+    return run_command(lambda: app(words, standalone_mode=False))
 
 
 def completed(*words):

@@ -75,7 +75,7 @@ def test_every_public_name_exists_and_is_listed_once():
 
 @pytest.mark.parametrize("name", ["numeric", "algebra"])
 @pytest.mark.parametrize("package", [False, True])
-def test_a_module_that_hides_a_package_is_named(tmp_path, name, package):
+def test_a_module_that_hides_a_package_is_named(tmp_path, name, package, file):
     """A message of one line names a user's numeric.py or another distribution's package."""
     if package:
         (tmp_path / name).mkdir()
@@ -83,8 +83,7 @@ def test_a_module_that_hides_a_package_is_named(tmp_path, name, package):
     else:
         other = tmp_path / f"{name}.py"
     other.write_text("VALUE = 1\n")
-    script = tmp_path / "script.py"
-    script.write_text("import matchprob\n")
+    script = file("import matchprob\n", "script.py")
     done = run(str(script), cwd=tmp_path)
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: matchprob needs its own package")

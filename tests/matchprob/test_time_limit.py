@@ -82,10 +82,9 @@ def test_the_limit_is_no_part_of_a_study():
     assert [c.real for c in free.counts] == [c.real for c in bound.counts]
 
 
-def test_unfinished_work_has_status_3_and_one_json_object(tmp_path, capsys):
+def test_unfinished_work_has_status_3_and_one_json_object(capsys, file):
     """An unfinished estimate has status 3, and stdout contains one JSON object."""
-    path = tmp_path / "p.toml"
-    path.write_text(spread(12).to_toml())
+    path = file(spread(12).to_toml())
     arguments = ["estimate", str(path), "--trials", "100000", "--timeout", "0.8", "--json"]
     status = run_command(lambda: app(arguments, standalone_mode=False))
     out = capsys.readouterr()
@@ -123,10 +122,9 @@ def test_bounds_and_local_answers_are_returned_at_the_limit():
     assert local.unknown
 
 
-def test_an_unfinished_survey_has_status_3(tmp_path, capsys):
+def test_an_unfinished_survey_has_status_3(capsys, file):
     """A survey that the limit ends has status 3 and one JSON object of its finished part."""
-    path = tmp_path / "p.toml"
-    path.write_text(spread(32).to_toml())
+    path = file(spread(32).to_toml())
     line = ["audit", str(path), "--matrix", "W", "--count", "1000000", "--timeout", "0.8", "--json"]
     assert run_command(lambda: app(line, standalone_mode=False)) == 3
     out = capsys.readouterr()
@@ -156,10 +154,9 @@ def test_very_large_limits():
     assert mp.certify(row, timeout=5.0).verdict == "maximal"
 
 
-def test_certify_without_ranks_says_what_counting_knows(tmp_path, capsys):
+def test_certify_without_ranks_says_what_counting_knows(capsys, file):
     """Status 3; the text and the JSON object give weights, labels and attempts."""
-    path = tmp_path / "p.toml"
-    path.write_text(
+    path = file(
         '[network]\nkind = "lrnn"\nn = 2\nT = 1000000\nb = 1\nd = 1\nm = 2\n'
         "[learnable]\nW = [[1, 1], [0, 0]]\n"
     )

@@ -86,10 +86,9 @@ def test_relu_solutions_have_costs():
     assert 0 < silent < sum(c.real or 0 for c in found)
 
 
-def test_solutions_on_the_command_line(tmp_path, capsys):
+def test_solutions_on_the_command_line(capsys, file):
     """`count --solutions` shows a line, or a JSON object, for each real solution."""
-    path = tmp_path / "P.toml"
-    path.write_text(DIAGONAL.to_toml())
+    path = file(DIAGONAL.to_toml(), "P.toml")
     words = ["count", str(path), "--instances", "5", "--solutions"]
     assert run_command(lambda: app([*words, "--json"], standalone_mode=False)) == 0
     instances = json.loads(capsys.readouterr().out)["instances"]

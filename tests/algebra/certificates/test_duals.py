@@ -16,6 +16,7 @@ from algebra.matroids.capped import DualError
 from algebra.matroids.groups import GroupLeaf
 from algebra.matroids.intersection import Shortage, Splitting
 from algebra.matroids.lagrangian import LagrangianLeaf
+from tests.refusals import refuses
 
 DUALS = [
     Splitting((3, -2, 10**30), 8),
@@ -58,9 +59,7 @@ def test_through_a_file_and_back(dual):
 def test_what_is_not_of_the_form_is_refused(change, place):
     """CheckFailed names the place."""
     data = Both(DUALS[0], ()).to_dict() | change
-    with pytest.raises(CheckFailed) as failed:
-        Both.from_dict(data)
-    assert failed.value.place == place
+    assert refuses("", Both.from_dict, data, error=CheckFailed).place == place
 
 
 def test_as_many_points_as_the_error_asks_for():

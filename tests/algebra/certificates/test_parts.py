@@ -6,6 +6,7 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.parts import caps_of, fixed_problem, read_price
+from tests.refusals import refuses
 
 NETWORK = {"kind": "linear", "q": 2, "d": 1, "m": 1}
 
@@ -43,6 +44,4 @@ def test_what_is_well_formed():
 )
 def test_what_is_not(read, place):
     """The message names the place of the error."""
-    with pytest.raises(CheckFailed) as found:
-        read()
-    assert found.value.place == place
+    assert refuses("", read, error=CheckFailed).place == place

@@ -7,6 +7,7 @@ from algebra.certificates.points import RankData
 from algebra.networks.linear import LinearEstimator
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
+from tests.refusals import refuses
 
 NET = LinearEstimator(q=3, d=2, m=2)
 CELLS = all_cells(NET, {})
@@ -37,6 +38,4 @@ def test_what_is_written_is_accepted():
 )
 def test_what_is_wrong_is_named(changes, place):
     """A false rank, bound, prime or field."""
-    with pytest.raises(CheckFailed) as met:
-        check(**changes)
-    assert met.value.place == place
+    assert refuses("", check, **changes, error=CheckFailed).place == place

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -17,7 +16,7 @@ from algebra.linalg.modular import random_prime
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from matchprob import InputError, Problem
-from tests.plain_data import data_of
+from tests.plain_data import changed, data_of
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = {"W": [[1, 0], [0, 1]]}
@@ -68,9 +67,8 @@ def test_a_certificate_without_signs_is_none_with_signs():
     assert data["evidence"]["no_real_root"]
     weights = data["evidence"]["no_real_root"]["weights"]["B"]
     for signs in ([1, 1], [1, -1], [-1, 1], [-1, -1]):
-        claim = copy.deepcopy(data)
         law = mp.Distribution(signs={"B": [[signs[0]], [signs[1]]]})
-        claim["problem"]["distribution"] = law.to_dict()
+        claim = changed(data, ("problem", "distribution"), law.to_dict())
         fits = all(
             (row[0][0] == "-") == (sign < 0) for row, sign in zip(weights, signs, strict=True)
         )
@@ -119,15 +117,12 @@ def test_a_certificate_of_other_numbers_is_refused():
     assert data["verdict"] == "intermediate"
     assert verify(data).holds
     for rows in ([["0"], ["2"]], [["1"], ["3"]], [["1"], ["4/2"]], [["-1"], ["2"]]):
-        claim = copy.deepcopy(data)
-        claim["problem"]["values"]["B"] = rows
+        claim = changed(data, ("problem", "values", "B"), rows)
         assert verify(claim).holds == (rows == [["1"], ["4/2"]])
     plain = data_of(Problem(NET, DIAGONAL))
-    plain["problem"]["values"] = {"B": [["0"], ["2"]]}
-    assert not verify(plain).holds
-    prime = data["prime"]
-    data["problem"]["values"]["B"] = [[f"1/{prime}"], ["2"]]
-    assert "divisible by the prime" in str(verify(data))
+    assert not verify(changed(plain, ("problem", "values"), {"B": [["0"], ["2"]]})).holds
+    claim = changed(data, ("problem", "values", "B"), [[f"1/{data['prime']}"], ["2"]])
+    assert "divisible by the prime" in str(verify(claim))
 
 
 def test_numbers_can_undo_an_odd_count():

@@ -9,6 +9,7 @@ from algebra.design.cheapest import cheapest
 from algebra.design.demand import NoDesign, checked_demand
 from algebra.ranks.generic_rank import allocation_rank
 from matchprob import Allocation, LinearEstimator
+from tests.refusals import refuses
 
 NET = LinearEstimator(q=3, d=2, m=2)
 CELLS = [("W", i, j) for i in range(2) for j in range(3)]
@@ -19,9 +20,7 @@ def rank(cells):
 
 
 def reason(**options):
-    with pytest.raises(NoDesign) as refused:
-        cheapest(checked_demand(NET, **options))
-    return str(refused.value)
+    return str(refuses("", cheapest, checked_demand(NET, **options), error=NoDesign))
 
 
 def test_too_few_cells_by_their_rank():

@@ -1,6 +1,5 @@
 """Proofs of designs hold, are read from files, and fail after any relevant change."""
 
-import copy
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +18,7 @@ from algebra.ranks.jacobian import all_cells
 from algebra.systems.root_count import RootCountError
 from matchprob import InputError, LinearEstimator, LinearRNN
 from numeric.cap_relaxation import linear_relaxation
+from tests.plain_data import changed, failures, value_at, without
 from tests.refusals import refuses
 
 NET = LinearRNN(n=5, T=2, b=1, d=2, m=2)
@@ -57,9 +57,7 @@ def proof(question, goal, line="row"):
 def refused(data, place):
     """Whether a proof fails at a place, and only there."""
     found = verify_design(data)
-    failed = [check.place for check in found.checks if check.status == "failed"]
-    assert not found.holds
-    assert failed == [place], (failed, place)
+    assert failures(found) == [place], str(found)
 
 
 DEMANDS = [
@@ -79,20 +77,16 @@ def test_proofs_hold_and_changes_are_noticed(options):
     assert verify_design(data, seed=7).holds
     refused({**data, "cost": "1"}, "cost")
     refused({**data, "design": data["design"][1:]}, "design")
-    wrong = copy.deepcopy(data)
-    wrong["prices"] = [
-        str(2 * Fraction(t) if k % 2 else Fraction(t)) for k, t in enumerate(data["prices"])
-    ]
-    total = str(sum(Fraction(wrong["prices"][CELLS.index(tuple(c))]) for c in wrong["design"]))
-    wrong["cost"] = wrong["value"] = wrong["cost_bound"] = total
-    refused(wrong, "evidence")
-    wrong = copy.deepcopy(data)
-    dual = wrong["evidence"]["cost"]
+    prices = [str(Fraction(t) * (1 + k % 2)) for k, t in enumerate(data["prices"])]
+    total = str(sum(Fraction(prices[CELLS.index(tuple(c))]) for c in data["design"]))
+    sums = dict.fromkeys(("cost", "value", "cost_bound"), total)
+    refused({**data, "prices": prices, **sums}, "evidence")
+    dual = data["evidence"]["cost"]
     if dual["kind"] == "tree":
-        dual["leaves"] = [[[0], [], lines] for _, _, lines in dual["leaves"]]
+        wrong = {"leaves": [[[0], [], lines] for _, _, lines in dual["leaves"]]}
     else:
-        dual["first"] = [10**6] + [0] * (len(dual["first"]) - 1)
-    refused(wrong, "evidence")
+        wrong = {"first": [10**6] + [0] * (len(dual["first"]) - 1)}
+    refused(changed(data, ("evidence", "cost"), dual | wrong), "evidence")
 
 
 @pytest.mark.parametrize("goal", ["spread", "neurons"])
@@ -132,8 +126,7 @@ def test_leaves_of_neurons():
         refused({**data, "evidence": {"leaves": leaves[:k] + leaves[k + 1 :]}}, "evidence")
     for wrong in ([[99], [], None], [[], [99], None]):
         refused({**data, "evidence": {"leaves": [*leaves, wrong]}}, "evidence")
-    start = [2]
-    refused({**data, "evidence": {"leaves": [*leaves, [[], start, None]]}}, "evidence")
+    refused({**data, "evidence": {"leaves": [*leaves, [[], [2], None]]}}, "evidence")
 
 
 def test_maximal():
@@ -145,21 +138,14 @@ def test_maximal():
     cheaper = data["evidence"]["cheaper"]
     assert cheaper
     for k in range(len(cheaper)):
-        evidence = {**data["evidence"], "cheaper": cheaper[:k] + cheaper[k + 1 :]}
-        refused({**data, "evidence": evidence}, "evidence.cheaper")
-        odd = copy.deepcopy(data)
-        odd["evidence"]["cheaper"][k]["parts"][0][1] += 1
-        refused(odd, f"evidence.cheaper[{k}]")
-        more = copy.deepcopy(data)
-        more["evidence"]["cheaper"][k]["parts"][0][1] += 2
-        refused(more, f"evidence.cheaper[{k}]")
+        refused(without(data, ("evidence", "cheaper", k)), "evidence.cheaper")
+        for change in (1, 2):
+            place = ("evidence", "cheaper", k, "parts", 0, 1)
+            refused(changed(data, place, value_at(data, place) + change), f"evidence.cheaper[{k}]")
     for change in (1, 2):
-        wrong = copy.deepcopy(data)
-        wrong["evidence"]["design"]["parts"][0][1] += change
-        refused(wrong, "evidence.design")
-    other = copy.deepcopy(data)
-    other["evidence"]["design"] = other["evidence"]["cheaper"][0]
-    refused(other, "evidence.design")
+        place = ("evidence", "design", "parts", 0, 1)
+        refused(changed(data, place, value_at(data, place) + change), "evidence.design")
+    refused(changed(data, ("evidence", "design"), cheaper[0]), "evidence.design")
 
 
 def test_maximal_with_more_weights_than_equations():
@@ -181,18 +167,14 @@ def test_all_parts_of_what_is_cheaper_are_counted():
     data = proof(checked_demand(SMALL, allowed=cells, costs=costs, budget=3), "maximal")
     assert data["cost"] == "0"
     assert verify_design(data).holds
-    forged = copy.deepcopy(data)
     row = [["W", 0, 0], ["W", 0, 1], ["W", 0, 2]]
     cheaper = {"cells": [list(c) for c in free], "parts": [[[["W", 0, 0], ["W", 1, 1]], 2]]}
-    forged |= {"design": row, "cost": "1", "value": "1", "cost_bound": "1"}
+    forged = {"design": row, "cost": "1", "value": "1", "cost_bound": "1"}
     forged["evidence"] = {"design": {"cells": row, "parts": [[row[:2], 1]]}, "cheaper": [cheaper]}
-    refused(forged, "evidence.cheaper[0]")
-    more = copy.deepcopy(data)
-    more["evidence"]["cheaper"].append(cheaper)
-    refused(more, "evidence.cheaper[0]")
-    outside = copy.deepcopy(data)
-    outside["must"] = [["B", 0, 0]]
-    refused(outside, "must")
+    refused({**data, **forged}, "evidence.cheaper[0]")
+    more = [*data["evidence"]["cheaper"], cheaper]
+    refused(changed(data, ("evidence", "cheaper"), more), "evidence.cheaper[0]")
+    refused({**data, "must": [["B", 0, 0]]}, "must")
 
 
 def test_no_time_is_said(monkeypatch):
@@ -247,16 +229,12 @@ def test_forged_numbers():
     crossed = proof(demand(caps={"row": 1, "column": 1}), "cheapest")
     leaves = crossed["evidence"]["cost"]["leaves"]
     for value in (1.4e19, -1, True, 0.5, "1"):
-        wrong = copy.deepcopy(crossed)
-        wrong["evidence"]["cost"]["leaves"][0][2][0][0] = value
-        found = verify_design(wrong)
+        place = ("evidence", "cost", "leaves", 0, 2, 0, 0)
+        found = verify_design(changed(crossed, place, value))
         assert found.checks[-1].place.startswith("evidence.cost.leaves[0]")
         assert not found.holds
-    huge = copy.deepcopy(crossed)
-    huge["evidence"]["cost"]["leaves"] = [
-        [i, o, [[1 << 64] * len(line) for line in lines]] for i, o, lines in leaves
-    ]
-    refused(huge, "evidence")
+    huge = [[i, o, [[1 << 64] * len(line) for line in lines]] for i, o, lines in leaves]
+    refused(changed(crossed, ("evidence", "cost", "leaves"), huge), "evidence")
 
 
 def test_forms_that_are_refused():
@@ -311,12 +289,9 @@ def test_files_of_version_1(name):
     assert not verify_design({**data, "goal": "neurons"}).holds
     swapped = "spread" if data["goal"] == "cheapest" else "cheapest"
     refused({**data, "goal": swapped}, "spread")
-    wrong = copy.deepcopy(data)
-    if data["evidence"]["kind"] == "splitting":
-        wrong["evidence"]["scale"] = 0
-    else:
-        wrong["evidence"]["leaves"][0][2][0][0] = 1.4e19
-    assert not verify_design(wrong).holds
+    splits = data["evidence"]["kind"] == "splitting"
+    change = (("scale",), 0) if splits else (("leaves", 0, 2, 0, 0), 1.4e19)
+    assert not verify_design({**data, "evidence": changed(data["evidence"], *change)}).holds
 
 
 def test_a_spread_that_is_none():

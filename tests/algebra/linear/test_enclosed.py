@@ -14,7 +14,7 @@ from algebra.linear.verification.enclosed import PLACE, check_enclosed
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, LinearRNN, Problem
 from numeric.engines.witness_search import rootless_instances
-from tests.plain_data import data_of
+from tests.plain_data import changed, data_of, without
 from tests.refusals import refuses
 from tests.samples import NET
 
@@ -131,15 +131,13 @@ def test_certificates_with_balls(ring):
     other = data["evidence"].pop("no_real_root")
     data["evidence"]["enclosed_solutions"] = evidence
     assert verify(data).holds
-    both = copy.deepcopy(data)
-    both["evidence"]["no_real_root"] = other
-    fewer = copy.deepcopy(data)
-    fewer["evidence"]["enclosed_solutions"]["points"].pop()
-    fewer["generic_root_count"] = fewer["evidence"]["root_count"]["value"] = count - 2
-    fewer["evidence"]["root_count"]["blocks"] = [count - 2]
-    neither = copy.deepcopy(data)
-    del neither["evidence"]["enclosed_solutions"]
-    for forged in (both, fewer, neither):
+    fewer = without(data, ("evidence", "enclosed_solutions", "points", -1))
+    fewer["evidence"]["root_count"] |= {"value": count - 2, "blocks": [count - 2]}
+    for forged in (
+        changed(data, ("evidence", "no_real_root"), other),
+        fewer | {"generic_root_count": count - 2},
+        without(data, ("evidence", "enclosed_solutions")),
+    ):
         assert not verify(forged).holds
 
 

@@ -8,7 +8,7 @@ from algebra.families import verify
 from algebra.systems.root_count import RootCountError
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, Problem
 from tests.algebra.systems.counters import by_trace
-from tests.plain_data import changed, data_of, value_at
+from tests.plain_data import changed, data_of, value_at, without
 from tests.refusals import refuses
 from tests.samples import DIAGONAL, NET, SEVEN
 
@@ -149,16 +149,15 @@ def test_degenerate_instance_with_points_of_its_own():
 
 def test_intermediate_for_an_over_complete_allocation(genuine, between):
     """Forgery 3: N of a part, the witness for the whole."""
-    data = copy.deepcopy(genuine["between"])
-    data["evidence"]["sub_allocation"] = [["W", 0, 0], ["W", 1, 1]]
-    refused(data, "evidence.sub_allocation")
-    part = copy.deepcopy(genuine["part"])
-    part["verdict"] = "intermediate"
-    part["evidence"]["no_real_root"] = genuine["between"]["evidence"]["no_real_root"]
+    place, cells = ("evidence", "sub_allocation"), [["W", 0, 0], ["W", 1, 1]]
+    refused(changed(genuine["between"], place, cells), "evidence.sub_allocation")
+    witness = genuine["between"]["evidence"]["no_real_root"]
+    part = changed(
+        genuine["part"], ("verdict",), "intermediate", ("evidence", "no_real_root"), witness
+    )
     refused(part, "evidence.sub_allocation")
-    del part["evidence"]["sub_allocation"]
     part["generic_root_count"] = part["evidence"]["root_count"]["value"]
-    refused(part, "learnable")
+    refused(without(part, place), "learnable")
 
 
 # -- root counts ----------------------------------------------------------------------
@@ -201,17 +200,14 @@ def test_root_counts_that_nothing_gives(genuine, name, value):
 
 def test_undecided_counts_are_checked(genuine):
     """An undecided certificate may claim N; then it is counted again."""
-    data = copy.deepcopy(genuine["between"])
-    del data["evidence"]["no_real_root"]
-    data["verdict"] = "undecided"
+    data = without(genuine["between"], ("evidence", "no_real_root")) | {"verdict": "undecided"}
     assert verify(data).holds
     for value in (4, 10**400):
         forged = changed(data, ("generic_root_count",), value)
         refused(forged, "generic_root_count")
         forged["evidence"]["root_count"] |= {"value": value, "blocks": [value]}
         refused(forged, "evidence.root_count")
-    del data["evidence"]["root_count"]
-    refused(data, "generic_root_count")
+    refused(without(data, ("evidence", "root_count")), "generic_root_count")
 
 
 # -- other claims ---------------------------------------------------------------------
@@ -219,13 +215,12 @@ def test_undecided_counts_are_checked(genuine):
 
 def test_a_false_rank_below_the_equations(genuine):
     """Forgery 7: a rank that is attained at a bad point and is not the generic one."""
-    data = copy.deepcopy(genuine["few"])
+    data = copy.deepcopy(genuine["few"]) | {"rank": 0}
     point = data["evidence"]["allocation_rank"]
+    point |= {"rank": 0, "proved": False}
     point["witness_point"]["X"] = [[0, 0], [0, 0]]
-    point["rank"] = data["rank"] = 0
-    point["proved"] = False
     refused(data, "rank")
-    point["proved"], point["upper_bound"] = True, 0
+    point |= {"proved": True, "upper_bound": 0}
     refused(data, "evidence.allocation_rank.upper_bound")
 
 

@@ -12,6 +12,7 @@ from algebra.linear.tied import check_tied, tied_problems
 from algebra.ranks.parametrized import learning_rank
 from algebra.systems.update_roots import update_root_count
 from matchprob import Allocation, LinearRNN, Problem
+from tests.plain_data import changed, without
 
 # All sub-allocations of three weights have an even number of solutions.
 ASKED = Problem.of(
@@ -94,15 +95,17 @@ def test_forged_groups_are_refused(genuine, change, complaint):
 def test_forged_numbers_are_refused(genuine):
     """Another odd number, an even one, none at all, and a part besides the groups are rejected."""
     value = genuine["evidence"]["root_count"]["value"]
-    for other in (value + 2, value - 2, value + 1):
-        data = copy.deepcopy(genuine)
-        data["evidence"]["root_count"] |= {"value": other, "blocks": [other]}
-        assert not verify(data).holds
-    without, beside, whole = (copy.deepcopy(genuine) for _ in range(3))
-    del without["evidence"]["root_count"]
-    beside["evidence"]["sub_allocation"] = [list(c) for c in GROUPS.allocation.cells[:4]]
-    whole["generic_root_count"] = value
-    for data in (without, beside, whole):
+    count = genuine["evidence"]["root_count"]
+    cells = [list(c) for c in GROUPS.allocation.cells[:4]]
+    for data in (
+        *(
+            changed(genuine, ("evidence", "root_count"), count | {"value": n, "blocks": [n]})
+            for n in (value + 2, value - 2, value + 1)
+        ),
+        without(genuine, ("evidence", "root_count")),
+        changed(genuine, ("evidence", "sub_allocation"), cells),
+        changed(genuine, ("generic_root_count",), value),
+    ):
         assert not verify(data).holds
 
 

@@ -120,9 +120,8 @@ def test_the_first_block_keeps_its_bound():
     """Its inputs are given: with d² − d units no order and scale of its outputs suffices."""
     rng = random.Random(6)
     target, frozen = draw_nets(rng, [3, 3, 3], [6, 9])
-    with pytest.raises(NotRealized, match="layer 1") as failure:
-        reconstruct(target, frozen, second_scales=True)
-    assert failure.value.status == "impossible"
+    failure = refuses("layer 1", reconstruct, target, frozen, second_scales=True, error=NotRealized)
+    assert failure.status == "impossible"
 
 
 @settings(max_examples=15, deadline=None)
@@ -150,9 +149,8 @@ def test_one_unit_less_is_certified(d):
     X = ball(rng, d, 3)
     assert not any((net(X) - target(X)).ravel())
     less = [frozen[0][:-1], frozen[1][:, :-1]]
-    with pytest.raises(Unreachable, match="width") as failure:
-        reconstruct(target, less)
-    assert failure.value.obstruction.holds(less[1], less[0], target.weights[0])
+    failure = refuses("width", reconstruct, target, less, error=Unreachable)
+    assert failure.obstruction.holds(less[1], less[0], target.weights[0])
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 2), (3, 2), (2, 3), (3, 3), (4, 4)])
@@ -165,9 +163,8 @@ def test_both_scales_need_n_minus_1_less(n, m):
     net = reconstruct(target, frozen, second_scales=True)
     assert proves(net, target)
     less = [frozen[0][:-1], frozen[1][:, :-1]]
-    with pytest.raises(Unreachable, match="infinite") as failure:
-        reconstruct(target, less, second_scales=True)
-    assert failure.value.obstruction.holds(less[1], less[0], target.weights[0])
+    failure = refuses("infinite", reconstruct, target, less, second_scales=True, error=Unreachable)
+    assert failure.obstruction.holds(less[1], less[0], target.weights[0])
 
 
 def test_more_width_than_needed():

@@ -95,14 +95,11 @@ def test_names_change_no_problem(tmp_path):
     assert problem_from_dict(with_names.to_dict()).names.to_dict() == {}
 
 
-def test_edge_lists_speak_of_units_by_name(tmp_path):
+def test_edge_lists_speak_of_units_by_name(tmp_path, file):
     """Names or indices, for learnable and support; an unknown name is refused."""
     (tmp_path / "all.csv").write_text("pre,post\nPV,SST\nSST,PV\nE1,0\n2,E1\n")
     (tmp_path / "plastic.csv").write_text("post,pre\nSST,PV\n")
-    path = tmp_path / "p.toml"
-    path.write_text(
-        TEXT + '[support]\nW = "all.csv"\n[learnable]\nW = "plastic.csv"\nB = "b.csv"\n'
-    )
+    path = file(TEXT + '[support]\nW = "all.csv"\n[learnable]\nW = "plastic.csv"\nB = "b.csv"\n')
     (tmp_path / "b.csv").write_text("pre,post\nsound,PV\n")
     problem = load_problem(path)
     assert problem.support["W"].tolist() == [[0, 1, 1], [1, 0, 0], [0, 0, 1]]
@@ -115,10 +112,9 @@ def test_edge_lists_speak_of_units_by_name(tmp_path):
     refuses(r"the columns of B have no \[names\]", load_problem, path)
 
 
-def test_named_tables_are_put_in_order(tmp_path):
+def test_named_tables_are_put_in_order(tmp_path, file):
     """Rows and columns of a spreadsheet in another order; other names are refused."""
-    path = tmp_path / "p.toml"
-    path.write_text(TEXT + '[learnable]\nW = "w.csv"\n')
+    path = file(TEXT + '[learnable]\nW = "w.csv"\n')
     (tmp_path / "w.csv").write_text(";E1;PV;SST\nSST;1;0;0\nPV;0;0;1\nE1;0;0;0\n")
     assert load_problem(path).learnable["W"].tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
     (tmp_path / "w.csv").write_text("neuron,E1,PV,SST\nSST,1,0,0\nPV,0,0,1\nE1,0,0,0\n")

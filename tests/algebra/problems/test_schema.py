@@ -140,9 +140,8 @@ def test_missing_sizes_are_named_with_their_meaning(kind):
 )
 def test_typing_errors_are_guessed(data, meant):
     """The nearest known key is named, if one is similar."""
-    with pytest.raises(InputError) as caught:
-        problem_from_dict(data)
-    assert (f"did you mean `{meant}`?" in str(caught.value)) is (meant is not None)
+    caught = refuses("", problem_from_dict, data)
+    assert (f"did you mean `{meant}`?" in str(caught)) is (meant is not None)
 
 
 _SIZE = st.sampled_from([1, 2, 3])

@@ -1,6 +1,5 @@
 """Verdicts on ReLU nets: an instance without a match, and the instances near it."""
 
-import copy
 import json
 
 import numpy as np
@@ -15,7 +14,7 @@ from numeric.relu.decide import decide
 from numeric.relu.decision import NONE
 from numeric.relu.evidence import refuted_instance
 from tests.numeric.relu.cases import problem
-from tests.plain_data import changed
+from tests.plain_data import changed, failures
 from tests.refusals import refuses
 
 CASE = problem(3, 4, 2, 3, W1=[[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])
@@ -120,10 +119,8 @@ def test_tampering_is_found(path, value, words):
 )
 def test_ranks_are_found_again(path, value, place):
     """A wrong rank, prime or point fails at its place."""
-    found = families.verify(changed(DATA, path, value))
-    failed = [check.place for check in found.checks if check.status == "failed"]
-    assert len(failed) == 1
-    assert failed[0].startswith(place)
+    (failed,) = failures(families.verify(changed(DATA, path, value)))
+    assert failed.startswith(place)
 
 
 def test_support_is_respected():
@@ -135,8 +132,7 @@ def test_support_is_respected():
 
 def test_refuted_without_slack_does_not_persist():
     """μ = 0 on a leaf refutes no instance nearby."""
-    evidence = copy.deepcopy(DATA["evidence"]["no_match"])
-    evidence["leaves"][0]["mu"] = [["0"] * 3] * 2
+    evidence = changed(DATA["evidence"]["no_match"], ("leaves", 0, "mu"), [["0"] * 3] * 2)
     assert not persists(CASE, read_decision(evidence))
 
 

@@ -1,6 +1,5 @@
 """Verdicts with updates, and forged certificates of them."""
 
-import copy
 import json
 
 import pytest
@@ -15,7 +14,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
-from tests.plain_data import changed, data_of
+from tests.plain_data import changed, data_of, failures
 from tests.refusals import refuses
 
 RNN3 = LinearRNN(n=3, T=2, b=1, d=1, m=2)
@@ -153,19 +152,15 @@ FORGERIES = {
 def test_forgeries_fail(name):
     """After any change the file does not hold, and the place is named."""
     case, change = FORGERIES[name]
-    checked = verify(forged(case, change))
-    assert not checked.holds, str(checked)
-    assert any(check.status == "failed" and check.place for check in checked.checks)
+    assert any(failures(verify(forged(case, change))))
 
 
 def test_a_witness_point_counts():
     """Another point than the one of the claimed rank is refused."""
     data = data_of(problem_of("gains"))
-    other = copy.deepcopy(data)
-    point = other["evidence"]["allocation_rank"]["witness_point"]
-    point["weights"]["D"] = [[0, 0, 0]]
+    place = ("evidence", "allocation_rank", "witness_point", "weights", "D")
     assert verify(data).holds
-    assert not verify(other).holds
+    assert not verify(changed(data, place, [[0, 0, 0]])).holds
 
 
 def test_kinds_without_a_jacobian_refuse():

@@ -12,11 +12,10 @@ from tests.refusals import refuses
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
 
-def test_verbs_take_problems_and_paths(tmp_path):
+def test_verbs_take_problems_and_paths(file):
     """A verb gives the same result for a problem and for its file."""
     problem = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
-    path = tmp_path / "P.toml"
-    path.write_text(problem.to_toml())
+    path = file(problem.to_toml(), "P.toml")
     assert mp.load_problem(path) == problem
     one = mp.count(problem, 5, engine="exact")
     other = mp.count(path, 5, engine="exact")
@@ -31,11 +30,10 @@ def test_verbs_refuse_a_network_and_a_number(verb):
     refuses(r"`question` \(3\) must be a Problem", verb, 3)
 
 
-def test_verify_takes_objects_data_and_files(tmp_path):
+def test_verify_takes_objects_data_and_files(tmp_path, file):
     """`verify` takes a certificate, its JSON object or its file; a file without JSON is refused."""
     certificate = mp.certify(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}))
-    path = tmp_path / "cert.json"
-    path.write_text(certificate.to_json())
+    path = file(certificate.to_json(), "cert.json")
     assert mp.verify(certificate).holds
     assert mp.verify(json.loads(certificate.to_json())).holds
     assert mp.verify(path).holds

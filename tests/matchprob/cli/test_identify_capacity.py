@@ -49,10 +49,9 @@ def test_bad_input_is_one_line(words, text, tmp_path, complaint):
     assert err.count("\n") == 1
 
 
-def test_a_problem_file_is_no_model(tmp_path, complaint):
+def test_a_problem_file_is_no_model(complaint, file):
     """One line that names the verbs for problem files."""
-    path = tmp_path / "p.toml"
-    path.write_text(DIAGONAL)
+    path = file(DIAGONAL)
     assert "`certify` says what they match" in complaint("capacity", path)
 
 

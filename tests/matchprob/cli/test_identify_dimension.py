@@ -31,10 +31,9 @@ def test_text_and_picture(tmp_path, printed):
     assert picture.exists()
 
 
-def test_bad_input_is_one_line(tmp_path, complaint):
+def test_bad_input_is_one_line(complaint, file):
     """A file without a network, filling widths of a kind that has none: status 2."""
-    path = tmp_path / "n.toml"
-    path.write_text("[learnable]\n")
+    path = file("[learnable]\n", "n.toml")
     assert complaint("dimension", path).count("\n") == 1
     path.write_text('[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\n')
     err = complaint("dimension", path, "--filling")

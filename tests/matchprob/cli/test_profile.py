@@ -19,11 +19,9 @@ MASKS = {
 
 
 @pytest.fixture
-def write(tmp_path):
+def write(file):
     def problem(name, more=""):
-        path = tmp_path / f"{name}.toml"
-        path.write_text(f"{NETWORK}[learnable]\nW = {MASKS[name]}\n{more}")
-        return path
+        return file(f"{NETWORK}[learnable]\nW = {MASKS[name]}\n{more}", f"{name}.toml")
 
     return problem
 

@@ -14,10 +14,8 @@ DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
 
 
 @pytest.fixture
-def diagonal(tmp_path):
-    path = tmp_path / "diagonal.toml"
-    path.write_text(DIAGONAL)
-    return path
+def diagonal(file):
+    return file(DIAGONAL, "diagonal.toml")
 
 
 def test_the_contract_of_the_json_keys(diagonal, answer, capsys):
@@ -124,12 +122,12 @@ def test_normalization_networks_are_refused(complaint):
     assert "normalization" in complaint("train", f"{EXAMPLES}/normnet.toml", "--trials", 3)
 
 
-def test_a_problem_without_learnable_weights_is_refused(tmp_path, capsys):
+def test_a_problem_without_learnable_weights_is_refused(capsys, file):
     """Without learnable weights there is nothing to train."""
-    path = tmp_path / "none.toml"
-    path.write_text(
+    path = file(
         '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
-        "[learnable]\nW = [[0, 0], [0, 0]]\n"
+        "[learnable]\nW = [[0, 0], [0, 0]]\n",
+        "none.toml",
     )
     assert run_command(lambda: app(["train", str(path)], standalone_mode=False)) == 2
     assert "no weight learns" in capsys.readouterr().err

@@ -12,18 +12,18 @@ from tests.refusals import refuses
 NAMES = Names(LinearEstimator(q=2, d=2, m=2), {"inputs": ["PV", "SST"]})
 
 
-def write(folder, text):
-    path = folder / "t.csv"
-    path.write_text(text)
-    return [f"W={path}"]
+@pytest.fixture
+def write(file):
+    """A function from a table to the option that names its file."""
+    return lambda text: [f"W={file(text, 't.csv')}"]
 
 
-def test_costs_are_exact(tmp_path):
+def test_costs_are_exact(write):
     """Decimals and fractions are read exactly, from a table and from an edge list."""
-    table = read_costs(write(tmp_path, "1,5/2\n0.1,4\n"), NAMES)
+    table = read_costs(write("1,5/2\n0.1,4\n"), NAMES)
     assert table["W", 0, 1] == Fraction(5, 2)
     assert table["W", 1, 0] == Fraction(1, 10)
-    edges = read_costs(write(tmp_path, "pre,post,cost\n1,0,5/2\n0,1,0.1\n"), NAMES)
+    edges = read_costs(write("pre,post,cost\n1,0,5/2\n0,1,0.1\n"), NAMES)
     assert edges == {("W", 0, 1): Fraction(5, 2), ("W", 1, 0): Fraction(1, 10)}
 
 
@@ -37,15 +37,15 @@ def test_costs_are_exact(tmp_path):
         ("pre,post,cost\n0,9,1\n", "`post` 9 is outside"),
     ],
 )
-def test_costs_of_another_shape_are_refused(tmp_path, text, words):
+def test_costs_of_another_shape_are_refused(write, text, words):
     """Tables of another shape, bad entries and incomplete edge lists are refused."""
-    refuses(words, read_costs, write(tmp_path, text), NAMES)
+    refuses(words, read_costs, write(text), NAMES)
 
 
-def test_marks_of_weights(tmp_path):
+def test_marks_of_weights(write):
     """A 1 in a table, or an edge, marks a weight; other entries and missing files are refused."""
-    assert read_cells(write(tmp_path, "0,1\n0,0\n"), NAMES) == [("W", 0, 1)]
-    assert read_cells(write(tmp_path, "pre,post\n0,1\n"), NAMES) == [("W", 1, 0)]
-    refuses("is not 0 or 1", read_cells, write(tmp_path, "0,2\n0,0\n"), NAMES)
+    assert read_cells(write("0,1\n0,0\n"), NAMES) == [("W", 0, 1)]
+    assert read_cells(write("pre,post\n0,1\n"), NAMES) == [("W", 1, 0)]
+    refuses("is not 0 or 1", read_cells, write("0,2\n0,0\n"), NAMES)
     refuses("no matrix 'V'", read_cells, ["V=x.csv"], NAMES)
     refuses(r"--must .*No such file", read_cells, ["W=nowhere.csv"], NAMES)

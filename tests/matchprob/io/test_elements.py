@@ -15,12 +15,6 @@ UNITS, _ = elements_of(NET, ["units"])
 ENTRIES, _ = elements_of(NET, ["entries"])
 
 
-def written(tmp_path, text):
-    path = tmp_path / "t.csv"
-    path.write_text(text)
-    return path
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -31,9 +25,9 @@ def written(tmp_path, text):
         "unit,cost\n2,3\nPV,1\n1,2.5\n",
     ],
 )
-def test_costs_of_all_units(tmp_path, text):
+def test_costs_of_all_units(file, text):
     """A file has a row, a column, or lines of an index or name and a number, in any order."""
-    found = read_element_costs([f"units={written(tmp_path, text)}"], UNITS, NAMES)
+    found = read_element_costs([f"units={file(text)}"], UNITS, NAMES)
     assert found == {"unit 0": 1, "unit 1": Fraction(5, 2), "unit 2": 3}
 
 
@@ -43,23 +37,23 @@ def test_costs_of_units_by_name():
     assert found == {"unit 0": 4, "unit 2": Fraction(1, 3)}
 
 
-def test_costs_of_some_units(tmp_path):
+def test_costs_of_some_units(file):
     """A file may give the costs of some units only."""
-    path = written(tmp_path, "unit,cost\nSST,7\n")
+    path = file("unit,cost\nSST,7\n")
     found = read_element_costs([f"units={path}"], UNITS, NAMES)
     assert found == {"unit 1": 7}
 
 
-def test_costs_of_entries_are_a_matrix(tmp_path):
+def test_costs_of_entries_are_a_matrix(file):
     """The file has one number for each output and sample, in the shape of the labels."""
-    path = written(tmp_path, "1,2\n3,4\n")
+    path = file("1,2\n3,4\n")
     found = read_element_costs([f"entries={path}"], ENTRIES, NAMES)
     assert found == {"entry 0,0": 1, "entry 0,1": 2, "entry 1,0": 3, "entry 1,1": 4}
 
 
-def test_marks_of_elements(tmp_path):
+def test_marks_of_elements(file):
     """Elements are marked by names, or by files of 0 and 1."""
-    path = written(tmp_path, "0,1,1\n")
+    path = file("0,1,1\n")
     assert read_marks([f"units={path}"], UNITS, NAMES, "--must") == ["unit 1", "unit 2"]
     assert read_marks(["unit SST", "unit 0"], UNITS, NAMES, "--must") == ["unit 1", "unit 0"]
 
@@ -87,15 +81,15 @@ def test_units_are_grouped_by_layer():
         ("units={}.x", "1,2,3\n", "No such file"),
     ],
 )
-def test_bad_costs_of_elements_are_refused(tmp_path, entry, text, message):
+def test_bad_costs_of_elements_are_refused(file, entry, text, message):
     """The message names the option, the file or the place in it."""
     with pytest.raises(InputError, match=message):
-        read_element_costs([entry.format(written(tmp_path, text))], UNITS, NAMES)
+        read_element_costs([entry.format(file(text))], UNITS, NAMES)
 
 
-def test_marks_are_0_or_1(tmp_path):
+def test_marks_are_0_or_1(file):
     """Other numbers, and unknown names, are refused with the option's name."""
-    path = written(tmp_path, "0,2,1\n")
+    path = file("0,2,1\n")
     with pytest.raises(InputError, match=r"--forbid .*unit 1: '2' is not 0 or 1"):
         read_marks([f"units={path}"], UNITS, NAMES, "--forbid")
     with pytest.raises(InputError, match="--must 'unit 9': give the name of an element"):

@@ -104,15 +104,13 @@ def test_pipe_and_device(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
 def test_full_device():
     """Writing to a full device raises the OSError ENOSPC."""
-    with pytest.raises(OSError) as caught:
-        write_text(files.Path("/dev/full"), "text")
-    assert caught.value.errno == errno.ENOSPC
+    caught = refuses("", write_text, files.Path("/dev/full"), "text", error=OSError)
+    assert caught.errno == errno.ENOSPC
 
 
-def test_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
+def test_full_disk_leaves_the_old_file(tmp_path, monkeypatch, file):
     """Without space the old file stays, no temporary file is left, and the error names the file."""
-    path = tmp_path / "kept"
-    path.write_text("old")
+    path = file("old", "kept")
 
     def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -113,9 +113,7 @@ def test_no_file_outside_the_folder_is_read(table, name, tmp_path):
 )
 def test_invalid_toml_is_reported_with_its_line(text, line, tmp_path):
     """The line where the invalid statement begins; in long texts the line of the error."""
-    with pytest.raises(Misplaced) as caught:
-        parse(text, tmp_path)
-    assert caught.value.line == line
+    assert refuses("", parse, text, tmp_path, error=Misplaced).line == line
 
 
 @pytest.mark.parametrize(
@@ -133,9 +131,8 @@ def test_invalid_toml_is_reported_with_its_line(text, line, tmp_path):
 )
 def test_errors_in_files_have_their_location(text, place, line, tmp_path):
     """An error in a file is reported with its table and line."""
-    with pytest.raises(Misplaced) as caught:
-        parse(text, tmp_path)
-    assert (caught.value.place, caught.value.line) == (place, line)
+    caught = refuses("", parse, text, tmp_path, error=Misplaced)
+    assert (caught.place, caught.line) == (place, line)
 
 
 def test_matrix_files_in_the_folder_are_read(tmp_path):

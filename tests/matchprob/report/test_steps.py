@@ -20,6 +20,7 @@ from matchprob.report.impossible import explain_narrow, explain_not_realized, ex
 from numeric.counts import COMPLETE, UNDETERMINED, Reason
 from numeric.relu.decision import ReluDecision
 from tests.matchprob.explained import Explained, explained
+from tests.refusals import refuses
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -302,17 +303,15 @@ def test_constructions_are_explained():
     near = explained(mp.construct(target), "t.npz")
     assert "proved" in near.known[0]
     assert near.commands[0][0] == "matchprob construct t.npz --exact"
-    with pytest.raises(Unreachable) as met:
-        mp.construct(target, width=2, exact=True)
-    why = explain_unreachable(met.value.obstruction)
+    met = refuses("", mp.construct, target, width=2, exact=True, error=Unreachable)
+    why = explain_unreachable(met.obstruction)
     assert "do not realize the target with this frozen network" in why.known[0]
     deep = [[[1, 2], [3, 4]], [[1, 2], [3, 5]]]
     near = explained(mp.construct(deep, width=[3, 1]))
     assert "second_scales" in near.known[-1]
     assert "other scales" in near.open
-    with pytest.raises(TooNarrow) as narrow:
-        mp.construct(deep, width=[4, 1], exact=True)
-    assert "rank 2" in explain_narrow(narrow.value.obstruction).known[0]
+    narrow = refuses("", mp.construct, deep, width=[4, 1], exact=True, error=TooNarrow)
+    assert "rank 2" in explain_narrow(narrow.obstruction).known[0]
     wide = [[[1, 2, 3], [3, 4, -1], [2, -1, 1]], [[1, 2, -1], [3, 5, 1], [2, 1, 4]]]
     for options, words in (
         ({}, "not proved"),

@@ -23,10 +23,9 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def share(tmp_path):
+def share(file):
     """The verb of the example, loaded from a file and unregistered after the test."""
-    path = tmp_path / "share_of_weights.py"
-    path.write_text(block("class Shares"), encoding="utf-8")
+    path = file(block("class Shares"), "share_of_weights.py")
     spec = importlib.util.spec_from_file_location("share_of_weights", path)
     module = sys.modules["share_of_weights"] = importlib.util.module_from_spec(spec)
     try:
@@ -38,10 +37,8 @@ def share(tmp_path):
 
 
 @pytest.fixture
-def row(tmp_path):
-    path = tmp_path / "row.toml"
-    path.write_text(ROW)
-    return path
+def row(file):
+    return file(ROW, "row.toml")
 
 
 def test_a_verb_prints_text_and_json(share, row, answer, printed):
@@ -108,10 +105,9 @@ def test_an_installed_package_adds_a_verb(row, tmp_path):
     assert json.loads(done.stdout)["shares"] == [1.0, 0.0]
 
 
-def test_messages_name_the_option(share, capsys, tmp_path):
+def test_messages_name_the_option(share, capsys, file):
     """The command line replaces the argument's name in a message by the option's."""
-    path = tmp_path / "diagonal.toml"
-    path.write_text(DIAGONAL)
+    path = file(DIAGONAL, "diagonal.toml")
     assert call("record", path, "--what", "nonsense") == 2
     assert "matchprob: --what ('nonsense') must be one of" in capsys.readouterr().err
 

@@ -191,9 +191,8 @@ def test_inner_blocks_of_three_units():
     assert less.blocks[1].method == "pseudo-inverse"
     assert "too narrow" in less.blocks[1].note
     exact = DenseNet.of(weights, shifts)
-    with pytest.raises(NotRealized) as failure:
-        construct_exactly(exact, narrow, second_scales=True)
-    assert failure.value.status == "impossible"
+    failure = refuses("", construct_exactly, exact, narrow, second_scales=True, error=NotRealized)
+    assert failure.status == "impossible"
 
 
 def test_exact_agrees_with_doubles():

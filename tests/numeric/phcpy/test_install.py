@@ -2,8 +2,8 @@
 
 import pytest
 
-from algebra.errors import InputError
 from numeric.phcpy.install import INSTALL, find_phcpy
+from tests.refusals import refuses
 
 
 def test_the_installed_phcpy_is_found(installation):
@@ -27,9 +27,7 @@ def test_a_named_interpreter_without_phcpy_is_refused(monkeypatch, fake_python, 
     """If the named Python has no phcpy the error names it and the command that installs phcpy."""
     interpreter = fake_python(text).interpreter
     monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", interpreter)
-    with pytest.raises(InputError) as caught:
-        find_phcpy()
-    message = str(caught.value)
+    message = str(refuses("", find_phcpy))
     assert "\n" not in message
     assert interpreter in message
     assert INSTALL in message
@@ -42,9 +40,7 @@ def test_phcpy_is_missing(monkeypatch, fake_python):
     monkeypatch.setattr("numeric.phcpy.install.shutil.which", lambda *_, **__: nowhere)
     monkeypatch.setattr("numeric.phcpy.install.sys.executable", nowhere)
     monkeypatch.setenv("PATH", "/made/for/this/test")
-    with pytest.raises(InputError) as caught:
-        find_phcpy()
-    message = str(caught.value)
+    message = str(refuses("", find_phcpy))
     assert "\n" not in message
     assert message.startswith(f"phcpy is missing: none of {nowhere} can import it")
     assert INSTALL in message

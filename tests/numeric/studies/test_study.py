@@ -144,7 +144,7 @@ def test_killed_twenty_times(tmp_path):
     assert records_of(DIAGONAL, 3000, store=store) == records_of(DIAGONAL, 3000)
 
 
-def test_two_processes_share_a_store(tmp_path):
+def test_two_processes_share_a_store(tmp_path, file):
     """Two studies at once in one file: no trial is lost, none differs."""
     path = tmp_path / "s.sqlite"
     code = (
@@ -152,8 +152,7 @@ def test_two_processes_share_a_store(tmp_path):
         "from numeric.studies.study import Study\n"
         "with Study(load_problem(sys.argv[1]), store=sys.argv[2]) as s: print(s.run(120).trials)\n"
     )
-    problem = tmp_path / "p.toml"
-    problem.write_text(DIAGONAL.to_toml())
+    problem = file(DIAGONAL.to_toml())
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     running = [
         subprocess.Popen(

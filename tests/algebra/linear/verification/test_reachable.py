@@ -6,6 +6,7 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.linear.evidence import Reached
 from algebra.linear.verification.reachable import PLACE, check_reached
 from matchprob import LinearFeedForward, LinearRNN, Problem
+from tests.refusals import refuses
 
 ONES = [[1, 1], [1, 1]]
 WHOLE, SINGLES = (((0, 1),),), (((0,), (1,)),)
@@ -56,6 +57,4 @@ def test_a_right_claim_is_proved(seed):
 )
 def test_a_wrong_claim_is_refused(problem, blocks, place, words):
     """They are refused with place and reason."""
-    with pytest.raises(CheckFailed, match=words) as failed:
-        said(problem, blocks)
-    assert failed.value.place == place
+    assert refuses(words, said, problem, blocks, error=CheckFailed).place == place

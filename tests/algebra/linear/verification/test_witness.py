@@ -1,7 +1,5 @@
 """A witness without real solutions: true ones pass, every tampered one fails."""
 
-import copy
-
 import pytest
 
 from algebra.certificates.checks import PROVED, CheckFailed
@@ -10,6 +8,7 @@ from algebra.linear.verification.witness import PLACE, check_no_real_root
 from algebra.linear.witness import find_witness
 from algebra.systems.root_count import generic_root_count
 from matchprob import LinearRNN, Problem
+from tests.plain_data import changed, value_at, without
 from tests.refusals import refuses
 from tests.samples import DIAGONAL
 
@@ -51,25 +50,21 @@ def test_tampered_witnesses_fail(name, witnesses):
     """Another number, another label, other unknowns: each fails."""
     problem, witness, expected = witnesses[name]
     refuses("", said, problem, witness, expected + 2, error=CheckFailed)
-    for change in (
-        lambda w: w.update(real=2),
-        lambda w: w.update(complex=expected + 1),
-        lambda w: w.update(unknowns=["W_0_1"]),
-        lambda w: w["X"].__setitem__(0, ["0"] * problem.network.m),
+    for place, value in (
+        (("real",), 2),
+        (("complex",), expected + 1),
+        (("unknowns",), ["W_0_1"]),
+        (("X", 0), ["0"] * problem.network.m),
     ):
-        changed = copy.deepcopy(witness)
-        change(changed)
-        refuses("", said, problem, changed, expected, error=CheckFailed)
+        refuses("", said, problem, changed(witness, place, value), expected, error=CheckFailed)
 
 
 def test_a_false_parametrization_fails(witnesses):
     """Points that do not solve the core, or that are not proper, are found."""
     problem, witness, expected = witnesses["several"]
     assert "parametrization" in witness
-    changed = copy.deepcopy(witness)
-    numerator = changed["parametrization"]["numerators"][0]
-    numerator[0] = str(int(numerator[0]) + 1)
-    refuses("do not solve", said, problem, changed, expected, error=CheckFailed)
-    changed = copy.deepcopy(witness)
-    changed["parametrization"]["numerators"].pop()
-    refuses("proper parametrization", said, problem, changed, expected, error=CheckFailed)
+    place = ("parametrization", "numerators", 0, 0)
+    moved = changed(witness, place, str(int(value_at(witness, place)) + 1))
+    refuses("do not solve", said, problem, moved, expected, error=CheckFailed)
+    fewer = without(witness, ("parametrization", "numerators", -1))
+    refuses("proper parametrization", said, problem, fewer, expected, error=CheckFailed)

@@ -79,12 +79,11 @@ def test_a_passed_deadline_starts_nothing(monkeypatch):
 
 
 @pytest.fixture
-def fake(tmp_path, monkeypatch):
+def fake(monkeypatch, file):
     """Replaces msolve by a shell script."""
 
     def install(script):
-        program = tmp_path / "msolve"
-        program.write_text(f"#!/bin/sh\n{script}\n")
+        program = file(f"#!/bin/sh\n{script}\n", "msolve")
         program.chmod(0o755)
         monkeypatch.setattr(msolve_process, "find_msolve", lambda: str(program))
 

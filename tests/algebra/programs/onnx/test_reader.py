@@ -10,6 +10,7 @@ from algebra.errors import InputError
 from algebra.programs.onnx import read_onnx
 from tests.doubles import labels
 from tests.onnx_models import MODELS, Net, TensorProto, onnx, save
+from tests.refusals import refuses
 
 
 def values(found):
@@ -44,9 +45,7 @@ def test_labels_are_those_of_the_reference(name, tmp_path):
 
 def refused(path, **options):
     """The one line that refuses a file."""
-    with pytest.raises(InputError) as met:
-        read_onnx(path, **options)
-    text = str(met.value)
+    text = str(refuses("", read_onnx, path, **options))
     assert "\n" not in text
     assert path.name in text
     return text

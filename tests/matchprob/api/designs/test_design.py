@@ -17,9 +17,8 @@ ALLOWED = NETWORK + "[learnable]\nW = [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0],
 
 
 @pytest.fixture
-def net(tmp_path):
-    path = tmp_path / "N.toml"
-    path.write_text(ALLOWED)
+def net(tmp_path, file):
+    path = file(ALLOWED, "N.toml")
     (tmp_path / "costs.csv").write_text("9,1,1,1\n1,1,1,1\n1/2,1,1,1\n1,1,7,1\n")
     return path
 

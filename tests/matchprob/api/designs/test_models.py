@@ -10,6 +10,7 @@ import matchprob as mp
 from algebra.design.demand import NoDesign
 from matchprob.api.question import problem_or_model
 from tests.onnx_models import save
+from tests.refusals import refuses
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +79,7 @@ def test_a_model_is_repaired(model):
 def test_a_repair_does_not_name_a_budget(model):
     """Its refusal names no budget, which was not given; useless weights of `must` are added to."""
     problem = problem_or_model(model, ["l3.bias"], 2)
-    with pytest.raises(mp.InputError) as refused:
-        mp.repair(problem, matrices=["l3.bias"])
-    assert "budget" not in str(refused.value)
+    assert "budget" not in str(refuses("", mp.repair, problem, matrices=["l3.bias"]))
     net = mp.LinearEstimator(q=3, d=2, m=2)
     wasted = mp.Problem(net, {"W": [[1, 1, 1], [0, 0, 0]]})
     found = mp.repair(wasted, must=[("W", 0, 0), ("W", 0, 1), ("W", 0, 2)])

@@ -14,10 +14,8 @@ MINIMAL = NETWORK + "W = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]
 
 
 @pytest.fixture
-def net(tmp_path):
-    path = tmp_path / "P.toml"
-    path.write_text(MINIMAL)
-    return path
+def net(file):
+    return file(MINIMAL, "P.toml")
 
 
 def test_a_minimal_allocation_is_repaired_with_one_move(net, answer, printed):

@@ -61,10 +61,9 @@ def test_the_child_imports_the_module_that_registered_a_kind(tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "nonsense", '{"format": "other"}'])
-def test_files_that_are_no_proofs_are_bad_input(text, tmp_path):
+def test_files_that_are_no_proofs_are_bad_input(text, file):
     """The message names the file; the next proof is checked as before."""
-    path = tmp_path / "proof.json"
-    path.write_text(text)
+    path = file(text, "proof.json")
     refuses(r"proof\.json", mp.verify, path)
     assert mp.verify(MAXIMAL).holds
 

@@ -98,10 +98,9 @@ def test_odd_prices_of_a_design_do_not_hold(price, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["9000×9000 in 486 bytes", "10^11 vertices"])
-def test_command_verify_ends_with_status_3_beyond_a_limit(name, tmp_path, capsys):
+def test_command_verify_ends_with_status_3_beyond_a_limit(name, capsys, file):
     """The command prints "holds": false and says that the proof is undecided."""
-    path = tmp_path / "proof.json"
-    path.write_text(ENDLESS[name])
+    path = file(ENDLESS[name], "proof.json")
     assert run_command(lambda: app(["verify", str(path), "--json"], standalone_mode=False)) == 3
     out, err = capsys.readouterr()
     assert json.loads(out)["holds"] is False
