@@ -1,12 +1,12 @@
-r"""Exact decisions of ReLU instances under constraints: linear programs over Q and branching.
+r"""Exact decisions of ReLU instances, also under constraints: linear programs over Q, branching.
 
 The unknowns are u, v ≥ 0 and each learnable weight, represented by columns for its bounds
 (`algebra.problems.constraints.BoxColumns`).  A node fixes some u or v at 0; its program
 (`algebra.linalg.rational_lp`) has either a vertex, or multipliers whose first part is a Farkas
 vector of `algebra.relu.equations`.  At a vertex with u v = 0 everywhere the weights are a match;
-otherwise the node is divided.  Every answer is a proof and every match is found: the method is
-slow, and is used when floating point is inconclusive, and for nets whose learnable weights are all
-in W2, which need one program.
+otherwise the node is divided.  Every answer is a proof: the method is slow, and is used for leaves
+of both trees of `numeric.relu` for which floating point is inconclusive, and for nets whose
+learnable weights are all in W2, which need one program.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from algebra.relu.leaves import Leaf
 from algebra.time_limits import check_time
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
-# Seconds for each pivot over Q without a guess, per entry of the program.
+# Largest number of pivots over Q without a guess, times entries of the program.
 _MOST_WORK = 2_000_000
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from algebra.relu.arrangement import Refuter
-from algebra.relu.equations import FREE, V_ZERO, ReluSystem, relu_system
-from algebra.relu.hull_program import HullProgram, halves
+from algebra.relu.box_program import BoxProgram
+from algebra.relu.equations import FREE, U_ZERO, V_ZERO, ReluSystem, relu_system
 from algebra.relu.leaves import Leaf
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
@@ -24,7 +24,7 @@ from numeric.relu.cells_kernel import (
     make_path,
     search_cells,
 )
-from numeric.relu.hull import Hull, columns_left, make_hull, refutation
+from numeric.relu.hull import Hull, make_hull, refutation
 from numeric.relu.hull_simplex import FloatHullProgram, make_simplex_buffers
 from numeric.relu.interruptible import run_search
 from numeric.relu.pairs_kernel import start_tableau
@@ -108,9 +108,9 @@ class CellTree:
         return relu_system(self.instance.allocation, *self.instance.exact)
 
     @cached_property
-    def exact_program(self) -> HullProgram:
-        """The linear program over Q."""
-        return HullProgram(self.refuter, guesses)
+    def exact(self) -> BoxProgram:
+        """Decisions over Q."""
+        return BoxProgram(self.system, guesses)
 
     @cached_property
     def refuter(self) -> Refuter:
@@ -217,56 +217,28 @@ class CellTree:
         return True
 
     def _exactly(self, sides: np.ndarray, settled: Settled, all_cells: bool) -> None:
-        """Divide a leaf with exact linear programs at its nodes."""
-        exact = self.exact_program
+        """Decide a leaf over Q, down to single cells if every match is wanted."""
         waiting = [sides]
         nodes = 0
         while waiting:
             sides = waiting.pop()
-            nodes += 1
-            mu = refutation(self.program, self.refuter, sides) if nodes > 1 else None
-            if mu is not None:
-                settled.leaves.append(Leaf(sides.astype(int), mu))
-                continue
-            found = exact.solve(sides) if nodes <= _MOST_NODES else None
-            if found is None or (found.weights is None and found.mu is None):
-                # The program did not finish: those of parts of the leaf may.
-                pair = self._mixed(sides) if nodes <= _MOST_NODES else None
-                if pair is None:
+            found = self.exact.decide(sides, max(1, _MOST_NODES - nodes))
+            nodes += found.nodes
+            if found.is_open:
+                settled.open += 1
+            elif found.witness is None:
+                settled.leaves += found.leaves
+            else:
+                settled.keep(found.witness)
+                if not all_cells:
+                    return
+                free = np.argwhere(sides == FREE)
+                if len(free):
+                    for side in (U_ZERO, V_ZERO):
+                        waiting.append(sides.copy())
+                        waiting[-1][tuple(free[0])] = side
+                elif not self.system.has_one_solution(sides == V_ZERO):
                     settled.open += 1
-                else:
-                    waiting += halves(sides, *pair)
-            elif found.mu is not None:
-                if self.refuter.refutes(sides, found.mu):
-                    settled.leaves.append(Leaf(sides.astype(int), found.mu))
-                else:
-                    settled.open += 1
-            elif found.weights is not None:
-                pair = exact.split(found.weights, sides)
-                if pair is None:
-                    witness = self.system.solve_pattern(*exact.pattern(found.weights))
-                    if witness is not None:
-                        settled.keep(witness)
-                        if not all_cells:
-                            return
-                    if (sides != FREE).all():
-                        if witness is None or not self.system.has_one_solution(sides == V_ZERO):
-                            settled.open += 1
-                        continue
-                    first = np.argwhere(sides == FREE)[0]
-                    pair = int(first[0]), int(first[1])
-                waiting += halves(sides, *pair)
-
-    def _mixed(self, sides: np.ndarray) -> tuple[int, int] | None:
-        """The pair without a side that divides its unit's columns most evenly."""
-        program, best, pair = self.program, 0, None
-        left = columns_left(program, sides)
-        for i, s in np.argwhere(sides == FREE):
-            signs = program.signs[left & (program.unit == i), s]
-            smaller = min(int((signs > 0).sum()), int((signs < 0).sum()))
-            if smaller > best:
-                best, pair = smaller, (int(i), int(s))
-        return pair
 
     def pattern(self, found: CellSearch) -> tuple[np.ndarray, np.ndarray]:
         """Activation pattern of a candidate, and the pairs whose input is exactly 0 there."""

@@ -15,9 +15,6 @@ def test_columns_are_those_over_the_rationals():
     """Each column in doubles, of a vertex or a ray, is one of the exact program's."""
     for instance in instances(problem(3, 4, 2, 3, W1=MASK), 5):
         tree = CellTree(instance)
-        exact = tree.exact_program
-        rows = to_double(exact.inputs)
-        rows[exact.is_ray] /= np.linalg.norm(rows[exact.is_ray], axis=1)[:, None]
         for unit, ray, row, sign in zip(
             tree.program.unit,
             tree.program.is_ray,
@@ -25,10 +22,12 @@ def test_columns_are_those_over_the_rationals():
             tree.program.signs,
             strict=True,
         ):
-            own = (exact.unit == unit) & (exact.is_ray == ray)
-            near = np.abs(rows[own] - row).sum(axis=1)
+            exact = tree.refuter.arrangement(unit)
+            own = to_double(exact.rays if ray else exact.vertices)
+            own = own / np.linalg.norm(own, axis=1)[:, None] if ray else own
+            near = np.abs(own - row).sum(axis=1)
             assert near.min() < 1e-9 * (1 + np.abs(row).sum())
-            assert (exact.signs[own][near.argmin()] == sign).all()
+            assert (exact.signs[int(ray)][near.argmin()] == sign).all()
 
 
 def test_every_leaf_is_refuted_over_the_rationals():
