@@ -37,14 +37,12 @@ from algebra.errors import InputError
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
 from numeric.chains.arrays import residuals
-from numeric.chains.equations import EquationTapes, write_equations, write_labels
-from numeric.chains.inputs import InputsForm, inputs_form
-from numeric.chains.lanes.condensed import make_condensed
-from numeric.chains.lanes.curve import make_curve
-from numeric.chains.lanes.lifted import make_lifted
-from numeric.chains.lanes.tape import LaneSystem
-from numeric.chains.system import ParameterSystem, check_rank
-from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable, chain_table
+from numeric.chains.inputs import IN_M, InputsForm, inputs_form
+from numeric.chains.products import FormBuilder, ProductForm
+from numeric.chains.system import Output, ParameterSystem, check_rank
+
+# Kinds of learnable cells besides `IN_M`.
+IN_S0, IN_D = 1, 2
 
 
 @dataclass(frozen=True)
@@ -183,11 +181,6 @@ class Chain(ParameterSystem):
     def _output(self) -> str:
         return self.network.chain().output
 
-    @cached_property
-    def table(self) -> ChainTable:
-        """Sizes and index tables, the input of every compiled kernel."""
-        return chain_table(self)
-
     def _learns(self, name: str) -> bool:
         return name in self.allocation.matrices
 
@@ -301,44 +294,64 @@ class Chain(ParameterSystem):
         """Residuals and Jacobians: see `numeric.chains.arrays`."""
         return residuals(self, parameters, w)
 
-    def term_sizes(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Labels of the absolute values."""
-        labels = self.labels_at(np.abs(parameters), np.abs(w))
-        return labels[tuple(self.equations.T)]
+    @cached_property
+    def form(self) -> ProductForm:  # type: ignore[override]
+        """The labels as sums of products, with the states among the values."""
+        return self._form_of(self.recorded())
 
-    def equations_as_tapes(self, lifted: bool) -> EquationTapes:
-        """See `numeric.chains.equations`."""
-        return write_equations(self, lifted)
+    @cached_property
+    def raw_form(self) -> ProductForm:  # type: ignore[override]
+        """The same for parameter vectors that `raw` made: the P_k are arbitrary."""
+        return self._form_of(self._recorded(packed=False))
 
-    def labels_as_tape(self) -> tuple[np.ndarray, int, int]:
-        """See `numeric.chains.equations`."""
-        return write_labels(self)
+    def _form_of(self, recorded: tuple[FormBuilder, list[Output], int]) -> ProductForm:
+        build, outputs, samples = recorded
+        return build.form(outputs, samples, self.cells[:, 4].tolist(), self.size)
 
-    def lane_system(self, order: int, lifted: bool) -> LaneSystem:
-        """The lifted system, condensed to the weights or not."""
-        return (make_lifted if lifted else make_condensed)(self, order)
+    def recorded(self) -> tuple[FormBuilder, list[Output], int]:
+        """See `ParameterSystem.recorded`; for parameter vectors that `pack` made."""
+        return self._recorded(packed=True)
 
-    def curve_system(self, order: int) -> LaneSystem:
-        """See `numeric.chains.lanes.curve`."""
-        return make_curve(self, order)
+    def _recorded(self, *, packed: bool) -> tuple[FormBuilder, list[Output], int]:
+        """The states, and the labels of the equations.
 
-    @property
-    def has_states(self) -> bool:
-        """Whether there are matrices between S_0 and S_K."""
-        return self.steps > 0
+        The samples of a value are columns of the states.  Where the P_k are not the blocks of an
+        identity matrix the labels combine these columns, and each is a value of its own.
+        """
+        build, m, K = FormBuilder(self.size), self.samples, self.steps
+        is_plain = not self.read_all or (packed and m == K * self.columns)
+        count = self.columns if is_plain else 1
 
-    @property
-    def states(self) -> int:
-        """Entries of S_1, …, S_K."""
-        return int((self.widths[1:] * self.columns).sum())
+        def block(at: int, rows: int, columns: int, step: int = 1) -> np.ndarray:
+            found = np.empty((rows, columns), object)
+            for k, index in enumerate(np.ndindex(rows, columns)):
+                found[index] = build.parameter(int(at) + k * step, batched=step > 1)
+            return found
 
-    def coordinates(self, parameters: np.ndarray, w: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """Weights, S_0 with its learnable cells, the other states."""
-        start = np.array(parameters[self.s0_at :][: self.widths[0] * self.columns])
-        for v, (kind, _, i, j, _) in enumerate(self.cells.tolist()):
-            if kind == IN_S0:
-                start[i * self.columns + j] = w[v]
-        return np.concatenate([w, start, states])
+        def kept(sums: np.ndarray, group: int = -1) -> np.ndarray:
+            return np.frompyfunc(lambda total: total.kept(group), 1, 1)(sums)
+
+        n = self.widths.tolist()
+        states = [kept(block(self.s0_at, n[0], self.columns // count, count))]
+        for k in range(1, K + 1):
+            states.append(kept(block(self.m_at[k], n[k], n[k - 1]) @ states[-1], k - 1))
+        D = block(self.d_at, self.network.d, n[K])
+        outputs = list[Output]()
+        if is_plain:
+            labels = [D @ S for S in (states[:0:-1] if self.read_all else states[-1:])]
+            first, place = self.equations[:, 0], self.equations[:, 1] // count
+            for a, k in np.ndindex(len(D), len(labels)):
+                own = int(((first == a) & (place == k)).sum())
+                if own:
+                    outputs.append((labels[k][a, 0], self.y_at + a * m + k * count, own))
+        else:
+            parts = [kept(D @ S) for S in states[1:]]
+            Y = sum(
+                part @ block(at, self.columns, m)
+                for part, at in zip(parts, self.p_at[1:], strict=True)
+            )
+            outputs += [(Y[a, s], self.y_at + a * m + s, 1) for a, s in self.equations.tolist()]
+        return build, outputs, count
 
     def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
         """See `numeric.chains.inputs`."""

@@ -46,10 +46,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numeric.chains.table import IN_M
-
 if TYPE_CHECKING:
     from numeric.chains.chain import Chain
+
+# Kind of the learnable cells of a matrix M_k in `Chain.cells`.
+IN_M = 0
 
 
 @dataclass(frozen=True)

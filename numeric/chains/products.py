@@ -1,17 +1,19 @@
-r"""The labels of a program as sums of products: values of degree two in earlier ones.
+r"""Labels as sums of products: values of degree two in earlier ones.
 
 A program whose operations are polynomial (`algebra.programs`) is evaluated once for one sample, in
-an arithmetic that records what it does.  Every value becomes
+an arithmetic that records what it does; a chain of matrices records its states
+(`numeric.chains.chain`).  Every value becomes
 
 .. math:: v = \sum_q a_q b_q,
 
 where each factor is an earlier value, an entry of a weight or a sample, a rational constant or 1.
 Products of degree three and more are split by values of their own, so that the equations
-``v - Σ a_q b_q = 0`` are the program's labels *lifted* to degree two in weights and values.  Taylor
+``v - Σ a_q b_q = 0`` are the labels *lifted* to degree two in weights and values.  Taylor
 coefficients of a path are then convolutions, and derivatives follow by one sweep from the labels
 back (`numeric.chains.lanes.products`).
 
-All values are computed for each sample; weights are the same for all samples.
+All values are computed for each sample (or, in a recurrent linear net, each column of its states);
+weights are the same for all samples.
 """
 
 from __future__ import annotations
@@ -82,13 +84,17 @@ class ProductForm:
     values : tuple of tuple of (Factor, Factor)
         The products of each value.  Values that do not depend on one another follow each other.
     levels : tuple of range
-        Values of one level depend on those of earlier levels only.
+        Values of one level depend on those of earlier levels only; those of the labels are the last
+        level.
     places : tuple of int
         Place of each unknown in the parameter vector; unknowns may have places after its end.
     rows : tuple of LabelRow
         The equations, in their order.
     size : int
         Length of the parameter vector.
+    groups : tuple of int
+        The group of each value for the error norms of the tracker, −1 for values that are not
+        measured.  If any is measured, the values are coordinates of the tracker.
     """
 
     samples: int
@@ -97,6 +103,7 @@ class ProductForm:
     places: tuple[int, ...]
     rows: tuple[LabelRow, ...]
     size: int
+    groups: tuple[int, ...]
 
     @property
     def equations(self) -> int:
@@ -117,6 +124,7 @@ class FormBuilder:
         self._constants_at = constants_at
         self.constants: dict[Fraction, int] = {}
         self._values: list[tuple[Product, ...]] = []
+        self._groups: list[int] = []
         self._copies: dict[Factor, Factor] = {}
 
     def parameter(self, at: int, batched: bool = False) -> RecordedSum:
@@ -130,9 +138,11 @@ class FormBuilder:
         place = self.constants.setdefault(number, len(self.constants))
         return Factor(CONSTANT, self._constants_at + place, False)
 
-    def value(self, terms: Sequence[Product]) -> Factor:
-        """A new value, the sum of some products."""
-        self._values.append(tuple(self._ordered(*term) for term in terms))
+    def value(self, terms: Sequence[Product], group: int = -1) -> Factor:
+        """A new value, the sum of some products; for the group see `ProductForm`."""
+        products = tuple(self._ordered(*term) for term in terms)
+        self._values.append(products)
+        self._groups.append(group)
         return Factor(VALUE, len(self._values) - 1, True)
 
     def _ordered(self, a: Factor, b: Factor) -> Product:
@@ -164,10 +174,15 @@ class FormBuilder:
             See `ProductForm`.
         """
         rows = [(self.value(out.terms).at, y_at, count) for out, y_at, count in outputs]
-        level = list[int]()
-        for terms in self._values:
-            below = (level[f.at] for term in terms for f in term if f.kind == VALUE)
-            level.append(1 + max(below, default=-1))
+        # No value needs those of the labels, the last level.  Each other one is computed as late as
+        # possible: so those of the steps of a recurrent net have slots of constant distance.
+        left = [1] * len(self._values)
+        for value, _, _ in rows:
+            left[value] = 0
+        for c in reversed(range(len(left))):
+            for factor in (f for term in self._values[c] for f in term if f.kind == VALUE):
+                left[factor.at] = max(left[factor.at], left[c] + 1)
+        level = [max(left, default=0) - count for count in left]
         order = sorted(range(len(level)), key=lambda k: level[k])
         new = {old: k for k, old in enumerate(order)}
         values = tuple(
@@ -182,6 +197,7 @@ class FormBuilder:
         return ProductForm(
             samples, values, levels, tuple(places),  # type: ignore[arg-type]
             tuple(LabelRow(new[v], y_at, count) for v, y_at, count in rows), size,
+            tuple(self._groups[old] for old in order),
         )  # fmt: skip
 
 
@@ -206,6 +222,10 @@ class RecordedSum:
             single = len(self.terms) == 1 and self.terms[0][1].kind == ONE
             self._factor = self.terms[0][0] if single else self.builder.value(self.terms)
         return self._factor
+
+    def kept(self, group: int = -1) -> RecordedSum:
+        """The sum as a value of its own; for the group see `ProductForm`."""
+        return RecordedSum(self.builder, ((self.builder.value(self.terms, group), _ONE),))
 
     def __add__(self, other: Any) -> RecordedSum:
         return RecordedSum(self.builder, self.terms + self._read(other).terms)

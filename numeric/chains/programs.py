@@ -26,17 +26,9 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
-from numeric.chains.arrays import run_arrays
 from numeric.chains.chain import make_chain
-from numeric.chains.equations import (
-    EquationTapes,
-    write_product_equations,
-    write_product_labels,
-)
-from numeric.chains.lanes.products import make_products
-from numeric.chains.lanes.tape import LaneSystem
 from numeric.chains.products import FormBuilder, ProductForm, RecordedSum, traced_labels
-from numeric.chains.system import ParameterSystem, check_rank
+from numeric.chains.system import Output, ParameterSystem, check_rank
 
 
 @dataclass(frozen=True)
@@ -131,76 +123,13 @@ class ProgramSystem(ParameterSystem):
         p[self.y_at :] *= turns
         return p
 
-    # -- values --------------------------------------------------------------------------------
-
-    def residuals(self, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Residuals and Jacobians: see `ParameterSystem.residuals`."""
-        tapes, r = self.once("equations", lambda: self.equations_as_tapes(False)), self.unknowns
-        x = self._slots(tapes.slots, parameters, w)
-        run_arrays(x, tapes.values)
-        run_arrays(x, tapes.derivatives)
-        jacobian = x[tapes.jacobian : tapes.jacobian + r * r].T.reshape(-1, r, r)
-        return -x[tapes.f : tapes.f + r].T, jacobian
-
-    def term_sizes(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """The labels at the absolute values of parameters and weights."""
-        table, at, slots = self.once("labels", self.labels_as_tape)
-        x = self._slots(slots, np.abs(parameters), np.abs(w)[None])
-        run_arrays(x, table)
-        return x[at : at + self.unknowns, 0]
-
-    def _slots(self, slots: int, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
-        x = np.zeros((slots, len(w)), np.result_type(parameters, w))
-        x[: self.size] = parameters[:, None]
-        x[list(self.form.places)] = w.T
-        return x
-
     # -- tapes ---------------------------------------------------------------------------------
 
-    @cached_property
-    def _groups(self) -> list[int]:
-        """The weights of a row are a group."""
-        rows = [cell[:2] for cell in self.allocation.cells]
-        index = {row: k for k, row in enumerate(dict.fromkeys(rows))}
-        return [index[row] for row in rows]
-
-    def equations_as_tapes(self, lifted: bool) -> EquationTapes:
-        """The equations in the weights."""
-        return write_product_equations(self.form)
-
-    def labels_as_tape(self) -> tuple[np.ndarray, int, int]:
-        return write_product_labels(self.form)
-
-    def lane_system(self, order: int, lifted: bool) -> LaneSystem:
-        """The system in the weights."""
-        return make_products(self.form, self._groups, order)
-
-    def curve_system(self, order: int) -> LaneSystem:
-        """The labels minus τ V, and the section's form: see `numeric.chains.lanes.curve`.
-
-        τ, the last unknown, has a place after all parameters.
-        """
-        r, V = self.unknowns, self.size
-        Q, tau_at = V + r, V + r + 2 * (r + 1)
-        build, outputs = _written(self.allocation, self.support, self.constants_at)
-        assert tuple(build.constants) == self.constants
-        tau, m = build.parameter(tau_at), self.form.samples
-        rows: list[tuple[RecordedSum, int | None, int]] = []
-        for k, out in enumerate(outputs):
-            moved = out + tau * build.parameter(V + k * m, batched=True)
-            rows.append((moved, self.y_at + k * m, m))
-        w = [build.parameter(at) for at in self.form.places]
-        q = [[build.parameter(Q + 2 * k + column) for k in range(r + 1)] for column in (0, 1)]
-        plain, slope = (sum((a * b for a, b in zip(w, row[1:], strict=True)), row[0]) for row in q)
-        rows.append((plain + tau * slope, None, 1))
-        form = build.form(rows, m, (*self.form.places, tau_at), tau_at)
-        return make_products(form, [*self._groups, max(self._groups) + 1], order, (r, 1))
-
-    def curve_parameters(
-        self, parameters: np.ndarray, direction: np.ndarray, section: np.ndarray
-    ) -> np.ndarray:
-        """The direction has the opposite sign: `curve_system` adds its product with τ."""
-        return super().curve_parameters(parameters, -direction, section)
+    def recorded(self) -> tuple[FormBuilder, list[Output], int]:
+        """The labels of one sample, times their factors."""
+        build, labels = _written(self.allocation, self.support, self.constants_at)
+        m = self.form.samples
+        return build, [(label, self.y_at + k * m, m) for k, label in enumerate(labels)], m
 
 
 def make_system(

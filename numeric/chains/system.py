@@ -4,9 +4,9 @@ The equations are those of an allocation: labels(w; parameters) = Y, as many as 
 weights w.  The set of all (w, parameters) is a graph over w and all parameters but Y, hence
 irreducible: any complex line between two parameter vectors stays inside the family.
 
-Linear networks are chains of matrix products (`numeric.chains.chain`), whose tapes are written by
-hand; those of every other program of polynomial operations are made from the program
-(`numeric.chains.programs`).
+Linear networks are chains of matrix products (`numeric.chains.chain`), others programs of
+polynomial operations (`numeric.chains.programs`).  Both record their labels as sums of products
+(`numeric.chains.products`), from which all tapes are made.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
-from numeric.chains.equations import EquationTapes
+from numeric.chains.arrays import run_arrays
+from numeric.chains.equations import EquationTapes, write_equations, write_labels
+from numeric.chains.lanes.lifted import make_lifted
+from numeric.chains.lanes.products import make_products
 from numeric.chains.lanes.tape import LaneSystem
+from numeric.chains.products import FormBuilder, ProductForm, RecordedSum
 from numeric.instances import Instance
 
 if TYPE_CHECKING:
     from numeric.chains.inputs import InputsForm
 
 Made = TypeVar("Made")
+# The labels of one row: their sums, their place in a parameter vector, their number.
+Output = tuple[RecordedSum, int, int]
 
 
 class ParameterSystem(ABC):
@@ -46,12 +52,15 @@ class ParameterSystem(ABC):
         Length of a parameter vector.
     y_at : int
         Offset of Y in it.
+    form : ProductForm
+        The labels as sums of products.
     """
 
     allocation: Allocation
     support: Mapping[str, np.ndarray]
     size: int
     y_at: int
+    form: ProductForm
 
     @cached_property
     def _stored(self) -> dict[Hashable, Any]:
@@ -72,6 +81,11 @@ class ParameterSystem(ABC):
     def unknowns(self) -> int:
         """Number r of learnable weights, which is the number of equations."""
         return self.allocation.size
+
+    @property
+    def raw_form(self) -> ProductForm:
+        """The labels as sums of products, also in the coordinates of `raw`."""
+        return self.form
 
     # -- parameter vectors -------------------------------------------------------------------
 
@@ -154,55 +168,103 @@ class ParameterSystem(ABC):
 
     # -- values --------------------------------------------------------------------------------
 
-    @abstractmethod
     def residuals(self, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals (k, r) and Jacobians (k, r, r) at weights w (k, r).
 
         Residuals are labels minus those of `parameters`.  Results are in the common type of both,
         of any precision.
         """
+        tapes, r = self.once("equations", lambda: self.equations_as_tapes(False)), self.unknowns
+        x = self._slots(tapes.slots, parameters, w)
+        run_arrays(x, tapes.values)
+        run_arrays(x, tapes.derivatives)
+        jacobian = x[tapes.jacobian : tapes.jacobian + r * r].T.reshape(-1, r, r)
+        return -x[tapes.f : tapes.f + r].T, jacobian
 
-    @abstractmethod
     def term_sizes(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Sizes (r,) of the terms that cancel in the residuals at w (r,)."""
+        """Sizes (r,) of the terms that cancel in the residuals at w (r,).
+
+        They are the labels at the absolute values of parameters and weights.
+        """
+        table, at, slots = self.once("labels", self.labels_as_tape)
+        x = self._slots(slots, np.abs(parameters), np.abs(w)[None])
+        run_arrays(x, table)
+        return self.equation_labels(x[at - self.y_at : at - self.y_at + self.size, 0])
+
+    def _slots(self, slots: int, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
+        x = np.zeros((slots, len(w)), np.result_type(parameters, w))
+        x[: self.size] = parameters[:, None]
+        x[list(self.form.places)] = w.T
+        return x
 
     # -- tapes ---------------------------------------------------------------------------------
 
     @abstractmethod
-    def equations_as_tapes(self, lifted: bool) -> EquationTapes:
-        """The equations in the weights, or those with states as unknowns too."""
+    def recorded(self) -> tuple[FormBuilder, list[Output], int]:
+        """The labels of the equations, recorded anew, and the number of samples of each value."""
 
-    @abstractmethod
+    @cached_property
+    def _groups(self) -> list[int]:
+        """The weights of a row are a group."""
+        rows = [cell[:2] for cell in self.allocation.cells]
+        index = {row: k for k, row in enumerate(dict.fromkeys(rows))}
+        return [index[row] for row in rows]
+
+    def equations_as_tapes(self, lifted: bool) -> EquationTapes:
+        """The equations in the weights, or those with values as unknowns too."""
+        return write_equations(self.raw_form, lifted)
+
     def labels_as_tape(self) -> tuple[np.ndarray, int, int]:
         """The tape of the labels Y of a parameter vector, their slot, and the number of slots."""
+        return write_labels(self.raw_form)
 
-    @abstractmethod
     def lane_system(self, order: int, lifted: bool) -> LaneSystem:
-        """The tracker's system for series of an order; `lifted` has states as unknowns too."""
+        """The tracker's system for series of an order; `lifted` has values as unknowns too."""
+        make = make_lifted if lifted and self.has_states else make_products
+        return make(self.form, self._groups, order)
 
-    @abstractmethod
     def curve_system(self, order: int) -> LaneSystem:
-        """The system of the curves of labels: see `numeric.chains.lanes.curve`."""
+        r"""The system of a curve of labels and a moving section (`numeric.tracking.label_curve`).
+
+        Unknowns are the weights w and a number τ, whose place is after all parameters: the labels
+        of w are ``Y + τ V``, and the form ``(1, w)ᵀ Q (1, τ) = 0`` cuts the curve of all (w, τ) in
+        points.  Only Q moves; Y, V and all fixed weights stay.
+        """
+        r, V = self.unknowns, self.size
+        Q, tau_at = V + r, V + r + 2 * (r + 1)
+        build, outputs, samples = self.recorded()
+        tau, at = build.parameter(tau_at).kept(), V
+        rows: list[tuple[RecordedSum, int | None, int]] = []
+        for out, y_at, count in outputs:
+            rows.append((out + tau * build.parameter(at, batched=True), y_at, count))
+            at += count
+        # Columns Q (1, τ), then (1, w) times them.
+        cuts = [build.parameter(k) + tau * build.parameter(k + 1) for k in range(Q, tau_at, 2)]
+        w = (build.parameter(at) for at in self.form.places)
+        section = sum((a * b for a, b in zip(w, cuts[1:], strict=True)), cuts[0])
+        rows.append((section, None, 1))
+        form = build.form(rows, samples, (*self.form.places, tau_at), tau_at)
+        return make_products(form, [*self._groups, max(self._groups) + 1], order, (r, 1))
 
     def curve_parameters(
         self, parameters: np.ndarray, direction: np.ndarray, section: np.ndarray
     ) -> np.ndarray:
-        """The parameters of `curve_system`: of a direction V of labels and a section Q."""
-        return np.concatenate([parameters, direction, section.ravel()]).astype(complex)
+        """The parameters of `curve_system`: of a direction V of labels and a section Q.
+
+        The direction has the opposite sign: the system adds its product with τ.
+        """
+        return np.concatenate([parameters, -direction, section.ravel()]).astype(complex)
 
     @property
     def has_states(self) -> bool:
-        """Whether there is a system with states as unknowns."""
-        return False
+        """Whether there is a system with values as unknowns."""
+        return max(self.form.groups, default=-1) >= 0
 
     @property
     def states(self) -> int:
-        """Number of states that are unknowns of the lifted system."""
-        return 0
-
-    def coordinates(self, parameters: np.ndarray, w: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """The coordinates of ``lane_system(order, False)`` at weights w with some states."""
-        return w
+        """Number of values that are coordinates of the tracker besides the weights."""
+        inner = len(self.form.values) - len(self.form.rows)
+        return inner * self.form.samples if self.has_states else 0
 
     def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
         """The form in few unknowns (`numeric.chains.inputs`), if there is one."""

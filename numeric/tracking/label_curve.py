@@ -8,7 +8,8 @@ C^r to C^r (`numeric.chains.system`).  A line Y_0 + tV in label space gives the 
 Sections are given by forms of bidegree (1, 1), ``(1, w)ᵀ Q (1, t) = 0`` with a matrix Q of shape
 (r + 1, 2).  Special cases are a slice in t alone (an instance and its solutions) and one
 in w alone.  Points are moved from one section to another along a straight line of matrices
-Q by the compiled tracker (`numeric.chains.lanes.curve` has the equations).
+Q by the compiled tracker (`ParameterSystem.curve_system` has the
+equations).
 
 The results are numerical evidence, not proofs.  `numeric.tracking.trace_test` says what follows
 from the results of many paths.
@@ -174,7 +175,7 @@ def track_sections(
 
 @dataclass(frozen=True)
 class SectionLines:
-    """Lines of sections of a system's curves (`numeric.chains.lanes.curve`)."""
+    """Lines of sections of a system's curves (`ParameterSystem.curve_system`)."""
 
     of: ParameterSystem
 

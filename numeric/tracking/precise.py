@@ -238,7 +238,7 @@ def finish_chain_path(
         The endpoint, or None if the path is lost again.
     """
     system = of.once("precise", lambda: PreciseSystem.of(of.lane_system(ORDER, False)))
-    start = of.coordinates((1.0 - t) * first + t * second, w, states)
+    start = np.concatenate([w, states])
     saved = ctx.prec
     try:
         corners = [lambda vector=vector: exact(vector) for vector in (first, second)]

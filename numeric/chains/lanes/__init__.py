@@ -1,10 +1,7 @@
 r"""Systems of equations as tapes, and the compiled arithmetic that runs them in vector lanes.
 
-condensed  Tapes of chains: states, residuals, the condensed Jacobian, Taylor coefficients
-curve      The tapes of a curve of labels and a moving section
 inputs     The tapes of a system in the free inputs (`numeric.chains.inputs` has the equations)
-lifted     The tapes of the lifted system without condensing, for paths on which weights become
-           large
+lifted     The tapes of a form's lifted system, for paths on which weights become large
 linalg     Complex linear algebra for many problems at once, in vector lanes
 products   Tapes of systems whose values are sums of products
 simd       Vector instructions for lane kernels, written as LLVM intrinsics

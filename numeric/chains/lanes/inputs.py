@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from numeric.chains.lanes.condensed import FLOOR
+from numeric.chains.lanes.products import FLOOR
 from numeric.chains.lanes.tape import LaneSystem, Layout, Tape
 
 if TYPE_CHECKING:

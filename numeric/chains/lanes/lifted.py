@@ -1,28 +1,26 @@
-"""The tapes of the lifted system without condensing, for paths on which weights become large.
+"""The tapes of a form's lifted system, for paths on which weights become large.
 
-Condensing to r unknowns multiplies by W at every step; with weights of size R its matrix
-has entries of size R^K that cancel, and double precision fails from R ≈ 10^3 on, although
-the states keep size one and the solution is well conditioned.  Here all increments of
-weights and states are unknowns of one sparse linear system, solved with row equilibration
-and pivoting, so that no factor is multiplied twice by large weights.  A step costs more;
-the system is used only for paths that need it.
+Condensing to the weights multiplies by W at every step of a recurrent net; with weights of size R
+its matrix has entries of size R^K that cancel, and double precision fails from R ≈ 10^3 on,
+although the states keep size one and the solution is well conditioned.  Here all increments of
+weights and of the values that depend on them are unknowns of one sparse linear system, solved with
+row equilibration and pivoting, so that no factor is multiplied twice by large weights.  A step
+costs more; the system is used only for paths that need it.
 
-Unknowns are scaled by the sizes of their groups: roots near infinity have S_k of size R^k, and
-pivoting would fail without this scaling.
+Unknowns are scaled by the sizes of their groups: roots near infinity have states S_k of size R^k,
+and pivoting would fail without this scaling.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from numeric.chains.lanes.condensed import ChainWriter, error_groups
+from numeric.chains.lanes.products import ProductWriter, Series, measures
 from numeric.chains.lanes.tape import LaneSystem, Layout, Tape
-from numeric.chains.table import IN_D, IN_M, IN_S0, ChainTable
-
-if TYPE_CHECKING:
-    from numeric.chains.chain import Chain
+from numeric.chains.products import PARAMETER, VALUE, ProductForm
 
 
 class Places(NamedTuple):
@@ -30,258 +28,188 @@ class Places(NamedTuple):
 
     Attributes
     ----------
-    column, row : ndarray of int, shape (states,)
-        Of each state entry in storage order; -1 for S_0, which is not an unknown.
-    cell : ndarray of int, shape (r,)
-        Column of each learnable weight.
+    unknown : ndarray of int
+        The slots, among those of the values, of the values that are unknowns, samples included.
+    column, row : ndarray of int
+        Positions of these unknowns and of their equations; −1 for other values.
+    weight : ndarray of int, shape (r,)
+        Columns of the weights.
     label : ndarray of int, shape (r,)
-        Row of each label equation.
+        Rows of the labels' equations.
     """
 
+    unknown: np.ndarray
     column: np.ndarray
     row: np.ndarray
-    cell: np.ndarray
+    weight: np.ndarray
     label: np.ndarray
 
 
-def positions(chain: Chain) -> Places:
+def places_of(write: ProductWriter, *, natural: bool = False) -> Places:
     """Positions of unknowns and equations in the lifted system.
 
-    Rows without learnable cells come first, each state with its own equation; then, row by
-    row, learnable weights with the equations of their row; last the states of learnable rows.
+    Values without products of weights come first, each with its own equation; then weights with the
+    equations of the values that they occur in, those of a weight together; last these values, with
+    the equations of the labels.  In their `natural` order all values come first, then the weights
+    with the equations of the labels.
     """
-    n, c, K = chain.widths, chain.columns, chain.steps
-    starts = np.concatenate([[0], np.cumsum(n * c)]).astype(int)
-    column = np.full(starts[-1], -1, np.int64)
-    row = np.full(starts[-1], -1, np.int64)
-    cell = np.full(chain.unknowns, -1, np.int64)
-    learn: dict[tuple[int, int], list[int]] = {}
-    for v, (kind, step, i, _, _) in enumerate(chain.cells):
-        if kind == IN_M:
-            learn.setdefault((int(step), int(i)), []).append(v)
-    at = 0
-    rest: list[int] = []
-
-    def cells_of(k: int, i: int) -> list[int]:
-        return learn.get((0, i), []) if chain.read_all else learn.get((k, i), [])
-
-    for k in range(1, K + 1):
-        for i in range(n[k]):
-            for x in range(c):
-                entry = starts[k] + i * c + x
-                if cells_of(k, i):
-                    rest.append(entry)
-                else:
-                    column[entry] = row[entry] = at
-                    at += 1
-    # Equations of the learnable rows, grouped by matrix row.
-    order = sorted(rest, key=lambda e: _row_of(e, starts, n, c, chain.read_all))
-    next_row = at
-    for entry in order:
-        row[entry] = next_row
-        next_row += 1
-    for key in sorted(learn):
-        for v in learn[key]:
-            cell[v] = at
-            at += 1
-    for v in range(chain.unknowns):
-        if cell[v] < 0:
-            cell[v] = at
-            at += 1
-    for entry in order:
-        column[entry] = at
-        at += 1
-    label_row = next_row + np.arange(chain.unknowns)
-    return Places(column, row, cell, label_row.astype(np.int64))
+    m, r = write.form.samples, len(write.cells)
+    first = {c: k for k in reversed(range(r)) for _, c in write.cells[k]}
+    inner = [c for c in sorted(write.depends) if c * m < write.inner]
+    plain = inner if natural else [c for c in inner if c not in first]
+    own = [] if natural else sorted(set(inner) & set(first), key=lambda c: (first[c], c))
+    column, row = np.full((2, write.inner), -1, np.int64)
+    for k, c in enumerate(plain + own):
+        row[c * m : (c + 1) * m] = k * m + np.arange(m)
+        after = r if k >= len(plain) else 0
+        column[c * m : (c + 1) * m] = row[c * m : (c + 1) * m] + after
+    unknown = np.flatnonzero(row >= 0)
+    return Places(unknown, column, row, len(plain) * m + np.arange(r), len(unknown) + np.arange(r))
 
 
-def _row_of(
-    entry: int, starts: np.ndarray, n: np.ndarray, c: int, shared: bool
-) -> tuple[int, int, int]:
-    k = int(np.searchsorted(starts, entry, side="right")) - 1
-    i = (entry - int(starts[k])) // c
-    return (0, i, entry) if shared else (k, i, entry)
-
-
-def natural_places(t: ChainTable) -> Places:
-    """Positions in storage order: the states, then the weights or the label equations."""
-    first = int(t.s_at[1])
-    states = np.arange(t.states) - first
-    weights = t.states - first + np.arange(t.unknowns)
-    return Places(states, states, weights, weights)
+def write_fixed(write: ProductWriter, tape: Tape, values: int) -> None:
+    """The values that depend on no weight, among those at slot values."""
+    inner = write.inner // write.form.samples
+    write.forward(tape, values, values, lambda c: c not in write.depends and c < inner)
 
 
 def write_lifted_residual(
-    write: ChainWriter, places: Places, tape: Tape, s: int, z: int, rest: int, step: int, to: int
+    write: ProductWriter, places: Places, tape: Tape, values: int, sums: int, to: int
 ) -> None:
-    """``M S - S`` and ``Y - D Z`` at states s and Z, in the rows of `places` from slot to.
+    """``Σ a b - v`` of the unknown values and labels minus theirs, in the rows of `places`.
 
-    `rest` is an array for states, `step` one for the label equations.
+    `sums` is an array for all values.
     """
-    t = write.chain
-    rows = [(to + int(places.row[e]), e) for e in range(write.s_at[1], t.states)]
-    tape.clear(rest, t.states)
-    write.products(tape, write.now, s, rest)
-    tape.each(tape.copy, ((row, rest + e) for row, e in rows))
-    tape.each(tape.subtract, ((row, s + e) for row, e in rows))
-    write.residual(tape, z, step)
-    tape.each(tape.copy, ((to + int(at), step + e) for e, at in enumerate(places.label)))
+    m = write.form.samples
+    write.forward(tape, values, sums, lambda c: c in write.depends or c * m >= write.inner)
+    pairs = [(to + int(places.row[e]), int(e)) for e in places.unknown]
+    tape.each(tape.copy, ((row, sums + e) for row, e in pairs))
+    tape.each(tape.subtract, ((row, values + e) for row, e in pairs))
+    write.residual(tape, sums, to + int(places.label[0]), write.now)
 
 
 def write_lifted_matrix(
-    write: ChainWriter, places: Places, tape: Tape, s: int, z: int, to: int
+    write: ProductWriter, places: Places, tape: Tape, values: int, to: int
 ) -> None:
-    """The Jacobian of ``S_k - M_k S_{k-1}`` and ``D Z - Y`` at states s and Z, written to slot to.
-
-    Z is linear in the states; its derivatives are the P_k.
-    """
-    t, n, s_at = write.chain, write.widths, write.s_at
-    column, row, cell, label = (part.tolist() for part in places)
-    K, c, m, r, now = t.steps, t.columns, t.samples, t.unknowns, write.now
-    size = r + s_at[K + 1] - s_at[1]
+    """The Jacobian of ``v - Σ a b`` and of labels at some values, written to slot to."""
+    form, m = write.form, write.form.samples
+    size = len(places.unknown) + len(places.label)
     tape.clear(to, size * size)
-    for k in range(1, K + 1):
-        for i in range(n[k]):
-            for x in range(c):
-                e = s_at[k] + i * c + x
-                at = to + row[e] * size
-                tape.set_one(at + column[e])
-                for j in range(n[k - 1]) if k > 1 else ():
-                    source = now + write.m_at[k] + i * n[k - 1] + j
-                    tape.subtract(at + column[s_at[k - 1] + j * c + x], source)
-    for v, (kind, _, i, j, _) in enumerate(write.cells):
-        if kind == IN_M:
-            for target, source, step, count in write.places_of(v):
-                for q in range(count):
-                    at = to + row[target + q * step] * size + cell[v]
-                    tape.subtract(at, s + source + q * step)
-        elif kind == IN_S0:
-            for i1 in range(n[1]):
-                at = to + row[s_at[1] + i1 * c + j] * size + cell[v]
-                tape.subtract(at, now + write.m_at[1] + i1 * n[0] + i)
-    for e, (a, x) in enumerate(write.equations):
-        at = to + label[e] * size
-        for i in range(n[K]):
-            weight = now + t.d_at + a * n[K] + i
-            if write.sums:
-                for k in range(1, K + 1):
-                    for g in range(c):
-                        place = at + column[s_at[k] + i * c + g]
-                        tape.dots(place, 0, weight, 0, now + write.p_at[k] + g * m + x, 0, 0, 1, 1)
-            elif write.each:
-                tape.add(at + column[s_at[K - x // c] + i * c + x % c], weight)
-            elif K > 0:
-                tape.add(at + column[s_at[K] + i * c + x], weight)
-        for v, (kind, _, i, j, _) in enumerate(write.cells):
-            if kind == IN_D and i == a:
-                tape.add(at + cell[v], z + j * m + x)
+    for e in places.unknown:
+        tape.set_one(to + int(places.row[e]) * size + int(places.column[e]))
+    equations = [
+        (c, m, to + int(places.row[c * m]) * size, tape.subtract)
+        for c in sorted({int(e) // m for e in places.unknown})
+    ]
+    for at, row in write.rows():
+        equations.append((row.value, row.samples, to + int(places.label[at]) * size, tape.add))
+    for c, samples, start, sign in equations:
+        pairs = []
+        for term in form.values[c]:
+            for own, other in (term, term[::-1]):
+                slot, step = write.operand(other, values, write.now)
+                for s in range(samples):
+                    column = -1
+                    if own.kind == VALUE:
+                        column = int(places.column[own.at * m + s])
+                    elif own.kind == PARAMETER and own.at in write.unknown:
+                        column = int(places.weight[write.unknown[own.at]])
+                    if column >= 0:
+                        pairs.append((start + s * size + column, slot + s * step))
+        tape.each(sign, pairs)
 
 
-def make_lifted(chain: Chain, order: int) -> LaneSystem:
-    """The lifted system of a chain, for Taylor series of an order."""
-    t = chain.table
-    r, states, zs, K = t.unknowns, t.states, t.z_size, t.steps
-    size, first = r + states, int(t.s_at[1])
-    full = size - first
-    take = Layout()
-    now, base, slope = (take.take(chain.size) for _ in range(3))
-    x, z = take.take((order + 1) * size), take.take((order + 1) * zs)
-    new, step = take.take(size), take.take(size)
-    rest, new_z, labels = take.take(states), take.take(zs), take.take(t.labels * t.samples)
+def make_lifted(form: ProductForm, groups: Sequence[int], order: int) -> LaneSystem:
+    """The lifted system of a form, for Taylor series of an order; see `make_products`."""
+    take, r = Layout(), len(form.places)
+    now, base, slope = (take.take(form.size) for _ in range(3))
+    one, scratch = take.take(1), take.take(2)
+    write = ProductWriter(form, now, one)
+    inner, places = write.inner, places_of(write)
+    size, full = r + inner, r + len(places.unknown)
+    x = Series(take.take((order + 1) * size), size)
+    values = Series(x.at + r, size)
+    new, step, unit, scale = (take.take(size) for _ in range(4))
+    lower, side = take.take(write.size), take.take(r)
     matrix = take.take(full * full)
     row_scale, column_scale, right = (take.take(full) for _ in range(3))
-    unit, scale, scratch = take.take(size), take.take(size), take.take(2)
-    each = chain.read_all and chain.samples == chain.steps * chain.columns
-    write = ChainWriter(t, now, labels, each=each)
-    places = positions(chain)
-    free = range(first, states)
-    rows = [(right + int(places.row[e]), e) for e in free]
-    label_rows = [right + int(at) for at in places.label]
+    columns = [
+        *((int(at), v) for v, at in enumerate(places.weight)),
+        *((int(places.column[e]), r + int(e)) for e in places.unknown),
+    ]
+
+    def is_fixed(c: int) -> bool:
+        return c not in write.depends
 
     def set_parameters(tape: Tape, w: int) -> None:
-        """Parameters at t, with S_0 among the states that follow the weights at slot w."""
-        tape.line(now, base, slope, chain.size)
+        """Parameters at t, with the values that depend on no weight, after weights at slot w."""
+        tape.set_one(one)
+        tape.line(now, base, slope, form.size)
         write.put(tape, w)
-        tape.copy(w + r, now + t.s0_at, first)
-
-    def set_factors(tape: Tape, s: int, z_at: int) -> None:
-        for at, v in zip(places.cell.tolist(), range(r), strict=True):
-            tape.copy(column_scale + at, scale + v)
-        tape.each(tape.copy, ((column_scale + int(places.column[e]), scale + r + e) for e in free))
-        write_lifted_matrix(write, places, tape, s, z_at, matrix)
-        tape.equilibrate(matrix, full, column_scale, row_scale)
-        tape.factor(matrix, full)
+        write_fixed(write, tape, w + r)
 
     def solve(tape: Tape, to: int) -> None:
-        """The solution as weights and states, S_0 included, written to slot to."""
+        """The solution, written to the weights and values at slot to."""
         tape.scale(right, row_scale, full)
         tape.solve(right, matrix, full)
         tape.scale(right, column_scale, full)
-        tape.clear(to + r, first)
-        for v, (kind, _, i, j, _) in enumerate(write.cells):
-            tape.copy(to + v, right + int(places.cell[v]))
-            if kind == IN_S0:
-                tape.copy(to + r + i * t.columns + j, right + int(places.cell[v]))
-        tape.each(tape.copy, ((to + r + e, right + int(places.column[e])) for e in free))
+        tape.each(tape.copy, ((to + v, right + at) for at, v in columns))
+
+    def set_factors(tape: Tape, at: int) -> None:
+        tape.each(tape.copy, ((column_scale + column, scale + v) for column, v in columns))
+        write_lifted_matrix(write, places, tape, at, matrix)
+        tape.equilibrate(matrix, full, column_scale, row_scale)
+        tape.factor(matrix, full)
 
     load = Tape()
-    for cell in write.cells:
-        load.clear(slope + cell[4], 1)
-    load.line(now, base, slope, chain.size)
-    write.put(load, x)
-    write.states(load, new + r)
-    load.copy(new, x, r)
+    load.set_one(one)
+    for at in form.places:
+        load.clear(slope + at, 1)
+    load.line(now, base, slope, form.size)
+    write.put(load, x.at)
+    write.forward(load, lower, lower)
+    load.copy(new, x.at, r)
+    load.copy(new + r, lower, inner)
 
     point = Tape()
-    set_parameters(point, x)
-    write.read_out(point, x + r, z)
+    set_parameters(point, x.at)
 
     def expand(tape: Tape, j: int) -> None:
         """Taylor coefficients of order j."""
-        to, zt = x + j * size, z + j * zs
-        before = to - size + r
-        tape.clear(rest, states)
-        write.products(tape, slope, before, rest)
-        if j > 1:
-            write.convolve(tape, x, size, j, rest)
-        elif K > 0:
-            tape.matmul(
-                rest + first, now + write.m_at[1], slope + t.s0_at,
-                write.widths[1], write.widths[0], t.columns,
-            )  # fmt: skip
-        tape.each(tape.copy, ((to_, rest + e) for to_, e in rows))
-        tape.clear(new_z, zs)
-        write.read_out_slope(tape, slope, before, new_z)
-        if K == 0 and j == 1:
-            tape.copy(new_z, slope + t.s0_at, zs)
-        write.label_series(tape, new_z, z, x, size, slope, j)
-        write.label_side(tape, slope, j, label_rows)
-        solve(tape, to)
-        if j == 1:
-            tape.add(to + r, slope + t.s0_at, first)
-        write.read_out(tape, to + r, zt)
-        write.read_out_slope(tape, slope, before, zt)
+        write.lower_orders(tape, values, slope, x, j, lower)
+        # First the values that depend on no weight, and their products in others.
+        write.carry(tape, values.at, lower, labels=False, of=lambda c, v: is_fixed(c))
+        write.carry(
+            tape, values.at, lower, labels=True,
+            of=lambda c, v: is_fixed(v) and not is_fixed(c),
+        )  # fmt: skip
+        write.residual(tape, lower, side, slope if j == 1 else None)
+        tape.copy(values.of(j), lower, inner)
+        pairs = ((right + int(places.row[e]), lower + int(e)) for e in places.unknown)
+        tape.each(tape.copy, pairs)
+        tape.copy(right + int(places.label[0]), side, r)
+        solve(tape, x.of(j))
 
     series = Tape()
-    set_factors(series, x + r, z)
+    set_factors(series, values.at)
     expand(series, 1)
 
     def newton(fresh: bool) -> np.ndarray:
         tape, guess = Tape(), new + r
         set_parameters(tape, new)
-        write.read_out(tape, guess, new_z)
         if fresh:
-            set_factors(tape, guess, new_z)
-        write_lifted_residual(write, places, tape, guess, new_z, rest, step, right)
+            set_factors(tape, guess)
+        write_lifted_residual(write, places, tape, guess, lower, right)
+        tape.clear(step + r, inner)
         solve(tape, step)
         tape.add(new, step, size)
         return tape.table()
 
-    groups, floors = error_groups(chain, t)
+    of, floors = measures(groups, form.groups[: inner // form.samples], form.samples)
     return LaneSystem(
-        parameters=chain.size, size=size, unknowns=full, order=order, base=base, slope=slope, x=x,
-        new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0, slots=take.slots,
-        groups=groups, floors=floors, lift=r + first, lifts=states - first, load=load.table(),
+        parameters=form.size, size=size, unknowns=full, order=order, base=base, slope=slope,
+        x=x.at, new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0,
+        slots=take.slots, groups=of, floors=floors, lift=r, lifts=inner, load=load.table(),
         point=point.table(), series=series.table(), orders=Tape.affine(expand),
         newton=newton(True), again=newton(False),
     )  # fmt: skip

@@ -14,12 +14,8 @@ from numeric.chains.arrays import residuals, run_arrays
 from numeric.chains.balls import ONE, BallTape
 from numeric.chains.chain import make_chain
 from numeric.chains.discs import Discs, run_discs
-from numeric.chains.equations import write_equations
 from numeric.chains.inputs import inputs_form
-from numeric.chains.lanes.condensed import make_condensed
-from numeric.chains.lanes.curve import make_curve
 from numeric.chains.lanes.inputs import make_inputs
-from numeric.chains.lanes.lifted import make_lifted
 from numeric.chains.lanes.linalg import LANES, workspace
 from numeric.chains.lanes.tape import ADD, CLEAR, COPY, DOTS, Tape, run_tape
 from numeric.chains.programs import make_program_system
@@ -123,7 +119,7 @@ def test_equations_over_the_rationals(chain):
     values, slopes = residuals(
         chain, np.array([fmpq(v, 7) for v in p]), np.array([[fmpq(v, 5) for v in w]])
     )
-    tapes = write_equations(chain, lifted=False)
+    tapes = chain.equations_as_tapes(lifted=False)
     with ctx.workprec(300):
         x = [acb(arb(fmpq(v, 7))) for v in p] + [acb(0)] * (tapes.slots - chain.size)
         for at, v in zip(tapes.places.tolist(), w, strict=True):
@@ -148,16 +144,16 @@ def forms():
     for chain in chains()[::3]:
         first, root = chain.random(rng)
         second, _ = chain.random(rng)
-        yield "condensed", make_condensed(chain, ORDER), first, second, root
-        yield "lifted", make_lifted(chain, ORDER), first, second, root
+        yield "weights", chain.lane_system(ORDER, lifted=False), first, second, root
+        yield "lifted", chain.lane_system(ORDER, lifted=True), first, second, root
         V, Q0, Q1 = gaussian(len(root)), gaussian(len(root) + 1, 2), gaussian(len(root) + 1, 2)
         Q0[0, 0] -= np.append(1, root) @ Q0[:, 0]
-        sections = (np.concatenate([first, V, Q.ravel()]) for Q in (Q0, Q1))
-        yield "curve", make_curve(chain, ORDER), *sections, np.append(root, 0)
+        sections = (chain.curve_parameters(first, V, Q) for Q in (Q0, Q1))
+        yield "curve", chain.curve_system(ORDER), *sections, np.append(root, 0)
     for network in NETWORKS[::3]:
         system = make_program_system(allocation_of(network))
         (first, root), (second, _) = system.random(rng), system.random(rng)
-        yield "products", system.lane_system(ORDER, False), first, second, root
+        yield "program", system.lane_system(ORDER, lifted=False), first, second, root
     for case in CASES[:2]:
         chain = make_chain(case)
         form = inputs_form(chain)

@@ -8,7 +8,6 @@ from flint import acb, arb, ctx
 
 from numeric.chains.arrays import residuals
 from numeric.chains.balls import BallSystem, BallTape
-from numeric.chains.lanes.condensed import make_condensed
 from numeric.chains.lanes.tape import Tape
 from numeric.tracking.precise import ORDER, PreciseLine, PreciseSystem
 from tests.numeric.chains.cases import chains
@@ -102,7 +101,7 @@ def test_taylor_polynomial_follows_the_root(chain):
     first, root = chain.random(rng)
     second, _ = chain.random(rng)
     second[chain.cells[:, 4]] = first[chain.cells[:, 4]]
-    system = PreciseSystem.of(make_condensed(chain, ORDER))
+    system = PreciseSystem.of(chain.lane_system(ORDER, lifted=False))
     line = PreciseLine(system, balls(second), balls(first))
     o, r = system.slots, chain.unknowns
     start = balls(np.concatenate([root, np.zeros(o.size - r)]))

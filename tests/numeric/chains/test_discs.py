@@ -9,7 +9,8 @@ from flint import acb, acb_mat, arb, ctx
 from numeric.certification.krawczyk_kernel import make_disc_system
 from numeric.chains.arrays import residuals
 from numeric.chains.discs import Discs, make_discs, run_discs
-from numeric.chains.equations import write_equations
+from numeric.chains.lanes.lifted import places_of
+from numeric.chains.lanes.products import ProductWriter
 from numeric.chains.lanes.tape import Tape
 from tests.numeric.chains.cases import chains
 
@@ -77,7 +78,7 @@ def test_equations_and_jacobians_of_chains(chain):
     p, w = chain.random(rng)
     rho = 1e-6 * rng.uniform(size=len(w))
     for lifted in (False, True):
-        tapes = write_equations(chain, lifted)
+        tapes = chain.equations_as_tapes(lifted)
         system = make_disc_system(tapes, Discs(p, np.zeros(len(p))))
         at = rng.standard_normal(len(tapes.places)) + 1j * rng.standard_normal(len(tapes.places))
         at[tapes.states :] = w
@@ -120,22 +121,38 @@ def balls(values):
 
 
 def lifted_values(chain, p, x, states):
-    """``S_k - M_k S_{k-1}`` and ``D Z - Y``."""
+    """``S_k - M_k S_{k-1}``, then ``F_k - D S_k`` if ``Y = Σ F_k P_k``, and the labels minus Y.
+
+    Entries that depend on no weight are not unknowns: they have their own values.
+    """
     p = p.copy()
     p[chain.cells[:, 4]] = x[states:]
-    n, c, m = chain.widths, chain.columns, chain.samples
+    n, c, m, d = chain.widths, chain.columns, chain.samples, chain.network.d
+    K, unknown = chain.steps, places_of(ProductWriter(chain.raw_form, 0, 0), natural=True).unknown
 
     def block(at, rows, columns):
         return p[at : at + rows * columns].reshape(rows, columns)
 
-    S, at, out, Z = [block(chain.s0_at, n[0], c)], 0, [], 0
-    for k in range(1, chain.steps + 1):
-        S.append(x[at : at + n[k] * c].reshape(n[k], c))
-        at += n[k] * c
-        out += (S[k] - block(chain.m_at[k], n[k], n[k - 1]) @ S[k - 1]).ravel().tolist()
-        if chain.read_all:
-            Z = Z + S[k] @ block(chain.p_at[k], c, m)
-    d = chain.network.d
-    labels = block(chain.d_at, d, n[-1]) @ (Z if chain.read_all else S[-1])
+    def values(S):
+        """All values, from those before each."""
+        out = [block(chain.s0_at, n[0], c)]
+        out += [block(chain.m_at[k], n[k], n[k - 1]) @ S[k - 1] for k in range(1, K + 1)]
+        D = block(chain.d_at, d, n[-1])
+        return [*out, *(D @ S[k] for k in range(1, K + 1) if chain.read_all)]
+
+    S = [block(chain.s0_at, n[0], c)]
+    for k in range(1, K + 1):
+        S.append(block(chain.m_at[k], n[k], n[k - 1]) @ S[-1])
+    S = values(S)
+    flat = np.concatenate([one.ravel() for one in S])
+    flat[unknown] = x[:states]
+    ends = np.cumsum([one.size for one in S])[:-1]
+    S = [own.reshape(one.shape) for own, one in zip(np.split(flat, ends), S, strict=True)]
+    out = (flat - np.concatenate([one.ravel() for one in values(S)]))[unknown].tolist()
+    if chain.read_all:
+        parts = zip(S[K + 1 :], chain.p_at[1:], strict=True)
+        labels = sum((F @ block(at, c, m) for F, at in parts), 0)
+    else:
+        labels = block(chain.d_at, d, n[-1]) @ S[K]
     gap = labels - block(chain.y_at, d, m)
     return [*out, *(gap[a, s] for a, s in chain.equations)]

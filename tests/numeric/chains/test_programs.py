@@ -168,7 +168,7 @@ def test_systems_by_network():
 
 @pytest.mark.parametrize("chain", chains(), ids=lambda chain: str(chain.allocation))
 def test_tapes_of_chains_and_of_programs(chain):
-    """The tapes of a chain that are written by hand have the values of those from its program."""
+    """The tapes of a chain, from its states, have the values of those from its program."""
     network = chain.network
     if chain.unknowns != network.d * network.columns:
         refuses("learnable weights face", make_program_system, chain.allocation)
@@ -185,8 +185,8 @@ def test_tapes_of_chains_and_of_programs(chain):
         run_arrays(x, tapes.values)
         run_arrays(x, tapes.derivatives)
         found.append((x[tapes.f : tapes.f + r], x[tapes.jacobian : tapes.jacobian + r * r]))
-    for by_hand, made in zip(*found, strict=True):
-        assert np.allclose(by_hand, made, rtol=1e-10, atol=1e-10)
+    for own, made in zip(*found, strict=True):
+        assert np.allclose(own, made, rtol=1e-10, atol=1e-10)
     assert np.allclose(-found[0][0][:, 0], -np.arange(Y.size))
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from flint import ctx
 
-from numeric.chains.table import chain_table
 from numeric.tracking.precise import finish_chain_path
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 from tests.numeric.chains.cases import chains
@@ -42,11 +41,10 @@ def test_a_path_finished_in_high_precision(chain):
 
 
 def test_the_lifted_tracker_returns_states():
-    """A lifted path returns as many states as the table has; a condensed one returns none."""
+    """A lifted path returns all states S_0, …, S_K; one in the weights returns none."""
     chain = CHAINS[0]
     first, second, _, found = middle(chain, 0.5)
-    s_at = chain_table(chain).s_at
-    assert len(found.lifts[0]) == s_at[-1] - s_at[1]
+    assert len(found.lifts[0]) == (chain.widths * chain.columns).sum()
     condensed = track(
         chain, first[None], second[None], np.zeros(1, int), np.zeros(1, int), found.roots
     )

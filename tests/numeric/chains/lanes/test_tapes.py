@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from numeric.chains.arrays import labels, residuals
-from numeric.chains.lanes.condensed import ChainWriter, jacobian_sizes, make_condensed
-from numeric.chains.lanes.lifted import make_lifted, positions
+from numeric.chains.equations import write_equations
+from numeric.chains.lanes.lifted import places_of
 from numeric.chains.lanes.linalg import LANES, workspace
-from numeric.chains.lanes.tape import Layout, Tape, run_tape, runs
-from numeric.chains.table import chain_table
+from numeric.chains.lanes.products import ProductWriter
+from numeric.chains.lanes.tape import Tape, run_tape, runs
 from numeric.tracking.steps import make_work
 from tests.numeric.chains.cases import chains
 
@@ -25,11 +25,10 @@ def read(ws, at, count, lane=0):
     return ws[at : at + count, 0, lane] + 1j * ws[at : at + count, 1, lane]
 
 
-def play(ws, table, o=None, order=0):
-    """Run a tape at t = 0."""
-    work = make_work(o.unknowns if o else 1, 1)
-    scratch, low = (o.scratch, o.low) if o else (0, 0)
-    run_tape(ws, table, order, np.zeros(LANES), work.pivots, work.pattern, scratch, low)
+def play(ws, table):
+    """Run a tape that solves nothing."""
+    work = make_work(1, 1)
+    run_tape(ws, table, 0, np.zeros(LANES), work.pivots, work.pattern, 0, 0)
 
 
 def newton(chain, parameters, w):
@@ -42,42 +41,33 @@ def newton(chain, parameters, w):
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_values_and_jacobian(chain):
-    """Minus the residual, and the condensed Jacobian, of a tape that has no other parts."""
-    t = chain_table(chain)
-    take, tape = Layout(), Tape()
-    p, s, z = take.take(t.size), take.take(t.states), take.take(t.z_size)
-    given, target = take.take(t.labels * t.samples), take.take(t.unknowns)
-    arrays = [take.take(count) for count in jacobian_sizes(t)]
-    matrix = take.take(t.unknowns**2)
-    ws = workspace(take.slots)
-    lines = []
-    for lane in range(LANES):
-        first, root = chain.random(np.random.default_rng(lane))
-        first[chain.y_at] += 1
-        full = first.copy()
-        full[chain.cells[:, 4]] = root
-        write(ws, p, full, lane)
-        lines.append((first, root))
-    for each in {False, bool(chain.read_all and chain.samples == chain.steps * chain.columns)}:
-        writer = ChainWriter(t, p, given, each=each)
-        writer.states(tape, s)
-        writer.read_out(tape, s, z)
-        writer.residual(tape, z, target)
-        writer.jacobian(tape, s, z, *arrays, matrix)
-        play(ws, tape.table())
+    """Minus the residual, and the Jacobian, for both layouts of the inputs."""
+    for form in (chain.form, chain.raw_form):
+        tapes, r = write_equations(form), chain.unknowns
+        ws = workspace(tapes.slots)
+        lines = []
+        for lane in range(LANES):
+            first, root = chain.random(np.random.default_rng(lane))
+            first[chain.y_at] += 1
+            full = first.copy()
+            full[chain.cells[:, 4]] = root
+            write(ws, 0, full, lane)
+            lines.append((first, root))
+        for table in (tapes.values, tapes.derivatives):
+            play(ws, np.stack([table, np.zeros_like(table)]))
         for lane in (0, 5):
             value, slopes = residuals(chain, lines[lane][0], lines[lane][1][None])
-            assert np.allclose(-read(ws, target, t.unknowns, lane), value[0])
-            found = read(ws, matrix, t.unknowns**2, lane).reshape(t.unknowns, -1)
+            assert np.allclose(-read(ws, tapes.f, r, lane), value[0])
+            found = read(ws, tapes.jacobian, r * r, lane).reshape(r, r)
             assert np.allclose(found, slopes[0])
             assert np.allclose(found, labels(chain, lines[lane][0], lines[lane][1][None])[1][0])
 
 
-@pytest.mark.parametrize("make", [make_condensed, make_lifted])
+@pytest.mark.parametrize("lifted", [False, True])
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
-def test_taylor(chain, make):
+def test_taylor(chain, lifted):
     """The Taylor polynomial of the weights agrees with Newton's solution to the next order."""
-    o = make(chain, ORDER)
+    o = chain.lane_system(ORDER, lifted)
     ws = workspace(o.slots)
     lines = []
     for lane in range(LANES):
@@ -115,10 +105,12 @@ def test_taylor(chain, make):
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_lifted_system_has_as_many_rows_as_columns(chain):
     """Unknowns and equations of the lifted system each fill the places 0 … size - 1."""
-    column, row, cell, label = positions(chain)
-    size = int((column >= 0).sum()) + chain.unknowns
-    assert sorted([*column[column >= 0], *cell]) == list(range(size))
-    assert sorted([*row[row >= 0], *label]) == list(range(size))
+    write = ProductWriter(chain.form, 0, chain.size)
+    for natural in (False, True):
+        unknown, column, row, weight, label = places_of(write, natural=natural)
+        every = list(range(len(unknown) + chain.unknowns))
+        assert sorted([*column[unknown], *weight]) == every
+        assert sorted([*row[unknown], *label]) == every
 
 
 def test_runs_have_constant_steps():
