@@ -1,20 +1,23 @@
 """The generic root count computed again by other methods, for verification.
 
 Small cores are counted by SymPy's Gröbner bases; others by minors in the powers of a recurrent
-matrix, in another form, or in the same one without deferred blocks, by msolve modulo a new prime;
-if msolve is missing or too slow, numerically.
+matrix, as labels in the weights alone (`algebra.linear.verification.labels`), in another form, or
+in the same one without deferred blocks, by msolve modulo a new prime; if msolve is missing or too
+slow, numerically.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from algebra.linalg.modular import random_prime
 from algebra.linear.rows import count_by_minors, sides
+from algebra.linear.verification.labels import count_by_labels
 from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
@@ -23,11 +26,13 @@ from algebra.problems.laws.values import pins
 from algebra.ranks.jacobian import random_point
 from algebra.systems.core import Core
 from algebra.systems.forms import preferred_forms
-from algebra.systems.instances import modular_core, modular_instance
+from algebra.systems.instances import ModularInstance, modular_core, modular_instance
 from algebra.systems.root_count import RootCounter, RootCountError
 
 # SymPy's Gröbner bases are fast enough below these sizes.
 _SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
+# With more unknowns the labels in the weights alone are tried before other forms.
+_MANY_UNKNOWNS = 10
 
 
 @dataclass(frozen=True)
@@ -167,7 +172,8 @@ def recount(
     A core with deferred blocks may have roots without weights: cores without deferred blocks are
     tried first.  A core that elimination solves counts as 1; one with unknowns but no equations
     gives no count.  If only a recurrent matrix learns, minors in few unknowns
-    (`algebra.linear.rows`) are tried before the large systems of the other forms.
+    (`algebra.linear.rows`) are tried before the large systems of the other forms; so are the labels
+    if there are fewer weights than unknowns.
     """
     plain, _ = modular_core(target, p, seed, core.system.form, support, defer=False)
     for system in (plain, core):
@@ -175,15 +181,21 @@ def recount(
             count = sympy_degree(system, p)
             if count:
                 return Recount(count, f"modulo {p} by SymPy's Gröbner basis")
-    instance = modular_instance(target, p, seed, support)
-    try:
-        value = count_by_minors(instance, max(1, round(timeout)), seed)
+    instance, seconds = modular_instance(target, p, seed, support), max(1, round(timeout))
+    counters: list[tuple[Callable[[ModularInstance, int], int | None], str]] = [
+        (partial(count_by_minors, seed=seed), f"minors in the powers of {target.matrices[0]}")
+    ]
+    if target.size < len(core.unknowns) > _MANY_UNKNOWNS:
+        counters.append((count_by_labels, "labels in the weights alone"))
+    for counter, how in counters:
+        try:
+            value = counter(instance, seconds)
+        except (MsolveTimeout, MsolveFailed):
+            continue
+        except MsolveMissing as missing:
+            return _by_trace_test(target, support, seed, fallback, str(missing))
         if value:
-            return Recount(value, f"modulo {p} by minors in the powers of {target.matrices[0]}")
-    except (MsolveTimeout, MsolveFailed):
-        pass
-    except MsolveMissing as missing:
-        return _by_trace_test(target, support, seed, fallback, str(missing))
+            return Recount(value, f"modulo {p} by {how}")
     routes: list[tuple[Core, str]] = [(core, "the same form")]
     if len(plain.unknowns) <= 2 * len(core.unknowns):
         routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))
@@ -199,7 +211,7 @@ def recount(
         if not system.equations:
             continue
         try:
-            degree = quotient_degree(system.equations, timeout=max(1, round(timeout))).degree
+            degree = quotient_degree(system.equations, timeout=seconds).degree
         except (MsolveTimeout, MsolveFailed):
             continue
         except MsolveMissing as missing:

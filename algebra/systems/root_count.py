@@ -13,7 +13,10 @@ point of the earlier blocks' solution variety (irreducible too, as an image).  N
 the blocks.
 
 If only a recurrent matrix learns, the same points are those of a degeneracy locus in far fewer
-unknowns (`algebra.systems.degeneracy`): it is counted if a block of the core is large.
+unknowns (`algebra.systems.degeneracy`): it is counted if a block of the core is large.  Where there
+is no such locus (fewer samples than T b), the labels themselves are counted, polynomials of degree
+T in the weights alone, if there are fewer weights than unknowns of the block: a Gröbner basis in
+few unknowns of higher degree is faster than one of many quadrics.
 
 N is counted modulo two random primes; two different counts are an error, and two equal ones are
 wrong with a probability that `algebra.ranks.root_count_error` bounds.
@@ -27,7 +30,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
+from math import comb, prod
 
 import numpy as np
 
@@ -50,6 +53,7 @@ from algebra.ranks.root_count_error import (
     CountCertainty,
     by_primes,
     by_primes_at_numbers,
+    label_degree,
     proved,
 )
 from algebra.systems.core import Core
@@ -83,6 +87,8 @@ LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
 NUMERICAL = "numerical: monodromy, trace test"
 # For blocks of the core with at most this many unknowns msolve is as fast as for a locus.
 _SMALL_BLOCK = 10
+# Largest number of terms of all labels together, were they dense, for which they are written out.
+_MOST_TERMS = 200_000
 
 
 @dataclass(frozen=True)
@@ -342,6 +348,10 @@ def _modular_count(
             if not found and largest > _SMALL_BLOCK:
                 most = largest - 1
                 locus = _count_locus(allocation, support, p, seed, form, most, timeout)
+                if locus is None and allocation.size < largest and _has_short_labels(allocation):
+                    form = DIRECT.name
+                    core, root = modular_core(allocation, p, seed, form, support)
+                    blocks = _blocks(core)
         found.append((locus.value,) if locus else _count_blocks(core, root, blocks, timeout))
     if len({prod(count) for count in found}) != 1:
         raise RootCountError(f"the counts modulo {used} differ: {found}")
@@ -389,6 +399,15 @@ def _count_locus(
     except MsolveFailed:
         return None
     return _LocusCount(degree, without) if degree else None
+
+
+def _has_short_labels(allocation: Allocation) -> bool:
+    """Whether the labels of a linear network, as polynomials in the weights, have few terms."""
+    network = allocation.network
+    if network.chain() is None:
+        return False
+    degree = label_degree(network, allocation.matrices)
+    return comb(allocation.size + degree, degree) * network.outputs <= _MOST_TERMS
 
 
 def _blocks(core: Core) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -348,3 +348,24 @@ def test_a_smooth_variety_of_labels_or_trust():
     statuses = {c.place: c.status for c in verify(estimator).checks}
     assert statuses["evidence.root_count"] == "proved"
     assert statuses["verdict"] == "proved"
+
+
+@pytest.fixture(scope="module")
+def by_labels(msolve):
+    """A genuine "maximal" whose N = 57 was counted by labels in the weights alone."""
+    cells = [("W", 0, 6), ("W", 1, 2), ("W", 2, 4), ("W", 4, 4)]
+    net = LinearRNN(n=8, T=4, b=1, d=2, m=2)
+    data = data_of(Problem.of(Allocation.from_cells(net, cells)))
+    assert data["evidence"]["root_count"]["form"] == "direct"
+    assert verify(data).holds
+    return data
+
+
+@pytest.mark.parametrize("value", [1, 55, 58, 59])
+def test_another_number_of_zeros_of_the_labels(by_labels, value):
+    """A false N of labels in the weights alone is counted again and refused."""
+    data = changed(by_labels, ("generic_root_count",), value)
+    data["evidence"]["root_count"] |= {"value": value, "blocks": [value]}
+    result = verify(data)
+    assert not result.holds
+    assert any(check.status == "failed" for check in result.checks)

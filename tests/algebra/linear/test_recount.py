@@ -43,6 +43,15 @@ def test_larger_cores_by_another_form(msolve):
     assert f"modulo {P}" in how
 
 
+def test_many_unknowns_by_labels(msolve):
+    """Four weights, eleven unknowns in the B form: the labels in the weights alone say N = 57."""
+    net = LinearRNN(n=8, T=4, b=1, d=2, m=2)
+    cells = [("W", 0, 6), ("W", 1, 2), ("W", 2, 4), ("W", 4, 4)]
+    found = again(Allocation.from_cells(net, cells))
+    assert found.value == 57
+    assert found.how == f"modulo {P} by labels in the weights alone"
+
+
 @pytest.mark.usefixtures("no_msolve")
 def test_without_msolve_the_numerical_counter_is_asked():
     """Its result is returned and named; without one there is no claim."""

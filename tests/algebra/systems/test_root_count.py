@@ -276,3 +276,28 @@ def test_a_fallback_counts_where_msolve_is_too_slow(monkeypatch):
 
     with pytest.raises(RootCountError, match=r"share of the time; trace test failed"):
         generic_root_count(allocation, timeout=7, fallback=fails)
+
+
+# With fewer samples than T b: N, by the labels in the weights alone.
+FEW_SAMPLES = {
+    "n = 8, T = 4": (LinearRNN(8, 4, 1, 2, 2), weights((0, 6), (1, 2), (2, 4), (4, 4)), 57),
+    "n = 6, T = 5": (
+        LinearRNN(6, 5, 1, 2, 3), weights((1, 2), (1, 4), (3, 0), (4, 1), (4, 3), (5, 1)), 516,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FEW_SAMPLES)
+def test_labels_in_the_weights_alone(msolve, name):
+    """Fewer weights than unknowns of the core, and no degeneracy locus: the labels are counted."""
+    network, cells, expected = FEW_SAMPLES[name]
+    found = generic_root_count(Allocation.from_cells(network, cells))
+    assert (found.value, found.form) == (expected, "direct")
+
+
+def test_long_labels_are_not_counted(msolve, monkeypatch):
+    """Where the labels would have too many terms the lifted form's core is counted."""
+    monkeypatch.setattr(rootcount, "_MOST_TERMS", 10)
+    network, cells, expected = FEW_SAMPLES["n = 8, T = 4"]
+    found = generic_root_count(Allocation.from_cells(network, cells))
+    assert (found.value, found.form) == (expected, "B")
