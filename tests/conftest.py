@@ -1,7 +1,5 @@
 """Shared by all tests: the hypothesis profile, the msolve program, random small nets."""
 
-from __future__ import annotations
-
 import gc
 import os
 import random

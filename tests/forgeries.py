@@ -7,8 +7,6 @@ prime of the ranks, sometimes N).  An accepted forgery is decided independently 
 `tests.tampering.truth`, which reads no evidence.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random

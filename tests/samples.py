@@ -1,10 +1,9 @@
 """What many tests share: the number of samples for a law, and the papers' example network."""
 
-from __future__ import annotations
-
 import os
 
 import numpy as np
+import pytest
 
 from matchprob import LinearRNN, Problem
 
@@ -29,6 +28,12 @@ def filled(shape, entry):
     for place in np.ndindex(shape):
         made[place] = entry()
     return made
+
+
+def more(few, lots):
+    """The parameters of a law on samples: a few, and many in a long run."""
+    values = lots if isinstance(lots, tuple) else (lots,)
+    return [few, pytest.param(*values, marks=pytest.mark.long)]
 
 
 def many(number: int) -> int:

@@ -5,8 +5,6 @@ verdict by a new certificate of the problem, a decision by enumerating all activ
 design by enumerating all allocations.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import dataclasses
@@ -14,6 +12,7 @@ import io
 import json
 import random
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -27,6 +26,7 @@ import numpy as np
 from flint import fmpq
 
 import matchprob as mp
+from algebra.certificates.checks import Verification
 from algebra.certificates.reading import as_text
 from algebra.design.neurons import neuron_of
 from algebra.errors import Unfinished
@@ -41,7 +41,6 @@ from algebra.record.elements import available_kinds, elements_of
 from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, InputError, Problem, draw_instance
-from matchprob.api.proofs.checker import Checker
 from matchprob.cli import app, run_command
 from numeric.engines.witness_search import rootless_instances
 from numeric.relu.decide import decide
@@ -691,35 +690,43 @@ class Attack:
     slowest: float = 0.0
 
 
-def attack(
-    checker: Checker, files: list[dict[str, Any]], each: int, seed: int, found: Attack
-) -> None:
-    """Verify `each` tampered versions of every file, and record the results."""
+Claims = Iterable[tuple[tuple[int, int], dict[str, Any]]]
+
+
+def tamperings(files: list[dict[str, Any]], each: int, seed: int) -> Claims:
+    """This number of tampered versions of every file, each with the numbers of both."""
     for number, genuine in enumerate(files):
         for k in range(each):
             rng = random.Random(f"tampering/{seed}/{number}/{k}")
-            claim = tampered(rng, genuine, rng.choice(files))
-            began = time.monotonic()
-            try:
-                checked = checker.check(as_text(claim), timeout=8)
-            except InputError:
-                found.bad_input += 1
-                continue
-            except Unfinished:
-                found.unfinished += 1
-                continue
-            except RuntimeError as error:
-                found.crashed.append((number, k, str(error)))
-                continue
-            finally:
-                found.slowest = max(found.slowest, time.monotonic() - began)
-            if checked.is_unfinished:
-                found.unfinished += 1
-            elif not checked.holds:
-                found.refused += 1
-            else:
-                found.accepted += 1
-                judge(found, number, k, claim)
+            yield (number, k), tampered(rng, genuine, rng.choice(files))
+
+
+def attack(check: Callable[..., Verification], claims: Claims) -> Attack:
+    """Check claims, and judge those that are accepted."""
+    found = Attack()
+    for (number, k), claim in claims:
+        began = time.monotonic()
+        try:
+            checked = check(as_text(claim), timeout=8)
+        except InputError:
+            found.bad_input += 1
+            continue
+        except Unfinished:
+            found.unfinished += 1
+            continue
+        except RuntimeError as error:
+            found.crashed.append((number, k, str(error)))
+            continue
+        finally:
+            found.slowest = max(found.slowest, time.monotonic() - began)
+        if checked.is_unfinished:
+            found.unfinished += 1
+        elif not checked.holds:
+            found.refused += 1
+        else:
+            found.accepted += 1
+            judge(found, number, k, claim)
+    return found
 
 
 def judge(found: Attack, number: int, k: int, claim: dict[str, Any]) -> None:

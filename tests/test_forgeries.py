@@ -4,8 +4,6 @@ Certificates of every kind of network and verdict, undecided ones too, designs a
 `tests.forgeries` makes and recombines them, `tests.tampering` decides their claims independently.
 """
 
-from __future__ import annotations
-
 import copy
 import random
 from contextlib import suppress
@@ -21,7 +19,7 @@ from algebra.problems.problem import Problem
 from matchprob.api.proofs.check import check_proof
 from tests.forgeries import forged, forgeries, genuine, in_sparse_form
 from tests.plain_data import changed, data_of, failures
-from tests.tampering import Attack, genuine_design, genuine_recording, judge
+from tests.tampering import Attack, attack, genuine_design, genuine_recording, judge
 
 CERTIFICATES, DESIGNS, RECORDINGS = 32, 6, 6
 
@@ -37,28 +35,6 @@ def _files(first, certificates, designs, recordings, folder):
 def files(tmp_path_factory):
     """A sample of genuine files."""
     return _files(0, CERTIFICATES, DESIGNS, RECORDINGS, tmp_path_factory.mktemp("designs"))
-
-
-def _attack(files, each, stream):
-    """Check forgeries, and judge what is accepted."""
-    found = Attack()
-    for key, claim in forgeries(files, each, stream):
-        try:
-            checked = check_proof(as_text(claim), timeout=8)
-        except InputError:
-            found.bad_input += 1
-            continue
-        except Unfinished:
-            found.unfinished += 1
-            continue
-        if checked.is_unfinished:
-            found.unfinished += 1
-        elif not checked.holds:
-            found.refused += 1
-        else:
-            found.accepted += 1
-            judge(found, *key, claim)
-    return found
 
 
 def test_there_are_files_of_every_kind(files):
@@ -82,8 +58,8 @@ def test_genuine_files_hold(files):
 
 def test_no_forgery_is_accepted(files):
     """A sample of the 100,000 below."""
-    found = _attack(files, 10, "sample")
-    assert not found.forged
+    found = attack(check_proof, forgeries(files, 10, "sample"))
+    assert not found.forged + found.crashed
     assert found.refused > 5 * len(files)
     assert found.unfinished < len(files)
 
@@ -243,6 +219,7 @@ def test_the_rank_of_nothing_is_nothing():
 @pytest.mark.long
 def test_a_hundred_thousand_forgeries(tmp_path):
     """A fixed list, so that a failure can be repeated."""
-    found = _attack(_files(1_000, 2_000, 200, 300, tmp_path), 42, "many")
-    assert not found.forged
+    files = _files(1_000, 2_000, 200, 300, tmp_path)
+    found = attack(check_proof, forgeries(files, 42, "many"))
+    assert not found.forged + found.crashed
     assert found.refused > 60_000

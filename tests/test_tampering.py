@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError
 from matchprob.api.proofs.checker import Checker
-from tests.samples import many
+from tests.samples import many, more
 from tests.tampering import (
     Attack,
     attack,
@@ -24,6 +24,7 @@ from tests.tampering import (
     judge,
     maximal_file,
     tampered,
+    tamperings,
 )
 
 SAMPLE, MANY = 40, 2_000
@@ -53,29 +54,28 @@ def test_genuine_files_verify(files, checker):
 
 def test_no_tampered_file_is_accepted(files, checker):
     """A sample of the 20,000 below: the same files, each changed a few times."""
-    found = Attack()
-    attack(checker, files, 6, 0, found)
+    found = attack(checker.check, tamperings(files, 6, 0))
     _assert_none(found)
     assert found.refused + found.bad_input > 3 * SAMPLE
     assert found.accepted
 
 
-def test_no_tampered_witness_is_accepted(checker):
+@pytest.mark.parametrize(("files", "each", "seed"), more((6, 40, 0), (24, 100, 2)))
+def test_no_tampered_witness_is_accepted(checker, files, each, seed):
     """Certificates of 0 < MP < 1: an instance with all its solutions, none real; a form;
     such an instance in another basis."""
-    found = Attack()
-    attack(checker, [intermediate_file(number) for number in range(6)], 40, 0, found)
+    genuine = [intermediate_file(number) for number in range(files)]
+    found = attack(checker.check, tamperings(genuine, each, seed))
     _assert_none(found)
-    assert found.refused > 40
+    assert found.refused > (40 if files == 6 else 1_000)
 
 
 def test_no_tampered_proof_of_a_maximum_is_accepted(checker):
     """Certificates of MP = 1 by a real degree, by weights that move together, and at infinity."""
-    found = Attack()
     files = [maximal_file(number) for number in range(4)]
     for data in files:
         assert checker.check(as_text(data), timeout=60).holds
-    attack(checker, files, 12, 5, found)
+    found = attack(checker.check, tamperings(files, 12, 5))
     _assert_none(found)
     assert found.refused > 12
 
@@ -85,8 +85,7 @@ def test_no_tampered_recording_is_accepted(checker):
     files = [genuine_recording(number) for number in range(16)]
     for data in files:
         assert checker.check(as_text(data), timeout=60).holds
-    found = Attack()
-    attack(checker, files, 20, 3, found)
+    found = attack(checker.check, tamperings(files, 20, 3))
     _assert_none(found)
     assert found.refused + found.bad_input > 160
     forged = Attack()
@@ -115,27 +114,17 @@ def test_tampering_by_hypothesis(files, checker, number, rng):
 @pytest.mark.long
 def test_twenty_thousand_tampered_files(tmp_path, checker):
     """250 genuine files, each changed 80 times: a fixed list, so that a failure can be repeated."""
-    found = Attack()
     many = [genuine_file(number, tmp_path) for number in range(3_000, 3_250)]
-    attack(checker, many, 80, 1, found)
+    found = attack(checker.check, tamperings(many, 80, 1))
     _assert_none(found)
     assert found.refused > 10_000
 
 
 @pytest.mark.long
-def test_thousands_of_tampered_witnesses(checker):
-    """24 certificates of 0 < MP < 1, each changed 100 times."""
-    found = Attack()
-    attack(checker, [intermediate_file(number) for number in range(24)], 100, 2, found)
-    _assert_none(found)
-    assert found.refused > 1_000
-
-
-@pytest.mark.long
 def test_thousands_of_tampered_recordings(checker):
     """100 recordings, each changed 40 times."""
-    found = Attack()
-    attack(checker, [genuine_recording(number) for number in range(100, 200)], 40, 4, found)
+    files = [genuine_recording(number) for number in range(100, 200)]
+    found = attack(checker.check, tamperings(files, 40, 4))
     _assert_none(found)
     assert found.refused > 1_000
 

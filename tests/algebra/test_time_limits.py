@@ -1,7 +1,5 @@
 """One limit for a call: it applies to all inner calls, and is only ever shortened."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import itertools

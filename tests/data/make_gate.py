@@ -10,8 +10,6 @@ The problem of each number is derived from the number alone.  Results that a tim
 not stored.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

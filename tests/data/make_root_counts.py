@@ -4,8 +4,6 @@ Run from the top folder: ``python tests/data/make_root_counts.py``.  The tests o
 the file, so that they compare with counts by another method.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Nets with n ≤ 3 and small T, b, d; r = generic rank; allocations of W up to re
 hidden units.  Run from the repository: ``python tests/data/rnn_root_counts.py``.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

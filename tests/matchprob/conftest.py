@@ -4,8 +4,6 @@ A user's process builds it once.  Without this fixture a test that calls `app` a
 would build it a hundred times, in 35 ms each.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Fixtures for the tests of the phcpy engine: the real phcpy, and substitutes."""
 
-from __future__ import annotations
-
 import os
 import sys
 import textwrap

@@ -24,6 +24,7 @@ from algebra.ranks.jacobian import all_cells
 from algebra.systems.instances import modular_instance
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.system import build_system
+from tests.samples import more
 
 _SQUARE = {"polynomial": [0, 0, 1]}
 
@@ -114,7 +115,10 @@ def test_witnesses_need_a_law_that_reaches_them():
         assert uniform.verdict == UNDECIDED
 
 
-def _counts(seeds):
+@pytest.mark.usefixtures("msolve")
+@pytest.mark.parametrize("seeds", more(range(25), range(25, 200)))
+def test_root_counts_agree_with_the_equations_as_they_stand(seeds):
+    """Lifted and eliminated systems agree with the labels, for small nets."""
     for seed in seeds:
         rng = random.Random(f"raw/{seed}")
         activation = rng.choice([_SQUARE, {"polynomial": [0, 1, 0, 1]}, {"polynomial": [1, 1, 1]}])
@@ -137,19 +141,9 @@ def _counts(seeds):
 
 
 @pytest.mark.usefixtures("msolve")
-def test_root_counts_agree_with_the_equations_as_they_stand():
-    """Lifted and eliminated systems agree with the labels, for 25 small nets."""
-    _counts(range(25))
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("msolve")
-def test_more_root_counts_agree_with_the_equations_as_they_stand():
-    """The same for 175 more."""
-    _counts(range(25, 200))
-
-
-def _linear_pairs(seeds):
+@pytest.mark.parametrize("seeds", more(range(60), range(1000, 2000)))
+def test_linear_activations_have_the_linear_verdicts(seeds):
+    """Kinds lrnn and lffn under another name: the same verdict, ranks, N and reasons."""
     for seed in seeds:
         rng = random.Random(f"pairs/{seed}")
         x, y, z = (rng.randint(1, 3) for _ in range(3))
@@ -165,19 +159,6 @@ def _linear_pairs(seeds):
         left, right = (certify(_problem(net, chosen), search=0.0) for net in (one, other))
         for name in ("verdict", "equations", "rank", "generic_root_count", "theorems", "reasons"):
             assert getattr(left, name) == getattr(right, name), (name, one, chosen)
-
-
-@pytest.mark.usefixtures("msolve")
-def test_linear_activations_have_the_linear_verdicts():
-    """Kinds lrnn and lffn under another name: 60 allocations."""
-    _linear_pairs(range(60))
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("msolve")
-def test_all_linear_activations_have_the_linear_verdicts():
-    """The same for 1,000 more."""
-    _linear_pairs(range(1000, 2000))
 
 
 def test_silent_outputs_match_always():

@@ -16,7 +16,7 @@ from algebra.networks.activation import ANALYTIC, AX, Activation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from matchprob import RNN, Allocation, FeedForward
-from tests.samples import filled
+from tests.samples import filled, more
 
 _BITS = 220
 
@@ -63,10 +63,12 @@ def _singular_values(net, support, cells, rng):
         ctx.prec = before
 
 
-def _agreement(seeds, activations):
+@pytest.mark.parametrize("seeds", more(range(120), range(1000, 2000)))
+def test_ranks_agree_with_singular_values(seeds):
+    """Random allocations of all analytic activations, half with structural zeros."""
     for seed in seeds:
         rng = random.Random(f"formal/{seed}")
-        net = _network(rng, rng.choice(activations))
+        net = _network(rng, rng.choice(tuple(ANALYTIC)))
         support = _support(net, rng) if rng.random() < 0.5 else {}
         cells = all_cells(net, support)
         if not cells:
@@ -79,17 +81,6 @@ def _agreement(seeds, activations):
             unclear = [v for v in values if mpmath.mpf(10) ** -45 < v <= mpmath.mpf(10) ** -25]
         assert not unclear, (net, chosen)
         assert found == len(large), (net, support, chosen)
-
-
-def test_ranks_agree_with_singular_values():
-    """120 random allocations of all analytic activations, half with structural zeros."""
-    _agreement(range(120), tuple(ANALYTIC))
-
-
-@pytest.mark.long
-def test_many_ranks_agree_with_singular_values():
-    """The same for 1,000 more."""
-    _agreement(range(1000, 2000), tuple(ANALYTIC))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -175,7 +166,9 @@ def _structured(rng):
     return net, support
 
 
-def _structured_agreement(seeds):
+@pytest.mark.parametrize("seeds", more(range(60), range(1000, 3000)))
+def test_structured_nets_agree_with_singular_values(seeds):
+    """T up to 5, n or d = 1, more samples than weights, sums that none reaches; deficits abound."""
     deficient = 0
     for seed in seeds:
         rng = random.Random(f"structured/{seed}")
@@ -192,18 +185,7 @@ def _structured_agreement(seeds):
                 assert sum(v > mpmath.mpf(10) ** -48 for v in values) == large
             assert found == large, (net, support, chosen)
             deficient += large < min(len(chosen), net.outputs)
-    return deficient
-
-
-def test_structured_nets_agree_with_singular_values():
-    """T up to 5, n or d = 1, more samples than weights, sums that none reaches; deficits abound."""
-    assert _structured_agreement(range(60)) > 30
-
-
-@pytest.mark.long
-def test_many_structured_nets_agree_with_singular_values():
-    """The same for 2,000."""
-    assert _structured_agreement(range(1000, 3000)) > 1000
+    assert deficient > len(seeds) / 2
 
 
 @pytest.mark.parametrize("activation", ["tanh", "sigmoid", "softplus"])

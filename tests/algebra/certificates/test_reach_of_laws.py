@@ -1,7 +1,5 @@
 """Verdicts with signs and measured weights: certified, verified, forged, compared with sampling."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Goal "rank" against every subset of small networks, and its proof against forgeries."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

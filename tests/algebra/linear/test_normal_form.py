@@ -1,6 +1,5 @@
 """Recurrent nets all of whose W learns, in a basis in which B and D are diagonal."""
 
-import copy
 import json
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from algebra.linear.verification.normal_form import normal_problem
 from matchprob import LinearRNN, Problem, certify, verify
 from tests.doubles import smallest_error
+from tests.plain_data import changed, data_of, without
 
 EVERYTHING = Problem(LinearRNN(n=2, T=5, b=1, d=1, m=3), {"W": [[1, 1], [1, 1]]})
 
@@ -93,48 +93,24 @@ def test_structural_zeros_and_signs_are_refused():
 
 
 def forged(found):
-    """Changes of the certificate, each with the place that must be named."""
+    """The certificate with changes, of which each makes it false."""
     net = LinearRNN(n=2, T=4, b=1, d=1, m=3)
-    small = json.loads(certify(Problem(net, {"W": [[1, 0], [1, 1]]}), search=5.0).to_json())
-
-    def changed(change):
-        data = copy.deepcopy(found)
-        change(data, data["evidence"], data["evidence"]["normal_form"])
-        return data
-
-    def another_problem(data, evidence, inner):
-        evidence["normal_form"] = small
-
-    def dense(data, evidence, inner):
-        inner["problem"].pop("support")
-
-    def maximal(data, evidence, inner):
-        data["verdict"] = inner["verdict"] = "maximal"
-
-    def undecided(data, evidence, inner):
-        inner["verdict"] = "undecided"
-
-    def itself(data, evidence, inner):
-        evidence["normal_form"] = copy.deepcopy(found)
-
-    def beside(data, evidence, inner):
-        evidence["root_count"] = inner["evidence"]["root_count"]
-        data["generic_root_count"] = inner["generic_root_count"]
-
-    def without_instance(data, evidence, inner):
-        for name in ("no_real_root", "enclosed_solutions"):
-            inner["evidence"].pop(name, None)
-
-    def other_count(data, evidence, inner):
-        inner["generic_root_count"] = inner["evidence"]["root_count"]["value"] = 4
-        inner["evidence"]["root_count"]["blocks"] = [4]
-
-    def elsewhere(data, evidence, inner):
-        data["problem"]["learnable"]["W"] = [[1, 1], [1, 0]]
-
-    changes = (another_problem, dense, maximal, undecided, itself, beside, without_instance,
-               other_count, elsewhere)  # fmt: skip
-    return [changed(change) for change in changes]
+    small = data_of(Problem(net, {"W": [[1, 0], [1, 1]]}), search=5.0)
+    inside, form = ("evidence", "normal_form"), found["evidence"]["normal_form"]
+    evidence, count = form["evidence"], form["evidence"]["root_count"]
+    instance = evidence.keys() & {"no_real_root", "enclosed_solutions"}
+    changes = (
+        (inside, small),
+        (inside, found),
+        (("verdict",), "maximal", (*inside, "verdict"), "maximal"),
+        ((*inside, "verdict"), "undecided"),
+        (("evidence", "root_count"), count, ("generic_root_count",), form["generic_root_count"]),
+        ((*inside, "evidence"), {k: v for k, v in evidence.items() if k not in instance}),
+        ((*inside, "generic_root_count"), 4,
+         (*inside, "evidence", "root_count"), count | {"value": 4, "blocks": [4]}),
+        (("problem", "learnable", "W"), [[1, 1], [1, 0]]),
+    )  # fmt: skip
+    return [without(found, (*inside, "problem", "support")), *(changed(found, *c) for c in changes)]
 
 
 def test_forged_normal_forms_are_refused(found):

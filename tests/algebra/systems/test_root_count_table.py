@@ -16,7 +16,7 @@ from algebra.systems.root_count import generic_root_count
 from algebra.theorems.statements import what_theorems_say
 from matchprob import Allocation, LinearRNN, Problem
 from tests.algebra.polynomials.by_sympy import count_by_sympy
-from tests.samples import many
+from tests.samples import many, more
 
 TABLE = json.loads(
     (Path(__file__).parents[2] / "data" / "rnn_root_counts.json").read_text(encoding="utf-8")
@@ -71,8 +71,9 @@ def test_sympy_agrees():
         assert count_by_sympy(allocation, k) == count
 
 
-def parity(instances):
-    """Real solutions of odd allocations, solved exactly; every one has at least one."""
+@pytest.mark.parametrize("instances", more(many(100), 3000))
+def test_odd_counts_always_match(instances):
+    """An odd N never has an instance without a real solution: all are solved exactly."""
     odd = [r for r in rows() if r[2] in (3, 5, 7)]
     rng = random.Random(2)
     solved = 0
@@ -85,14 +86,3 @@ def parity(instances):
             continue  # a special instance, not a generic one
         assert len(found.roots) % 2 == 1
         solved += 1
-
-
-def test_odd_counts_always_match():
-    """An odd N never has an instance without a real solution."""
-    parity(many(100))
-
-
-@pytest.mark.long
-def test_odd_counts_always_match_thousands():
-    """The same over 3,000 instances."""
-    parity(3000)

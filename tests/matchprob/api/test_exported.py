@@ -1,7 +1,5 @@
 """Torch modules as programs: capacities, dimensions, ranks compared with autograd in binary64."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dimensions of networks with ReLU: the largest ranks on drawn activation patterns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Verbs on problems with measured weights: results, or refusals that say what to change."""
 
-from __future__ import annotations
-
 import pytest
 
 import matchprob as mp

@@ -51,9 +51,7 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_wrong_types_raise_an_input_error(call):
     """The error is an InputError of one line with the name of the argument in backquotes."""
-    text = str(refuses("", call))
-    assert "`" in text
-    assert "\n" not in text
+    refuses("`", call)
 
 
 def test_masks_as_an_allocation():

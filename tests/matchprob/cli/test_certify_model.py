@@ -1,7 +1,5 @@
 """certify and verify of a model's file: the shorthand, large models, bad input in one line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The verb capacity on the command line."""
 
-from __future__ import annotations
-
 import pytest
 
 import matchprob as mp

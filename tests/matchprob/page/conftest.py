@@ -1,7 +1,5 @@
 """Fixtures: a served page, and a browser (Debian's chromium, found by its path)."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

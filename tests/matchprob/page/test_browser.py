@@ -1,7 +1,5 @@
 """The page in a real browser, from a user's point of view."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

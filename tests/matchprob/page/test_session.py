@@ -1,7 +1,5 @@
 """A session: immediate answers, later events, rejected messages."""
 
-from __future__ import annotations
-
 import errno
 import json
 import threading

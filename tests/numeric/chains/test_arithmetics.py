@@ -1,7 +1,5 @@
 """The arithmetics of tapes against each other: lanes, discs, balls and exact rationals."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Chains in ball arithmetic against plain numpy and against themselves at other points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from flint import acb, arb, ctx

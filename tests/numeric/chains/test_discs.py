@@ -1,7 +1,5 @@
 """Disc arithmetic encloses: exact members of the inputs give members of the results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from flint import acb, acb_mat, arb, ctx

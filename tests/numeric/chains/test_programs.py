@@ -1,7 +1,5 @@
 """Programs as sums of products: values, derivatives and series against other arithmetics."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -24,7 +24,7 @@ from algebra.systems.root_count import RootCountError, generic_root_count
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance
 from tests.numeric.engines.test_phcpy import need_phcpy
-from tests.samples import many
+from tests.samples import many, more
 
 
 def draw_net(rng: random.Random) -> Network:
@@ -107,7 +107,9 @@ def draw_polynomial_problems(wanted: int, most: int, seed: int) -> list[tuple[Pr
     return out
 
 
-def compare_polynomial(wanted: int, most: int, instances: int) -> None:
+@pytest.mark.parametrize(("wanted", "most", "instances"), more((6, 6, 2), (36, 12, 3)))
+def test_engines_agree_on_polynomial_activations(wanted, most, instances):
+    """Three engines agree on nets of up to so many solutions, a few instances each."""
     need_phcpy()
     missing = {"exact": 0, "phcpy": 0, "homotopy": 0}
     for problem, roots in draw_polynomial_problems(wanted, most, 1):
@@ -117,17 +119,6 @@ def compare_polynomial(wanted: int, most: int, instances: int) -> None:
     assert missing["exact"] <= wanted * instances // 10
     assert missing["homotopy"] <= wanted * instances // 50
     assert missing["phcpy"] <= wanted * instances // 5
-
-
-def test_engines_agree_on_polynomial_activations():
-    """Three engines agree on six nets of up to 6 solutions, two instances each."""
-    compare_polynomial(6, 6, 2)
-
-
-@pytest.mark.long
-def test_engines_agree_on_many_polynomial_activations():
-    """Three engines agree on 36 nets of up to 12 solutions, three instances each."""
-    compare_polynomial(36, 12, 3)
 
 
 def test_engines_agree_on_dependent_labels():

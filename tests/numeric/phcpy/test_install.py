@@ -28,7 +28,6 @@ def test_a_named_interpreter_without_phcpy_is_refused(monkeypatch, fake_python, 
     interpreter = fake_python(text).interpreter
     monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", interpreter)
     message = str(refuses("", find_phcpy))
-    assert "\n" not in message
     assert interpreter in message
     assert INSTALL in message
 
@@ -41,7 +40,6 @@ def test_phcpy_is_missing(monkeypatch, fake_python):
     monkeypatch.setattr("numeric.phcpy.install.sys.executable", nowhere)
     monkeypatch.setenv("PATH", "/made/for/this/test")
     message = str(refuses("", find_phcpy))
-    assert "\n" not in message
     assert message.startswith(f"phcpy is missing: none of {nowhere} can import it")
     assert INSTALL in message
 

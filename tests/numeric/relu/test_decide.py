@@ -37,6 +37,15 @@ def _check(instance, found):
         assert refutes(system, found.leaves)
 
 
+def _agreed(instance):
+    """The decision of an instance: its evidence holds over Q, and brute force agrees."""
+    found = decide(instance, certify=True)
+    _check(instance, found)
+    solutions, freedom = brute_force(instance)
+    assert found.verdict == (MATCH if solutions or freedom else NONE)
+    return found
+
+
 def test_a_column_of_more_than_d_weights_can_match():
     """Section 5 of the first paper claims 4.1's column condition for ReLU: it does not hold."""
     case = problem(2, 2, 1, 2, W1=[[1, 0], [1, 0]])
@@ -56,10 +65,7 @@ def test_brute_force_agrees_on_tiny_instances(part):
     for _ in range(many(30)):
         case = random_problem(rng, surplus=int(rng.integers(-1, 2)) if part % 2 else 0)
         for instance in instances(case, many(5), seed=part):
-            solutions, freedom = brute_force(instance)
-            found = decide(instance, certify=True)
-            assert found.verdict == (MATCH if solutions or freedom else NONE)
-            _check(instance, found)
+            _agreed(instance)
 
 
 @pytest.mark.parametrize("part", range(2))
@@ -71,11 +77,7 @@ def test_units_without_effect_do_not_change_decisions(part):
     for _ in range(6):
         case = with_idle_units(rng, random_problem(rng, surplus=int(rng.integers(0, 2))))
         for instance in instances(case, 3, seed=part):
-            solutions, freedom = brute_force(instance)
-            found = decide(instance, certify=True)
-            assert found.verdict == (MATCH if solutions or freedom else NONE)
-            _check(instance, found)
-            assert verify_decision(found.certificate()).holds
+            assert verify_decision(_agreed(instance).certificate()).holds
             idle += bool(relu_system(instance.allocation, *instance.exact).idle)
     assert idle > 4
 
@@ -105,10 +107,7 @@ def test_brute_force_agrees_on_many_tiny_instances():
     for _ in range(250):
         case = random_problem(rng)
         for instance in instances(case, 4):
-            solutions, freedom = brute_force(instance)
-            found = decide(instance, certify=True)
-            assert found.verdict == (MATCH if solutions or freedom else NONE)
-            _check(instance, found)
+            _agreed(instance)
 
 
 def _figure(n: int, rows: int):
@@ -195,10 +194,7 @@ def test_samples_with_labels_of_0_may_match():
     case = problem(2, 1, 1, 1, W1=[[1, 0]])
     seen = set()
     for instance in instances(case, 30):
-        found = decide(instance, certify=True)
-        _check(instance, found)
-        solutions, freedom = brute_force(instance)
-        assert (found.verdict == MATCH) == bool(solutions or freedom)
+        found = _agreed(instance)
         if not instance.labels.any():
             seen.add(found.verdict)
     assert MATCH in seen
@@ -208,10 +204,7 @@ def test_decisions_with_whole_rows_that_learn():
     """Decisions agree with brute force if the hyperplanes of each unit all meet at w = 0."""
     case = problem(3, 2, 2, 3, W1=[[1, 1, 1], [1, 1, 1]])
     for instance in instances(case, 12):
-        found = decide(instance, certify=True)
-        _check(instance, found)
-        solutions, freedom = brute_force(instance)
-        assert (found.verdict == MATCH) == bool(solutions or freedom)
+        _agreed(instance)
 
 
 @settings(max_examples=15, deadline=None)

@@ -1,7 +1,5 @@
 """Paths finished in high precision have the endpoints of the tracker in doubles."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from flint import ctx

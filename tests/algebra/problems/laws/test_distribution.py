@@ -1,7 +1,5 @@
 """Laws and signs: which are accepted, their meaning, which are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Measured weights: which are accepted, which are exact numbers, and what is drawn."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import nan
 

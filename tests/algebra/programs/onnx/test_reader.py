@@ -1,5 +1,6 @@
 """ONNX files: values are those of ONNX's reference implementation, errors take one line."""
 
+import re
 import sys
 from fractions import Fraction
 
@@ -45,10 +46,7 @@ def test_labels_are_those_of_the_reference(name, tmp_path):
 
 def refused(path, **options):
     """The one line that refuses a file."""
-    text = str(refuses("", read_onnx, path, **options))
-    assert "\n" not in text
-    assert path.name in text
-    return text
+    return str(refuses(re.escape(path.name), read_onnx, path, **options))
 
 
 def written(net, tmp_path, *outputs):

@@ -1,7 +1,5 @@
 """Equations for other programs: these read the same equations and find the same solutions."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Paths finished in the free inputs, in many bits, end at roots of the rational instance."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
