@@ -208,6 +208,26 @@ class InstanceCount:
         return data
 
 
+def lower_bound(
+    index: int, solutions: Sequence[Sequence[float]], note: str, **more: Any
+) -> InstanceCount:
+    """The count of a search: certified real solutions, of which there may be more.
+
+    Parameters
+    ----------
+    index : int
+    solutions : sequence of sequence of float
+    note : str
+    **more
+        Further fields of `InstanceCount`.
+    """
+    found = len(solutions)
+    return InstanceCount(
+        index, found, found, UNDETERMINED, note, Solutions(solutions), certified=found,
+        reason=None if found else Reason.SEARCHED, **more,
+    )  # fmt: skip
+
+
 def count_columns(counts: Sequence[InstanceCount]) -> dict[str, list[Any]]:
     """A table of counts, one row per count."""
     return {

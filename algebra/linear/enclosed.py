@@ -37,7 +37,7 @@ import numpy as np
 from flint import acb, acb_mat, arb, ctx
 
 from algebra.certificates.family import NonRealInstance
-from algebra.linalg.krawczyk import krawczyk_radii
+from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from algebra.linear.evidence import Enclosed
 from algebra.linear.verification.enclosed import label_equations
 from algebra.linear.verification.witness import is_smooth
@@ -124,18 +124,12 @@ class _Equations:
     def enclose(self, x: list[acb]) -> Box | None:
         """A polydisc that contains exactly one solution, near an approximate one; None if none is
         found."""
-        r, goal = len(x), arb(2) ** (-(ctx.prec * 3) // 5)
-        try:
-            for _ in range(_NEWTON):
-                F, J = self.at(x)
-                step = J.mid().solve(F.mid())
-                x = [(x[v] - step[v, 0]).mid() for v in range(r)]
-                if all(abs(step[v, 0]) < goal * (1 + abs(x[v])) for v in range(r)):
-                    break
-        except ZeroDivisionError:
+        goal = arb(2) ** (-(ctx.prec * 3) // 5)
+        found = newton_limit(self.at, x, _NEWTON, goal, arb(1))
+        if found is None:
             return None
-        radii = krawczyk_radii(self.at, x, (4,), arb(2) ** (-ctx.prec))
-        return None if radii is None else (x, radii)
+        radii = krawczyk_radii(self.at, found, (4,), arb(2) ** (-ctx.prec))
+        return None if radii is None else (found, radii)
 
     def at(self, x: Sequence[acb]) -> tuple[acb_mat, acb_mat]:
         """Enclosed residuals and Jacobian at given weights."""

@@ -1,14 +1,9 @@
 r"""A proved enclosure of a solution: Krawczyk's test for networks with activations, in balls.
 
-With f the labels minus the teacher's (a square system), x a point, C an approximate inverse of
-f'(x) and X a box around x, let
-
-.. math:: K(X) = x - C f(x) + (I - C f'(X)) (X - x).
-
-If K(X) lies in the interior of X there is exactly one solution in X, and it is simple [1]_.  The
-test is computed in ball arithmetic from the instance's doubles, which are rationals; the teacher's
-labels are enclosed, not rounded.  So a box that passes the test contains a real match of the
-instance itself, not of a rounded one.
+The system f(w) = 0 are the labels minus the teacher's, as many as weights; the test is that of
+`algebra.linalg.krawczyk`.  It is computed in ball arithmetic from the instance's doubles, which are
+rationals; the teacher's labels are enclosed, not rounded.  So a box that passes the test contains a
+real match of the instance itself, not of a rounded one.
 
 References
 ----------
@@ -18,12 +13,14 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx
 
+from algebra.linalg.krawczyk import ball, krawczyk_radii, newton_limit
 from algebra.networks.activated import ActivatedNetwork
 from algebra.programs.balls import as_balls, ball_product
 from numeric.instances import Instance
@@ -70,18 +67,18 @@ class ActivationBallSystem:
         teacher = {name: as_balls(value) for name, value in instance.teacher.items()}
         self.labels = network.forward(teacher, self.X, ball_product).ravel()
 
-    def _student(self, x: list[Any]) -> dict[str, np.ndarray]:
+    def _student(self, x: Sequence[Any]) -> dict[str, np.ndarray]:
         student = {name: value.copy() for name, value in self.weights.items()}
         for (name, i, j), value in zip(self.cells, x, strict=True):
             student[name][i, j] = value
         return student
 
-    def residual(self, x: list[Any]) -> arb_mat:
+    def residual(self, x: Sequence[Any]) -> arb_mat:
         """f at a point or over a box, as a column."""
         found = self.network.forward(self._student(x), self.X, ball_product).ravel()
         return arb_mat(len(found), 1, list(found - self.labels))
 
-    def jacobian(self, x: list[Any]) -> arb_mat:
+    def jacobian(self, x: Sequence[Any]) -> arb_mat:
         """f' at a point or over a box."""
         found = self.network.jacobian(self._student(x), self.X, self.cells, ball_product)
         return arb_mat(found.tolist())
@@ -115,29 +112,15 @@ def enclose(instance: Instance, start: np.ndarray) -> SolutionBox | None:
 
 
 def _enclosed(system: ActivationBallSystem, start: np.ndarray) -> SolutionBox | None:
-    size = len(start)
-    x = arb_mat(size, 1, [arb(float(v)) for v in start])
-    try:
-        for _ in range(_POLISH):
-            step = system.jacobian(x.entries()).mid().solve(system.residual(x.entries()).mid())
-            x = (x - step).mid()
-        inverse = system.jacobian(x.entries()).mid().inv().mid()
-    except ZeroDivisionError:
-        return None
-    shift = inverse * system.residual(x.entries())
-    if not all(v.is_finite() for v in shift.entries()):
-        return None
-    for widening in (4, 4**6, 4**12):
-        radii = [abs(v).upper() * widening + arb(2) ** (-ctx.prec + 8) for v in shift.entries()]
-        offset = arb_mat(size, 1, [arb(0, radius) for radius in radii])
-        box = x + offset
-        slack = _identity(size) - inverse * system.jacobian(box.entries())
-        image = slack * offset - shift
-        if all(abs(v) < radius for v, radius in zip(image.entries(), radii, strict=True)):
-            balls = tuple((x + image).entries())
-            return SolutionBox(np.array([float(v.mid()) for v in balls]), balls)
-    return None
+    def at(x: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
+        return system.residual(x), system.jacobian(x)
 
-
-def _identity(size: int) -> arb_mat:
-    return arb_mat(size, size, [arb(int(i == j)) for i in range(size) for j in range(size)])
+    goal = arb(2) ** (-(ctx.prec * 3) // 5)
+    x = newton_limit(at, [arb(float(v)) for v in start], _POLISH, goal, arb(1))
+    if x is None:
+        return None
+    radii = krawczyk_radii(at, x, (4, 4**6, 4**12), arb(2) ** (-ctx.prec + 8))
+    if radii is None:
+        return None
+    balls = tuple(ball(z, radius) for z, radius in zip(x, radii, strict=True))
+    return SolutionBox(np.array([float(z.mid()) for z in balls]), balls)

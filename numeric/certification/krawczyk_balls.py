@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from flint import acb, arb, ctx
 
-from algebra.linalg.krawczyk import krawczyk_radii
+from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from numeric.certification.krawczyk import NONREAL, REAL, Certified
 from numeric.chains.balls import BallSystem
 from numeric.chains.system import ParameterSystem
@@ -129,25 +129,11 @@ class _Test(BallSystem):
 
     def enclose(self, root: list[acb]) -> tuple[int, list[acb], list[arb]] | None:
         """Kind, centre and radii of the certified root near an approximate one, or None."""
-        x = root
-        if not all(z.is_finite() for z in x):
+        if not all(z.is_finite() for z in root):
             return None
-        r = len(x)
         goal = arb(2) ** (-(ctx.prec * 3) // 5)
-        try:
-            last = arb("inf")
-            for sweep in range(_NEWTON):
-                F, J = self.evaluate(x)
-                step = J.mid().solve(F.mid())
-                x = [(x[v] - step[v, 0]).mid() for v in range(r)]
-                size = max(abs(step[v, 0]).mid() / (abs(x[v]).mid() + goal) for v in range(r))
-                if size < goal:
-                    break
-                # No root is near, or the limit of this precision is reached.
-                if sweep > 3 and size > last / 2:
-                    return None
-                last = size
-        except ZeroDivisionError:
+        x = newton_limit(self.evaluate, root, _NEWTON, goal, goal)
+        if x is None:
             return None
         near_real = all(
             abs(z.imag) < arb(2) ** (-ctx.prec // 3) * (abs(z) + arb(2) ** (-10)) for z in x

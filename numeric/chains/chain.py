@@ -258,28 +258,6 @@ class Chain(ParameterSystem):
             groups.append((names[kind], step, own, rows[own], columns[own]))
         return groups
 
-    def labels_at(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Labels (d×m') of learnable weights w at a parameter vector, any dtype."""
-        p = np.array(parameters, dtype=np.result_type(parameters, w))
-        p[self.cells[:, 4]] = w
-        n, c = self.widths, self.columns
-        state = p[self.s0_at : self.s0_at + n[0] * c].reshape(n[0], c)
-        total = np.zeros((n[-1], self.samples), p.dtype) if self.read_all else state
-        for k in range(1, len(n)):
-            at = self.m_at[k]
-            state = p[at : at + n[k] * n[k - 1]].reshape(n[k], n[k - 1]) @ state
-            if self.read_all:
-                at = self.p_at[k]
-                total = total + state @ p[at : at + c * self.samples].reshape(c, self.samples)
-            else:
-                total = state
-        return p[self.d_at : self.d_at + self.network.d * n[-1]].reshape(-1, n[-1]) @ total
-
-    def residual_at(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
-        """Residuals (r,) of the equations."""
-        labels = self.labels_at(parameters, w)[tuple(self.equations.T)]
-        return labels - self.equation_labels(parameters)
-
     def equation_labels(self, parameters: np.ndarray) -> np.ndarray:
         """The labels (r,) of the equations, of a parameter vector."""
         Y = parameters[self.y_at :].reshape(-1, self.samples)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +27,10 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
-from numeric.chains.chain import Chain, make_chain
-from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import PAPER_STARTS, SequentialEngine
+from numeric.chains.chain import Chain
+from numeric.counts import InstanceCount, lower_bound
+from numeric.engines.base import PAPER_STARTS
+from numeric.engines.multistart import LowerBoundEngine
 from numeric.instances import Instance
 
 # Largest error of a label, relative to the largest label, at a point that counts as converged.
@@ -37,18 +39,15 @@ TOLERANCE = 1e-6
 _BATCH = 20
 
 
-class FsolveEngine(SequentialEngine):
+class FsolveEngine(LowerBoundEngine):
     """Real solutions found by fsolve.
 
     Parameters
     ----------
-    problem : Problem
+    problem, **how
+        As for `LowerBoundEngine`.
     starts : int, optional
         Runs of fsolve for each instance.
-    enough : int, optional
-        Stop after this number of certified solutions; by default every start is used.
-    timeout : float, optional
-        Seconds of processor time for one instance.
 
     Raises
     ------
@@ -65,32 +64,20 @@ class FsolveEngine(SequentialEngine):
     (1, 'undetermined', True)
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        starts: int = PAPER_STARTS,
-        enough: int | None = None,
-        timeout: float = float("inf"),
-    ) -> None:
+    def __init__(self, problem: Problem, *, starts: int = PAPER_STARTS, **how: Any) -> None:
         if starts < 1:
             raise InputError(f"`starts` ({starts}) must be at least 1")
-        self.chain = make_chain(problem.allocation, problem.support)
+        super().__init__(problem, **how)
         self.starts = starts
-        self.enough = enough
-        self.timeout = timeout
 
-    def count(self, instance: Instance) -> InstanceCount:
+    def search(self, instance: Instance) -> InstanceCount:
         """The solutions that fsolve finds in one instance: never a complete count."""
         # Loaded here: this engine is rarely used.
         from scipy.optimize import fsolve
 
         began = time.process_time()
-        try:
-            equations = paper_equations(self.chain, instance)
-            pool = RealPool(self.chain, instance)
-        except InputError as error:  # the instance is special: dependent samples
-            return InstanceCount(instance.index, None, None, UNDETERMINED, str(error))
+        equations = paper_equations(self.chain, instance)
+        pool = RealPool(self.chain, instance)
         key = (instance.index, 0xF501)
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
         scale = instance.spread
@@ -120,19 +107,10 @@ class FsolveEngine(SequentialEngine):
             note += ", but no solution is certified"
         elif not converged:
             note += ", which proves nothing"
-        return InstanceCount(
-            index=instance.index,
-            real=len(pool),
-            complex=len(pool),
-            status=UNDETERMINED,
-            note=note,
-            solutions=pool.solutions,
-            paths=done,
-            certified=len(pool),
-            seconds=time.process_time() - began,
-            paper_match=converged > 0,
-            reason=None if len(pool) else Reason.SEARCHED,
-        )
+        return lower_bound(
+            instance.index, pool.solutions, note, paths=done,
+            seconds=time.process_time() - began, paper_match=converged > 0,
+        )  # fmt: skip
 
 
 def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], np.ndarray]:

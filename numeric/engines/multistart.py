@@ -24,7 +24,7 @@ from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain, make_chain
-from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.counts import UNDETERMINED, InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS, SequentialEngine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
@@ -105,18 +105,9 @@ def multistart_newton(
         done += size
         if len(pool) > before:
             last_new = done
-    return InstanceCount(
-        index=instance.index,
-        real=len(pool),
-        complex=len(pool),
-        status=UNDETERMINED,
-        note=_note(len(pool), from_teacher, converged, done, last_new),
-        solutions=pool.solutions,
-        paths=done,
-        certified=len(pool),
-        seconds=time.process_time() - began,
-        reason=None if len(pool) else Reason.SEARCHED,
-    )
+    note = _note(len(pool), from_teacher, converged, done, last_new)
+    seconds = time.process_time() - began
+    return lower_bound(instance.index, pool.solutions, note, paths=done, seconds=seconds)
 
 
 def damped_newton(

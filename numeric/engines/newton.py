@@ -6,11 +6,12 @@ If N = 1 (only the read-out learns) one certified solution is a complete count.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from numeric.activations.newton import certified_solutions
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.counts import COMPLETE, InstanceCount, lower_bound
 from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance
 
@@ -63,19 +64,14 @@ class NewtonEngine(SequentialEngine):
         found, done, converged = certified_solutions(
             instance, STARTS, enough=enough, seconds=self.timeout
         )
-        real = len(found)
-        complete = self.root_count == real == 1
+        solutions = [box.middle.tolist() for box in found]
         ends = f"{converged} of {done} starts converged"
-        note = f"at least {real} real" if real else "no solution found, which proves nothing"
-        return InstanceCount(
-            index=instance.index,
-            real=real,
-            complex=real,
-            status=COMPLETE if complete else UNDETERMINED,
-            note="linear in the learnable weights: one solution" if complete else f"{note}: {ends}",
-            solutions=tuple(tuple(box.middle.tolist()) for box in found),
-            paths=done,
-            certified=real,
-            seconds=time.process_time() - began,
-            reason=None if real else Reason.SEARCHED,
+        note = f"at least {len(found)} real" if found else "no solution found, which proves nothing"
+        seconds = time.process_time() - began
+        count = lower_bound(
+            instance.index, solutions, f"{note}: {ends}", paths=done, seconds=seconds
         )
+        if self.root_count == len(found) == 1:
+            note = "linear in the learnable weights: one solution"
+            return replace(count, status=COMPLETE, note=note)
+        return count

@@ -14,7 +14,7 @@ from algebra.networks.limits import plural
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain
-from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.counts import InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS
 from numeric.engines.multistart import LowerBoundEngine, multistart_newton
 from numeric.instances import Instance
@@ -114,18 +114,10 @@ class RealSearch:
         if self._runs:
             efforts += f" and {plural(self._runs, f'{self._runs} Newton run')}"
         found = f"at least {real} real" if real else "no solution found, which proves nothing"
-        return InstanceCount(
-            index=self._instance.index,
-            real=real,
-            complex=real,
-            status=UNDETERMINED,
-            note=f"{found}: {efforts}",
-            solutions=pool.solutions,
-            paths=paths + self._runs,
-            certified=real,
-            seconds=time.process_time() - self._began,
-            reason=None if real else Reason.SEARCHED,
-        )
+        return lower_bound(
+            self._instance.index, pool.solutions, f"{found}: {efforts}",
+            paths=paths + self._runs, seconds=time.process_time() - self._began,
+        )  # fmt: skip
 
     @property
     def _left(self) -> float:

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from numeric.chains.arrays import labels
 from numeric.chains.chain import Chain
 from numeric.instances import Instance
 from numeric.tracking.inputs.tracker import InputsLines
@@ -128,8 +129,8 @@ class LabelPaths:
         """Ends (·, r) of the paths from weights (·, r) that arrive at the instance."""
         chain, target, count = self._chain, self._target, len(starts)
         first = np.repeat(target[None], count, axis=0)
-        for vector, w in zip(first, starts, strict=True):
-            vector[chain.y_at :] = chain.labels_at(target, w).ravel()
+        rows, columns = chain.equations.T
+        first[:, chain.y_at + rows * chain.samples + columns] = labels(chain, target, starts)[0]
         ends = first, target[None], np.zeros(count, np.int64), np.zeros(1, np.int64)
         lines: InputsLines | WeightLines
         if self._form is not None:

@@ -10,7 +10,7 @@ from matchprob import LinearFeedForward, LinearRNN, Problem, draw_instance
 from numeric.chains.chain import make_chain
 from numeric.engines.base import unregister
 from numeric.engines.counter import InstanceCounter
-from tests.numeric.chains.cases import chains
+from tests.numeric.chains.cases import chains, residual_at
 from tests.numeric.engines.test_phcpy import need_phcpy
 from tests.refusals import refuses
 
@@ -52,7 +52,7 @@ def test_lifted_systems_are_the_network_s_equations(chain):
     assert np.abs(values(system, point)).max() < 1e-10 * (1 + np.abs(point).max())
     w = root + rng.standard_normal(len(root))
     other = values(system, systems.lift(parameters, w[None])[0])
-    assert np.allclose(other[-chain.unknowns :], chain.residual_at(parameters, w))
+    assert np.allclose(other[-chain.unknowns :], residual_at(chain, parameters, w))
     assert np.abs(other[: -chain.unknowns]).max() < 1e-10 * (1 + np.abs(other).max())
 
 

@@ -74,16 +74,6 @@ def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
 
 
 @njit(**OPTIONS)
-def matmul_add(ws, c, a, b, n, k, m):
-    """``C += A B`` with A n×k and B k×m, row by row at slots c, a, b."""
-    if m == 1:
-        dots_add(ws, c, 1, b, 1, a, k, 1, k, n)
-        return
-    for i in range(n):
-        dots_add(ws, c + i * m, 1, a + i * k, 1, b, 1, m, k, m)
-
-
-@njit(**OPTIONS)
 def factor(ws, a, r, pivots, pattern, scratch):
     """LU factors of the r×r matrix at slot a, in place, rows pivoted lane by lane.
 

@@ -111,14 +111,6 @@ class Tape:
             count=count, dots=dots, a_step=a_step,
         )  # fmt: skip
 
-    def matmul(self, c: int, a: int, b: int, n: int, k: int, m: int) -> None:
-        """``C += A B`` for an n×k and a k×m matrix, row by row."""
-        if m == 1:
-            self.dots(c, 1, b, 1, a, k, 1, k, n)
-            return
-        for i in range(n):
-            self.dots(c + i * m, 1, a + i * k, 1, b, 1, m, k, m)
-
     def line(self, to: int, at: int, slope: int, count: int) -> None:
         """``to = at + t slope``."""
         self._write(LINE, to, a=at, b=slope, count=count)

@@ -1,9 +1,9 @@
 """Krawczyk's test on equations whose solutions are known."""
 
 import pytest
-from flint import acb, acb_mat, arb
+from flint import acb, acb_mat, arb, arb_mat, ctx
 
-from algebra.linalg.krawczyk import krawczyk_radii
+from algebra.linalg.krawczyk import ball, krawczyk_radii, newton_limit
 
 TINY = arb(2) ** -50
 
@@ -38,3 +38,25 @@ def test_two_equations():
     radii = krawczyk_radii(at, point, (4,), TINY)
     root = (acb(1) / 2).sqrt()
     assert all(abs(root - z) < q for z, q in zip(point, radii, strict=True))
+
+
+def test_newton_converges_to_simple_solutions_only():
+    """To √2 from a real and a complex point; not to the double root of x², nor where f' = 0."""
+    with ctx.workprec(128):
+        goal = arb(2) ** -76
+        for start in (arb(1), acb(1, 0.1)):
+            [found] = newton_limit(quadratic(2), [start], 20, goal, arb(1))
+            assert abs(found - arb(2).sqrt()) < goal
+        assert newton_limit(quadratic(0), [acb(0.5)], 200, goal, arb(0)) is None
+        assert newton_limit(quadratic(2), [acb(0)], 20, goal, arb(1)) is None
+
+
+def test_real_points_have_intervals():
+    """About a real point the box is one of intervals: it holds √2."""
+
+    def at(x):
+        return arb_mat([[x[0] ** 2 - 2]]), arb_mat([[2 * x[0]]])
+
+    [radius] = krawczyk_radii(at, [arb(1.4142)], (2,), TINY)
+    assert ball(arb(1.4142), radius).contains(arb(2).sqrt())
+    assert ball(acb(0), arb(1)).contains(acb(0.7, 0.7))

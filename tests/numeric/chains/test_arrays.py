@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from numeric.chains.arrays import labels, pulled, residuals
-from tests.numeric.chains.cases import chains, difference_quotients
+from tests.numeric.chains.cases import chains, difference_quotients, labels_at, residual_at
 
 CHAINS = chains()
 
@@ -23,8 +23,8 @@ def test_many_points_are_each_of_them(chain, kind):
     assert np.array_equal(slopes, same)
     rows, columns = chain.equations.T
     for k in range(3):
-        assert np.allclose(values[k], chain.labels_at(parameters, w[k])[rows, columns])
-        assert np.allclose(gaps[k], chain.residual_at(parameters, w[k]))
+        assert np.allclose(values[k], labels_at(chain, parameters, w[k])[rows, columns])
+        assert np.allclose(gaps[k], residual_at(chain, parameters, w[k]))
 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))

@@ -6,6 +6,7 @@ import pytest
 from matchprob import Allocation, LinearFeedForward, LinearRNN
 from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
+from tests.numeric.chains.cases import labels_at
 
 NET = LinearRNN(n=8, T=4, b=1, d=4, m=4)
 
@@ -70,7 +71,7 @@ def test_time_has_its_unit(case):
     W = slice(chain.m_at[1], chain.m_at[1] + n * n)
     parameters[W] *= 1024
     # The labels of the larger student.
-    parameters[chain.y_at :] = chain.labels_at(parameters, root * 1024).ravel()
+    parameters[chain.y_at :] = labels_at(chain, parameters, root * 1024).ravel()
     at = form.reduce(parameters)
     beta = at.vector[(T + 1) * n * b : (T + 1) * n * b + T * n * e].reshape(T, -1)
     assert at.unit < 1 / 100
@@ -162,7 +163,7 @@ def test_lines_of_labels_exist_for_every_width():
         parameters = chain.random(rng)[0]
         other = rng.standard_normal(4) + 1j * rng.standard_normal(4)
         moved, halfway = parameters.copy(), parameters.copy()
-        moved[chain.y_at :] = chain.labels_at(parameters, other).ravel()
+        moved[chain.y_at :] = labels_at(chain, parameters, other).ravel()
         halfway[chain.y_at :] = (parameters + moved)[chain.y_at :] / 2
         first, second, middle = (form.reduce(p) for p in (parameters, moved, halfway))
         assert np.abs(first.vector + second.vector - 2 * middle.vector).max() < 1e-12

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numeric.chains.lanes.linalg import LANES, factor, matmul_add, solve_factored, workspace
+from numeric.chains.lanes.linalg import LANES, dots_add, factor, solve_factored, workspace
 
 
 def fill(ws, at, values):
@@ -22,14 +22,15 @@ def gaussian(rng, *shape):
 
 
 @pytest.mark.parametrize(("n", "k", "m"), [(1, 1, 1), (3, 4, 2), (2, 5, 3)])
-def test_matmul(n, k, m):
-    """A lane product equals numpy's, lane by lane, odd and even inner sizes."""
+def test_products_of_matrices(n, k, m):
+    """Rows of dot products are numpy's products, lane by lane, odd and even inner sizes."""
     rng = np.random.default_rng(0)
     A, B = gaussian(rng, n * k, LANES), gaussian(rng, k * m, LANES)
     ws = workspace(n * k + k * m + n * m)
     fill(ws, 0, A)
     fill(ws, n * k, B)
-    matmul_add(ws, n * k + k * m, 0, n * k, n, k, m)
+    for i in range(n):
+        dots_add(ws, n * k + k * m + i * m, 1, i * k, 1, n * k, 1, m, k, m)
     C = read(ws, n * k + k * m, n * m)
     for lane in range(LANES):
         expected = A[:, lane].reshape(n, k) @ B[:, lane].reshape(k, m)
