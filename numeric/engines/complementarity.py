@@ -16,12 +16,11 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import SequentialEngine
 from numeric.instances import Instance
 from numeric.relu.cells import CellTree
-from numeric.relu.cells_kernel import DIVIDE
 from numeric.relu.decide import decide
 from numeric.relu.decision import MATCH, NONE
 from numeric.relu.hull import hull_fits
 from numeric.relu.pairs import has_bounds
-from numeric.relu.simplex import NO_MATCH
+from numeric.relu.simplex import DIVIDE, NO_MATCH
 
 # Nodes after which a count is abandoned.
 _MOST_NODES = 400_000

@@ -19,4 +19,5 @@ pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm
 refuting_rows   Rows that refuted leaves, tried on other nodes: bounds shared across the tree,
                 compiled
 simplex         A condensed simplex tableau, compiled: pivots, and the primal simplex
+tree            A search for a match in doubles, whose solution or leaves are then decided over Q
 """

@@ -31,15 +31,16 @@ from numeric.relu.hull_simplex import (
 from numeric.relu.refuting_rows import NODE, SIDE, find_refutation, keep_row
 from numeric.relu.simplex import (
     CANDIDATE,
+    DIVIDE,
     FEASIBLE,
     LIMIT,
     NO_MATCH,
+    STOP,
     copy_matrix,
     copy_vector,
 )
 
-REFUTED, DOUBTFUL, CELL = 0, 1, 2
-STOP, KEEP, DIVIDE = 0, 1, 2
+REFUTED, DOUBTFUL = 0, 1
 
 # Pairs whose gains are estimated at a node.
 _CANDIDATES = 4
@@ -82,9 +83,9 @@ class Search(NamedTuple):
         Another thread may lower it during the search, to end it.
     mode : int
         At a solution: `STOP`, or `KEEP` it as a doubtful leaf, or `DIVIDE` down to single
-        cells, which are recorded.
+        cells, which are such leaves.
     every : bool
-        Whether all leaves are recorded, or only cells and doubtful leaves.
+        Whether all leaves are recorded, or only doubtful ones.
     """
 
     most_nodes: np.ndarray
@@ -93,7 +94,7 @@ class Search(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Arrays for leaves: their sides, (L, k, m), and kinds (`REFUTED`, `DOUBTFUL`, `CELL`)."""
+    """Arrays for leaves: their sides, (L, k, m), and kinds (`REFUTED`, `DOUBTFUL`)."""
 
     sides: np.ndarray
     kinds: np.ndarray
@@ -224,17 +225,13 @@ def _solve(program, path, depth, costs, age, buffers, known):
 
 
 @njit(**_ONCE)
-def _solve_root(program, basic, start, path, buffers, known):
+def _solve_root(program, basic, path, buffers, known):
     """Solve the root: feasible, in doubt, and whether a basis was found to be singular."""
     copy_vector(basic, path.basic[0])
-    copy_matrix(start, path.sides[0])
+    path.sides[0] = 0
     path.gone[0] = False
     path.entered[0] = False
     path.pending[0, 0] = -1
-    for i in range(start.shape[0]):
-        for s in range(start.shape[1]):
-            if start[i, s] != 0:
-                _remove(program, path.gone[0], i, s, np.int64(start[i, s]))
     # Costs of the first basis count as 0 until a basis is feasible.
     costs = program.costs.copy()
     for i in range(len(basic)):
@@ -282,7 +279,7 @@ def _pending_depth(path, depth):
 
 
 @njit(nogil=True)
-def search_cells(program, basic, path, start, wanted, leaves, buffers, known):
+def search_cells(program, basic, path, wanted, leaves, buffers, known):
     """Depth-first search of the tree of sides.
 
     Parameters
@@ -292,8 +289,6 @@ def search_cells(program, basic, path, start, wanted, leaves, buffers, known):
         A basis of the program's columns.
     path : Path
         Arrays (`make_path`).
-    start : ndarray of int8, shape (k, m)
-        Sides of the root.
     wanted : Search
     leaves : Leaves
         Output: leaves are recorded up to its capacity.
@@ -303,37 +298,37 @@ def search_cells(program, basic, path, start, wanted, leaves, buffers, known):
 
     Returns
     -------
-    (status, nodes, leaves, recorded, basic, beta)
+    (status, nodes, leaves, doubtful, basic, beta)
         `basic` and `beta` are the solution if the status is `CANDIDATE`.
     """
-    nodes, ended, recorded, depth = 1, 0, 0, 0
-    feasible, doubt, lost = _solve_root(program, basic, start, path, buffers, known)
+    nodes, ended, doubtful, depth = 1, 0, 0, 0
+    feasible, doubt, lost = _solve_root(program, basic, path, buffers, known)
     while True:
         if lost or nodes > wanted.most_nodes[0]:
-            return LIMIT, nodes, ended, recorded, path.basic[depth], path.beta[depth]
+            return LIMIT, nodes, ended, doubtful, path.basic[depth], path.beta[depth]
         kind = DOUBTFUL if doubt else REFUTED
         i, s, side = -1, -1, 1
         if feasible:
             i, s, side = _branch_pair(program, _basis(path, depth), path.sides[depth], buffers)
             if i < 0 and wanted.mode == STOP:
-                return CANDIDATE, nodes, ended, recorded, path.basic[depth], path.beta[depth]
+                return CANDIDATE, nodes, ended, doubtful, path.basic[depth], path.beta[depth]
             if i < 0 and wanted.mode == DIVIDE:
                 i, s = _open_pair(path.sides[depth])
             if i < 0:
-                kind = CELL if wanted.mode == DIVIDE else DOUBTFUL
+                kind = DOUBTFUL
         if i >= 0:
             # The sibling is kept at this depth; the child is one deeper.
             path.pending[depth, 0], path.pending[depth, 1], path.pending[depth, 2] = i, s, 3 - side
         else:
-            if wanted.every or kind != REFUTED:
-                if recorded < len(leaves.kinds):
-                    copy_matrix(path.sides[depth], leaves.sides[recorded])
-                    leaves.kinds[recorded] = kind
-                recorded += 1
+            place = ended if wanted.every else doubtful
+            if (wanted.every or kind == DOUBTFUL) and place < len(leaves.kinds):
+                copy_matrix(path.sides[depth], leaves.sides[place])
+                leaves.kinds[place] = kind
+            doubtful += kind
             ended += 1
             depth = _pending_depth(path, depth)
             if depth < 0:
-                return NO_MATCH, nodes, ended, recorded, path.basic[0], path.beta[0]
+                return NO_MATCH, nodes, ended, doubtful, path.basic[0], path.beta[0]
             i, s, side = path.pending[depth, 0], path.pending[depth, 1], path.pending[depth, 2]
             path.pending[depth, 0] = -1
         _copy_down(program, path, depth, i, s, side)
@@ -345,12 +340,10 @@ def search_cells(program, basic, path, start, wanted, leaves, buffers, known):
             feasible = what != NODE
             if what != SIDE:
                 break
-            if wanted.every:
-                if recorded < len(leaves.kinds):
-                    copy_matrix(path.sides[depth], leaves.sides[recorded])
-                    leaves.sides[recorded, i, s] = side
-                    leaves.kinds[recorded] = REFUTED
-                recorded += 1
+            if wanted.every and ended < len(leaves.kinds):
+                copy_matrix(path.sides[depth], leaves.sides[ended])
+                leaves.sides[ended, i, s] = side
+                leaves.kinds[ended] = REFUTED
             ended += 1
             path.sides[depth, i, s] = 3 - side
             _remove(program, path.gone[depth], i, s, 3 - side)

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from algebra.networks.relu import ShallowReLU
 from algebra.relu.equations import relu_system
-from algebra.relu.leaves import Leaf, leaves_cover, refutes
+from algebra.relu.leaves import Leaf, refutes
 from numeric.instances import Instance
 from numeric.relu.cells import CellTree
-from numeric.relu.cells_kernel import KEEP
 from numeric.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.relu.hull import hull_fits, learning_units
 from numeric.relu.pairs import decide_boxed, decide_pairs, has_bounds
-from numeric.relu.simplex import CANDIDATE, LIMIT
 
 # Largest number of nodes of the first tree.  A node costs 6 to 60 µs in it and 100 µs in the second
 # tree, which has far fewer nodes but needs 10 ms for the units' vertices before.
@@ -86,43 +83,7 @@ def decide_cells(
     instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
 ) -> ReluDecision:
     """Decide by branching on activation cells; see `decide` for the parameters."""
-    tree = CellTree(instance)
-    found = tree.search(every=certify, most_nodes=most_nodes)
-    if found.status == LIMIT:
-        note = f"given up after {found.nodes} nodes"
-        return ReluDecision(UNDETERMINED, nodes=found.nodes, note=note)
-    nodes = found.nodes
-    if found.status == CANDIDATE:
-        witness = tree.system.solve_pattern(*tree.pattern(found))
-        if witness is not None:
-            return _matched(tree, witness, nodes)
-        # A solution within rounding only: continue, and decide all such leaves exactly.
-        found = tree.search(mode=KEEP, every=certify, most_nodes=most_nodes)
-        nodes += found.nodes
-        if found.status == LIMIT:
-            note = f"given up after {nodes} nodes"
-            return ReluDecision(UNDETERMINED, nodes=nodes, note=note)
-    settled = tree.settle(found)
-    blank = ReluDecision(
-        UNDETERMINED, nodes=nodes, leaf_count=found.leaves, doubtful=settled.doubtful
-    )
-    if settled.witnesses:
-        return _matched(tree, settled.witnesses[0], nodes)
-    if settled.open:
-        return replace(blank, note=f"leaves not refuted over Q: {settled.open}")
-    if not certify:
-        note = f"leaves refuted in floating point: {found.leaves}"
-        if settled.doubtful:
-            note += f", of these over Q: {settled.doubtful}"
-        return replace(blank, verdict=NONE, note=note)
-    if not leaves_cover([leaf.fixed for leaf in settled.leaves]):
-        return replace(blank, note="the leaves do not cover every pattern")
-    note = f"leaves refuted over Q: {len(settled.leaves)}"
-    return replace(blank, verdict=NONE, leaves=tuple(settled.leaves), system=tree.system, note=note)
-
-
-def _matched(tree: CellTree, witness: list[Any], nodes: int) -> ReluDecision:
-    return ReluDecision(MATCH, tuple(witness), system=tree.system, nodes=nodes)
+    return CellTree(instance).decide(certify=certify, most_nodes=most_nodes)
 
 
 def _decide_linear(instance: Instance) -> ReluDecision:

@@ -3,19 +3,16 @@
 The tree is that of `numeric.relu.pairs_kernel`.  Under constraints it has more unknowns and rows: a
 bounded weight is the end of its interval plus or minus a distance p ≥ 0; if both ends are finite,
 p + q is the length of the interval.  The search is otherwise the same: a solution must have an
-exact witness inside the intervals, and a leaf that rounding leaves in doubt, or that is used as
-evidence, is refuted by a Farkas vector over Q (`algebra.relu.equations`), found from the leaf's
-basis.
+exact witness inside the intervals, and a leaf is refuted by a Farkas vector over Q
+(`algebra.relu.equations`), found from the leaf's basis.
 
-Leaves without such a vector are decided over Q (`algebra.relu.box_program`) under constraints;
-without them the instance is left to the second tree, that of `numeric.relu.cells`.
+Under constraints leaves without such a vector are decided over Q; without them the instance is left
+to the second tree, that of `numeric.relu.cells`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,15 +21,15 @@ from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Cell
 from algebra.problems.constraints import Interval
 from algebra.relu.box_program import BoxProgram, empty_leaf
-from algebra.relu.equations import ReluSystem, relu_system
-from algebra.relu.leaves import Leaf, leaves_cover
+from algebra.relu.equations import relu_system
+from algebra.relu.leaves import Leaf
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
 from numeric.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.relu.hull import learning_units
-from numeric.relu.interruptible import run_search
 from numeric.relu.pairs_kernel import search_pairs, start_tableau
-from numeric.relu.simplex import CANDIDATE, NO_MATCH
+from numeric.relu.simplex import KEEP, NO_MATCH
+from numeric.relu.tree import Found, PatternTree
 
 # Larger ends are omitted from the program in doubles, which relaxes it: rounding would dominate.
 _FAR = 10_000
@@ -77,7 +74,7 @@ def decide_pairs(
     instance, certify, most_nodes
         As for `numeric.relu.decide.decide`.
     """
-    return _Tree(instance, most_nodes).decide(certify)
+    return PairTree(instance, certify=certify).decide(certify=certify, most_nodes=most_nodes)
 
 
 def decide_boxed(
@@ -102,11 +99,7 @@ def decide_boxed(
         return replace(blank, note="a linear program did not finish")
     if found.witness is None:
         return replace(blank, verdict=NONE, leaves=found.leaves)
-    return _matched(blank, found.witness)
-
-
-def _matched(blank: ReluDecision, witness: Sequence[Any]) -> ReluDecision:
-    return replace(blank, verdict=MATCH, witness=tuple(witness))
+    return replace(blank, verdict=MATCH, witness=tuple(found.witness))
 
 
 def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] | None:
@@ -135,12 +128,23 @@ def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] |
     return found
 
 
-class _Tree:
-    """The tree of pairs of an instance with learnable weights in W1."""
+class PairTree(PatternTree):
+    """The tree of pairs of an instance with learnable weights in W1.
 
-    def __init__(self, instance: Instance, most_nodes: int) -> None:
-        self.instance, self.most_nodes = instance, most_nodes
-        self.is_bounded = has_bounds(instance)
+    Parameters
+    ----------
+    instance : Instance
+    certify : bool, optional
+        Whether every leaf is to be refuted over Q.
+    """
+
+    def __init__(self, instance: Instance, *, certify: bool = False) -> None:
+        bounded = has_bounds(instance)
+        most = _DOUBTFUL_BOXED if bounded else np.inf if certify else _DOUBTFUL
+        super().__init__(
+            instance, search_pairs, instance.box, is_last=bounded, most_doubtful=most,
+            capacity=_CAPACITY_BOXED if bounded else _CAPACITY,
+        )  # fmt: skip
         units = learning_units(instance)
         self.shape = len(units), instance.problem.network.m
         self.program = _floating(instance, units)
@@ -151,100 +155,26 @@ class _Tree:
         size = np.where(np.arange(p.A.shape[1]) < 2 * p.pairs, 1.0, 1e-3)
         self.costs = size * (1.0 + 0.1 * noise)
 
-    @cached_property
-    def system(self) -> ReluSystem:
-        """The equations over Q."""
-        return relu_system(self.instance.allocation, *self.instance.exact, self.instance.box)
-
-    @cached_property
-    def exact(self) -> BoxProgram:
-        """The program over Q."""
-        return BoxProgram(self.system, guesses)
-
-    def decide(self, certify: bool) -> ReluDecision:
-        """Search in floating point, and decide over Q."""
-        blank = ReluDecision(UNDETERMINED)
-        if self.start[4] > 1e-9 * max(1.0, float(np.abs(self.program.b).max(initial=0.0))):
+    def run(self, most_nodes: np.ndarray, mode: int, every: bool, capacity: int) -> Found:
+        """Search once."""
+        T, beta, basic, other, rest = self.start
+        if rest > 1e-9 * max(1.0, float(np.abs(self.program.b).max(initial=0.0))):
             # Dependent equations that seem inconsistent: this is decided over Q only.
-            if not self.is_bounded:
-                note = "the equations are dependent and seem inconsistent"
-                return replace(blank, note=note)
-            blank = replace(blank, leaf_count=1, doubtful=1)
-            return self._over_q(blank, [np.zeros(self.shape, int)], [None], certify)
-        keep, capacity = False, _CAPACITY
-        most_doubtful = self.most_nodes if certify else _DOUBTFUL
-        if self.is_bounded:
-            capacity, most_doubtful = _CAPACITY_BOXED, _DOUBTFUL_BOXED
-        while True:
-            out = self._search(certify, keep, capacity)
-            status, nodes, leaf_count, doubtful, last, values = out[:6]
-            blank = replace(blank, nodes=blank.nodes + nodes)
-            if status == CANDIDATE:
-                witness = self._witness(last, values)
-                if witness is not None:
-                    return _matched(replace(blank, system=self.system), witness)
-                if not self.is_bounded:
-                    return replace(blank, note="no exact witness near the solution found")
-            gives_up = keep or not self.is_bounded
-            if nodes > self.most_nodes or (gives_up and status != NO_MATCH):
-                return replace(blank, note=f"given up after {blank.nodes} nodes")
-            recorded = leaf_count if certify else doubtful
-            if status == NO_MATCH and (recorded <= capacity or doubtful > most_doubtful):
-                break
-            # A solution within rounding only, or a program that did not finish: continue, and
-            # decide all such leaves over Q.
-            keep, capacity = keep or status != NO_MATCH, max(capacity, recorded)
-        blank = replace(blank, leaf_count=leaf_count, doubtful=doubtful)
-        if doubtful > most_doubtful:
-            return replace(blank, note=f"leaves that rounding keeps in doubt: {doubtful}")
-        fixes, bases, rows = (a[:recorded] for a in out[6:])
-        sides = [fix.reshape(self.shape).astype(int) for fix in fixes]
-        hints = list(zip(bases, rows, strict=True))
-        return self._over_q(blank, sides, hints, certify)
-
-    def _search(self, every: bool, keep: bool, capacity: int) -> Any:
-        T, beta, basic, other, _ = self.start
+            root = np.zeros((1, *self.shape), np.int8)
+            return Found(NO_MATCH, 1, 1, 1, 1, root, [None], basic, beta)
         pairs = self.program.pairs
-
-        def once(most: np.ndarray) -> Any:
-            fixes = np.zeros((capacity, pairs), np.int8)
-            bases = np.zeros((capacity, len(basic)), np.int64)
-            rows = np.zeros(capacity, np.int64)
-            out = search_pairs(
-                T, beta, basic, other, pairs, self.costs, most, every, keep, fixes, bases, rows
-            )
-            return (*out, fixes, bases, rows)
-
-        return run_search(search_pairs, once, self.most_nodes)
-
-    def _over_q(
-        self, blank: ReluDecision, sides: list[np.ndarray], hints: list[Any], certify: bool
-    ) -> ReluDecision:
-        """Decide leaves over Q; without `certify` only the doubtful ones are given."""
-        if sides:
-            blank = replace(blank, system=self.system)
-        leaves: list[Leaf] = []
-        for fixed, hint in zip(sides, hints, strict=True):
-            leaf = None if hint is None or not hint[1] else self._leaf(fixed, *hint)
-            if leaf is not None:
-                leaves.append(leaf)
-                continue
-            if not self.is_bounded:
-                return replace(blank, note="a leaf could not be refuted over Q")
-            found = self.exact.decide(fixed)
-            if found.is_open:
-                return replace(blank, note="a leaf could not be decided over Q")
-            if found.witness is not None:
-                return _matched(blank, found.witness)
-            leaves += found.leaves
-        if not certify:
-            note = f"leaves refuted in floating point: {blank.leaf_count}"
-            note += f", of these over Q: {blank.doubtful}" if blank.doubtful else ""
-            return replace(blank, verdict=NONE, note=note)
-        if not leaves_cover([leaf.fixed for leaf in leaves]):
-            return replace(blank, note="the leaves do not cover every pattern")
-        note = f"leaves refuted over Q: {len(leaves)}"
-        return replace(blank, verdict=NONE, leaves=tuple(leaves), note=note)
+        fixes = np.zeros((capacity, pairs), np.int8)
+        bases = np.zeros((capacity, len(basic)), np.int64)
+        rows = np.zeros(capacity, np.int64)
+        status, nodes, ended, doubtful, last, values = search_pairs(
+            T, beta, basic, other, pairs, self.costs, most_nodes, every, mode == KEEP, fixes,
+            bases, rows,
+        )  # fmt: skip
+        recorded = ended if every else doubtful
+        kept = min(recorded, capacity)
+        hints = list(zip(bases[:kept], rows[:kept], strict=True))
+        sides = fixes[:kept].reshape(kept, *self.shape)
+        return Found(status, nodes, ended, doubtful, recorded, sides, hints, last, values)
 
     def _basic(self, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[Cell, set[int]]]:
         """Which u and v are basic, and which distances of each bounded weight."""
@@ -259,8 +189,9 @@ class _Tree:
         u, v = flags[: p.pairs].reshape(shape), flags[p.pairs : 2 * p.pairs].reshape(shape)
         return u, v, ends
 
-    def _witness(self, basis: np.ndarray, values: np.ndarray) -> list[Any] | None:
+    def witness(self, found: Found) -> list[Any] | None:
         """The exact solution at a vertex, if it is a match."""
+        basis, values = found.basic, found.beta
         p = self.program
         z = np.zeros(p.A.shape[1])
         z[basis] = values
@@ -276,15 +207,18 @@ class _Tree:
         active = u_basic & (~v_basic | (u >= v))
         return self.system.solve_pattern(active, ~(u_basic | v_basic), held)
 
-    def _leaf(self, fixed: np.ndarray, basis: np.ndarray, row: int) -> Leaf | None:
+    def refuted(self, sides: np.ndarray, hint: Any) -> Leaf | None:
         """The Farkas vector of a basis whose row shows infeasibility, if it is one over Q."""
+        if hint is None or not hint[1]:
+            return None
+        basis, row = hint
         p = self.program
         u_basic, v_basic, basic = self._basic(basis)
         leaving, sign = int(basis[abs(row) - 1]), 1 if row > 0 else -1
         place: tuple[int, int, str, int] | None = None
         own: tuple[Cell, int] | None = None
         if leaving < 2 * p.pairs:
-            i, s = divmod(leaving % p.pairs, fixed.shape[1])
+            i, s = divmod(leaving % p.pairs, sides.shape[1])
             place = i, s, "u" if leaving < p.pairs else "v", sign
         else:
             own = p.ends[leaving - 2 * p.pairs]
@@ -292,18 +226,18 @@ class _Tree:
         for cell, side in p.ends:
             known.setdefault(cell, set()).add(side)
         kappa: dict[Cell, int | None] = dict.fromkeys(p.pinned, None)
-        for cell, sides in known.items():
+        for cell, ends in known.items():
             # The vector's product with the column of p is −κ and with that of q it is κ, each minus
             # the multiplier of the row p + q = length.  The product is the row's sign for the
             # leaving unknown, and 0 for the other basic unknowns.
-            if basic[cell] != sides:
+            if basic[cell] != ends:
                 kappa[cell] = None
             else:
                 kappa[cell] = -own[1] * sign if own is not None and own[0] == cell else 0
         vector = self.system.farkas(u_basic, v_basic, place, kappa)
-        if vector is None or not self.system.is_farkas(fixed, *vector):
+        if vector is None or not self.system.is_farkas(sides, *vector):
             return None
-        return Leaf(fixed, vector[1], vector[0])
+        return Leaf(sides, vector[1], vector[0])
 
 
 def _floating(instance: Instance, units: np.ndarray) -> _Program:

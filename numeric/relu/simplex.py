@@ -13,6 +13,8 @@ from numeric.kernels import njit
 
 # Status of a search over such programs.
 NO_MATCH, CANDIDATE, LIMIT = 0, 1, 2
+# What it does at a solution: see `numeric.relu.tree.PatternTree.search`.
+STOP, KEEP, DIVIDE = 0, 1, 2
 
 FEASIBLE = 1e-9
 # No index yet.  Typed, because numba compiles functions once more for a variable that begins as a
