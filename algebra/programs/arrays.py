@@ -109,11 +109,11 @@ class ArrayArithmetic(ABC):
 
     def index(self, node: Node, where: Array, *parts: Array) -> Array:
         batch = max(part.shape[-1] for part in parts)
+        if len(parts) == 1 and where.size and where.min() >= 0:
+            return parts[0].reshape(-1, batch)[where]
         flat = [
             np.broadcast_to(part, (*part.shape[:-1], batch)).reshape(-1, batch) for part in parts
         ]
-        if len(flat) == 1 and where.size and where.min() >= 0:
-            return flat[0][where]
         zero = np.broadcast_to(self.constant(np.zeros(1, np.int64), 1), (1, batch))
         return np.concatenate([*flat, zero])[where]
 

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from algebra.programs.arrays import Array, ArrayArithmetic
-from algebra.programs.evaluate import evaluate
+from algebra.programs.evaluate import Order, evaluate_in, evaluation_order
 from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time
 
@@ -138,6 +138,21 @@ def _joined(parts: Sequence[_Sparse]) -> _Sparse:
     )
 
 
+def _planned(
+    program: Program, target: int, names: frozenset[str] | None
+) -> tuple[Order, frozenset[int]]:
+    """The order of evaluation up to a node, and the nodes that depend on some weights."""
+    nodes, needed, moving = program.nodes, program.needed([target]), set[int]()
+    wanted = set(program.weights) if names is None else names
+    for number in sorted(needed):
+        node = nodes[number]
+        if (node.op == "block" and not node.batched and node.name in wanted) or (
+            moving.intersection(node.inputs)
+        ):
+            moving.add(number)
+    return evaluation_order(program, needed), frozenset(moving)
+
+
 class Sweep:
     """One forward and one backward pass through a program.
 
@@ -166,18 +181,12 @@ class Sweep:
     ) -> None:
         self.program, self.arithmetic, self.entries = program, arithmetic, entries
         self.target = program.output if target is None else target
-        nodes, needed = program.nodes, program.needed([self.target])
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
-        self.values = evaluate(program, arithmetic, blocks, needed)
-        wanted = set(program.weights if names is None else names)
-        # The nodes that depend on a weight by which to differentiate.
-        self.moving: set[int] = set()
-        for number in sorted(needed):
-            node = nodes[number]
-            if (node.op == "block" and not node.batched and node.name in wanted) or (
-                self.moving.intersection(node.inputs)
-            ):
-                self.moving.add(number)
+        key = self.target, None if names is None else frozenset(names)
+        if key not in program.sweeps:
+            program.sweeps[key] = _planned(program, *key)
+        order, self.moving = program.sweeps[key]
+        self.values = evaluate_in(order, arithmetic, blocks)
         self.pairs: dict[int, list[Pair]] = {}
         # Adjoints of shared values that enter batched ones in another way than in a product.
         self.dense: dict[int, Array] = {}

@@ -187,6 +187,11 @@ class Program:
         """Where entries of inputs are moved to, by the numbers of node and input, once computed."""
         return {}
 
+    @cached_property
+    def sweeps(self) -> dict[tuple[int, frozenset[str] | None], Any]:
+        """Orders of evaluation with the nodes that move, by target and weights, once computed."""
+        return {}
+
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks, in the order of their creation."""

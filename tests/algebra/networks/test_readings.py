@@ -112,3 +112,18 @@ def test_what_a_network_has_not_is_refused():
         relu.modular_readings(LABELS, Point(7, 0, {}, np.zeros((2, 1))), None)
     with pytest.raises(NotKnown, match="hidden units of a shallow ReLU"):
         relu.readings(STATES)
+
+
+@pytest.mark.parametrize("network", NETS, ids=str)
+def test_derivatives_of_some_units_are_rows_of_those_of_all(network):
+    """Of every reading of every kind."""
+    p = random_prime(random.Random(0))
+    point = random_point(network, p, 1)
+    for what, readings in kinds(network):
+        whole = network.modular_readings(what, point, None)
+        units = [np.array([k % reading.size]) for k, reading in enumerate(readings)]
+        some = network.modular_readings(what, point, None, units)
+        for all_rows, rows, own in zip(whole, some, units, strict=True):
+            cells = [cell for cell in all_cells(network) if cell[0] in all_rows]
+            J = jacobian(all_rows, cells, p).reshape(-1, network.m, len(cells))
+            assert np.array_equal(J[own].reshape(-1, len(cells)), jacobian(rows, cells, p))
