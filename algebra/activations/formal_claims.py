@@ -8,8 +8,7 @@ minor of the Jacobian, which is computed again in balls of other precisions.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import everything_learns
 
-EVERYTHING, STUCK = "everything_learns", "stuck_output"
+EVERYTHING = "everything_learns"
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,12 @@ class FormalClaimChecker(ClaimChecker):
     claim, checklist, effort
         As for `ClaimChecker`.
     evidence : FormalEvidence
-    arguments : mapping of str to str
-        The fields of the evidence that belong to one verdict only, and that verdict.
     problem : Problem, optional
         The problem that the evidence is about; by default the claim's.
     """
+
+    # Whether the evidence may have a root count, if the labels are polynomials.
+    counted = False
 
     def __init__(
         self,
@@ -59,30 +59,22 @@ class FormalClaimChecker(ClaimChecker):
         checklist: Checklist,
         effort: Effort,
         evidence: FormalEvidence,
-        arguments: Mapping[str, str],
         problem: Problem | None = None,
     ) -> None:
         super().__init__(claim, evidence, checklist, effort, peers=False)
-        self.arguments, self.minor = arguments, evidence.regular_minor
+        self.minor = evidence.regular_minor
         self.problem = problem or claim.problem
 
-    def _argument(self, key: str) -> Any:
-        """What the evidence has under a key of `arguments`; None if it has nothing or false."""
-        found = getattr(self.evidence, key)
-        return None if found is False else found
+    def _allowed(self) -> set[str]:
+        """Of the arguments about linear networks only a root count."""
+        own = super()._allowed() - {f.name for f in fields(LinearEvidence)}
+        return own | ({"root_count"} if self.counted else set())
 
     def _only_what_belongs(self) -> None:
         super()._only_what_belongs()
         if self.evidence.labels_vanish:
             raise CheckFailed("evidence.labels_vanish", "does not belong to this evidence")
-        given = {
-            key: verdict
-            for key, verdict in self.arguments.items()
-            if self._argument(key) is not None
-        }
-        for key, verdict in given.items():
-            if self.claim.verdict != verdict:
-                raise CheckFailed(f"evidence.{key}", self._no_place)
+        given = self.evidence.arguments()
         if EVERYTHING in given and (len(given) > 1 or self.minor is not None):
             raise CheckFailed(f"evidence.{EVERYTHING}", "does not belong to this evidence")
 

@@ -13,12 +13,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from algebra.activations.formal import why_exact
 from algebra.activations.formal_claims import (
     EVERYTHING,
-    STUCK,
     FormalClaimChecker,
     FormalEvidence,
 )
@@ -36,7 +35,7 @@ from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import VanishingEvidence, says_vanishing
 from algebra.declarations import Count
-from algebra.linear.evidence import read_evidence
+from algebra.linear.evidence import argues, read_evidence
 from algebra.linear.verify import ClaimChecker, check_claim
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
@@ -48,6 +47,8 @@ from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
+
+STUCK = "stuck_output"
 
 
 def verify_activated(data: object, effort: Effort) -> Verification:
@@ -75,7 +76,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
         _check_silence(claim, network, checklist.say)
         return
     checker = _ActivationChecker(claim, checklist, effort)
-    argued = any(checker._argument(key) is not None for key in checker.arguments)
+    argued = bool(checker.evidence.arguments().keys() & {EVERYTHING, STUCK})
     if network.activation.is_polynomial and not (argued or claim.verdict == UNDECIDED):
         if checker.minor is not None:
             raise CheckFailed("evidence.regular_minor", "polynomials need none")
@@ -166,8 +167,8 @@ class ActivationEvidence(FormalEvidence):
         The number of an output that cannot match every teacher.
     """
 
-    everything_learns: bool | None = None
-    stuck_output: Count | None = None
+    everything_learns: bool | None = field(default=None, metadata=argues(MAXIMAL))
+    stuck_output: Count | None = field(default=None, metadata=argues(INTERMEDIATE))
 
 
 class _ActivationChecker(FormalClaimChecker):
@@ -175,15 +176,15 @@ class _ActivationChecker(FormalClaimChecker):
 
     def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
         evidence = read_evidence(ActivationEvidence, claim)
-        arguments = {EVERYTHING: MAXIMAL, STUCK: INTERMEDIATE}
-        super().__init__(claim, checklist, effort, evidence, arguments)
+        super().__init__(claim, checklist, effort, evidence)
         assert isinstance(self.problem.network, ActivatedNetwork)
-        self.network = self.problem.network
+        self.network, self.stuck = self.problem.network, evidence.stuck_output
+        self.counted = claim.verdict == UNDECIDED and self.network.activation.is_polynomial
 
     def run(self) -> str:
         claim = self.claim
         self._only_what_belongs()
-        if self._argument(EVERYTHING):
+        if EVERYTHING in self.evidence.arguments():
             self._network_rank()
             self._allocation_rank()
             return self._everything()
@@ -196,12 +197,7 @@ class _ActivationChecker(FormalClaimChecker):
         self._full_rank(known)
         if claim.verdict == MAXIMAL:
             return self._readout(known)
-        return check_stuck(self, self.problem.allocation, self._argument(STUCK), known)
-
-    def _allowed(self) -> tuple[str, ...]:
-        """Root counts are allowed only if the labels are polynomials."""
-        counted = self.claim.verdict == UNDECIDED and self.network.activation.is_polynomial
-        return ("root_count",) if counted else ()
+        return check_stuck(self, self.problem.allocation, self.stuck, known)
 
     def _ranks(self) -> tuple[str, str]:
         """Statuses of "rank J = ρ" and of "rank J_A is as claimed" (at most, if minimal)."""

@@ -250,7 +250,7 @@ def _explained(found: Certificate) -> Explanation:
             steps.append(step("decide", "one instance, with a proof for it"))
         decided = "one instance without a match that persists nearby (then MP < 1)"
         return Explanation(tuple(known), open_, decided, tuple(steps))
-    known = [_reaches(found), "So MP > 0: near a teacher that is itself a student, matches exist."]
+    known = [_reaches(found), f"So {_NEAR}"]
     if "regular_minor" in inner:
         return Explanation(
             tuple(known),
@@ -322,9 +322,7 @@ def _of_program(found: Certificate) -> Explanation:
         return replace(why, steps=(inspect,))
     if found.verdict == MAXIMAL:
         if "everything_learns" in found.evidence:
-            return Explanation(
-                ("MP = 1: every weight learns, so the teacher itself is a student.",)
-            )
+            return Explanation((_AT_ONCE["everything_learns"],))
         part = ", ".join(found.evidence["affine_part"])
         why_one = (
             f"MP = 1: the labels are affine in {part}, with full rank, so the equations are linear "
@@ -333,14 +331,10 @@ def _of_program(found: Certificate) -> Explanation:
         return Explanation((_reaches(found), why_one))
     if found.rank == found.equations and "upper_bounds" not in found.evidence:
         return Explanation(
-            (
-                _reaches(found),
-                "So MP > 0: near a teacher that is itself a student, matches exist.",
-            ),
+            (_reaches(found), f"So {_NEAR}"),
             "whether MP = 1",
             "parameters in which the labels are affine with full rank, as in a last layer (then MP "
-            "= "
-            "1)",
+            "= 1)",
             (inspect,),
         )
     pieces = "pattern" in found.evidence
@@ -387,69 +381,85 @@ def _minimal(found: Certificate, is_plain: bool) -> Explanation:
     return Explanation(tuple(known), steps=tuple(steps))
 
 
-def _maximal(found: Certificate, evidence: Mapping[str, Any], is_plain: bool) -> Explanation:
-    roots = found.generic_root_count
-    if "labels_vanish" in evidence:
-        why = (
-            "No path leads from an input to an output: every label is 0, and each student matches."
-        )
-        return Explanation((f"MP = 1. {why}",))
-    if "construction" in evidence:
-        why = (
-            "The learnable weights of each layer solve the linear equations of the target's layer."
-        )
-        return Explanation((f"MP = 1. {why}",))
-    if "everything_learns" in evidence:
-        return Explanation(("MP = 1: every weight learns, so the teacher itself is a student.",))
-    known = [_reaches(found)]
-    reached = {"teacher_reached", "dual_bases"}
-    if not evidence.keys() & {"root_count", "whole_column", "at_infinity", *reached}:
-        known.append(
-            "MP = 1: the labels are linear in the weights of the read-out that learn, and these "
-            "linear equations have a solution, whichever other weights learn."
-        )
-    elif evidence.keys() & reached:
-        known.append(
-            "MP = 1: after a change of basis of the hidden units, which changes no label, the "
-            "teacher differs from the student in learnable weights only."
-        )
-    elif "sub_allocation" in evidence:
-        part = len(evidence["sub_allocation"])
-        known.append(
-            f"MP = 1: for {part} of the weights alone the number of complex solutions is odd, and "
-            "a match of these weights is a match of all learnable weights."
-        )
-    elif "whole_column" in evidence:
-        known.append(
-            "MP = 1: a whole column of W learns, and it is mapped to the labels by a proper map "
-            "whose real degree is not 0, so every label is reached."
-        )
-    elif "at_infinity" in evidence:
-        known.append(
-            "MP = 1: in the limit in which some weights grow without bound, the equations have an "
-            "odd number of complex solutions, so at least one is real. Near it lie real solutions "
-            "of the equations themselves, with large weights."
-        )
-    elif "tied" in evidence:
-        known.append(
-            "MP = 1: with weights tied into as many groups as there are equations, the number of "
-            "complex solutions is odd, so at least one is real."
-        )
-    elif roots == 1:
-        known.append(
+# Why MP = 1, by the evidence: without further words on ranks and steps.
+_AT_ONCE = {
+    "labels_vanish": "MP = 1. No path leads from an input to an output: every label is 0, and each "
+    "student matches.",
+    "construction": "MP = 1. The learnable weights of each layer solve the linear equations of the "
+    "target's layer.",
+    "everything_learns": "MP = 1: every weight learns, so the teacher itself is a student.",
+}
+_REACHED = (
+    "MP = 1: after a change of basis of the hidden units, which changes no label, the teacher "
+    "differs from the student in learnable weights only."
+)
+# Why MP = 1, by the evidence, for allocations that are not minimal.
+_WHY_ONE = {
+    "teacher_reached": _REACHED,
+    "dual_bases": _REACHED,
+    "sub_allocation": "MP = 1: for {} of the weights alone the number of complex solutions is odd, "
+    "and a match of these weights is a match of all learnable weights.",
+    "whole_column": "MP = 1: a whole column of W learns, and it is mapped to the labels by a "
+    "proper map whose real degree is not 0, so every label is reached.",
+    "at_infinity": "MP = 1: in the limit in which some weights grow without bound, the equations "
+    "have an odd number of complex solutions, so at least one is real. Near it lie real solutions "
+    "of the equations themselves, with large weights.",
+    "tied": "MP = 1: with weights tied into as many groups as there are equations, the number of "
+    "complex solutions is odd, so at least one is real.",
+}
+_READ_OUT = (
+    "MP = 1: the labels are linear in the weights of the read-out that learn, and these linear "
+    "equations have a solution, whichever other weights learn."
+)
+
+
+def _odd(found: Certificate) -> str:
+    """Why an odd number of complex solutions implies MP = 1."""
+    if found.generic_root_count == 1:
+        return (
             "MP = 1: almost every instance has exactly one complex solution, which is therefore "
             "real."
         )
-    else:
-        known.append(
-            f"MP = 1: almost every instance has N = {roots} complex solutions. Non-real ones come "
-            "in pairs and N is odd, so at least one is real."
-        )
+    return (
+        f"MP = 1: almost every instance has N = {found.generic_root_count} complex solutions. "
+        "Non-real ones come in pairs and N is odd, so at least one is real."
+    )
+
+
+def _maximal(found: Certificate, evidence: Mapping[str, Any], is_plain: bool) -> Explanation:
+    for key, text in _AT_ONCE.items():
+        if key in evidence:
+            return Explanation((text,))
+    why = next((text for key, text in _WHY_ONE.items() if key in evidence), "")
+    if not why:
+        why = _odd(found) if "root_count" in evidence else _READ_OUT
     steps = (
         step("robust", "how many weights may be lost before MP drops to 0"),
         step("identify", "which weights the data determine"),
     )
-    return Explanation(tuple(known), steps=steps if is_plain else ())
+    known = (_reaches(found), why.format(len(evidence.get("sub_allocation", ()))))
+    return Explanation(known, steps=steps if is_plain else ())
+
+
+_PERSISTS = (
+    "MP < 1: almost every instance has N = {roots} complex solutions, and the certificate contains "
+    "an instance with no real solution. Solutions depend continuously on the instance, so nearby "
+    "instances have no match either."
+)
+_NEAR = "MP > 0: near a teacher that is itself a student, matches exist."
+# Why MP < 1, by the evidence, for allocations that are not minimal.
+_WHY_LESS = {
+    "no_real_root": _PERSISTS,
+    "enclosed_solutions": _PERSISTS,
+    "definite_form": "MP < 1: for some fixed weights and samples a combination of the labels is a "
+    "positive definite quadratic form of the learnable weights, and teachers exist for which it "
+    "would have to be negative. The same holds for all instances near these.",
+    "normal_form": "MP < 1: a change of basis of the hidden units makes B and D diagonal and fixes "
+    "the surplus weight, and the certificate contains an instance of that form with no real "
+    "solution. Almost no instance near it has a match.",
+    "stuck_output": "MP < 1: too few weights of output {row} learn, and hidden values are bounded: "
+    "the labels of a teacher with larger read-out weights are out of reach.",
+}
 
 
 def _intermediate(
@@ -458,55 +468,28 @@ def _intermediate(
     estimate: Step,
     is_plain: bool,
 ) -> Explanation:
-    open_ = "the value of MP: no formula is known, so it has to be estimated"
     steps = [estimate]
-    if evidence.keys() & {"no_real_root", "enclosed_solutions"}:
-        known = [
-            _reaches(found),
-            "MP > 0: near a teacher that is itself a student, matches exist.",
-            f"MP < 1: almost every instance has N = {found.generic_root_count} complex solutions, "
-            "and the certificate contains an instance with no real solution. Solutions depend "
-            "continuously on the instance, so nearby instances have no match either.",
-        ]
-        if is_plain:
+    why = next((text for key, text in _WHY_LESS.items() if key in evidence), None)
+    if why is not None:
+        row, roots = evidence.get("stuck_output"), found.generic_root_count
+        known = [_reaches(found), _NEAR, why.format(row=row, roots=roots)]
+        if why is _PERSISTS and is_plain:
             steps.append(step("repair", "the fewest moves that make MP = 1", goal="maximal"))
-    elif "definite_form" in evidence:
-        known = [
-            _reaches(found),
-            "MP > 0: near a teacher that is itself a student, matches exist.",
-            "MP < 1: for some fixed weights and samples a combination of the labels is a positive "
-            "definite quadratic form of the learnable weights, and teachers exist for which it "
-            "would have to be negative. The same holds for all instances near these.",
-        ]
-    elif "normal_form" in evidence:
-        known = [
-            _reaches(found),
-            "MP > 0: near a teacher that is itself a student, matches exist.",
-            "MP < 1: a change of basis of the hidden units makes B and D diagonal and fixes the "
-            "surplus weight, and the certificate contains an instance of that form with no real "
-            "solution. Almost no instance near it has a match.",
-        ]
-    elif "stuck_output" in evidence:
-        known = [
-            _reaches(found),
-            "MP > 0: near a teacher that is itself a student, matches exist.",
-            f"MP < 1: too few weights of output {evidence['stuck_output']} learn, and hidden "
-            "values "
-            "are bounded: the labels of a teacher with larger read-out weights are out of reach.",
-        ]
-    elif "no_match" in evidence:
-        known = [
-            "MP > 0: with positive probability all units of teacher and student are silent.",
-            "MP < 1: the certificate contains an instance for which no weights match; the same "
-            "holds for all instances near it.",
-        ]
     else:
-        known = [
-            "MP > 0: with positive probability all units of teacher and student are silent.",
-            f"MP < 1: the learnable weights change the outputs in at most {found.rank} independent "
-            f"directions, and with positive probability a match needs {found.equations}.",
-            *(f"  {reason}" for reason in found.reasons),
-        ]
+        known = ["MP > 0: with positive probability all units of teacher and student are silent."]
+        if "no_match" in evidence:
+            known.append(
+                "MP < 1: the certificate contains an instance for which no weights match; the same "
+                "holds for all instances near it."
+            )
+        else:
+            known += [
+                f"MP < 1: the learnable weights change the outputs in at most {found.rank} "
+                "independent directions, and with positive probability a match needs "
+                f"{found.equations}.",
+                *(f"  {reason}" for reason in found.reasons),
+            ]
+    open_ = "the value of MP: no formula is known, so it has to be estimated"
     return Explanation(tuple(known), open_, "", tuple(steps))
 
 
@@ -537,16 +520,13 @@ def _of_updates(found: Certificate) -> Explanation:
             part = found.evidence["part"]["learnable"]
             why = f"MP = 1: the updates reach all that {part} single cells reach, for which MP = 1."
         elif "root_count" in found.evidence and learning.dimension == found.equations:
-            why = (
-                f"MP = 1: almost every instance has N = {found.generic_root_count} complex "
-                "solutions. Non-real ones come in pairs and N is odd, so at least one is real."
-            )
+            why = _odd(found)
         elif learning.is_affine:
             why = "MP = 1: the labels are linear in what learns, and the equations have a solution."
         else:
             why = "MP = 1: the updates reach all that certain single cells reach, for which MP = 1."
         return Explanation((reach, why), steps=(identify,))
-    known = [reach, "So MP > 0: near a teacher that is itself a student, matches exist."]
+    known = [reach, f"So {_NEAR}"]
     open_ = "whether MP = 1: the number of complex solutions is unknown or infinite"
     if found.generic_root_count is not None:
         open_ = (

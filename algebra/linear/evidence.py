@@ -6,12 +6,13 @@ The context of reading is that of `context_of`: the problem with its network.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from flint import fmpz_poly
 
+from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, UNDECIDED
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
 from algebra.certificates.fields import RefusedAt
@@ -236,6 +237,28 @@ def _read_tied(value: Any, place: str, context: Context) -> Problem:
 _Vector = tuple[Annotated[int, Keyword("minimum", ROW), Keyword("maximum", COLUMN)], Count, Count]
 
 
+class Argument(NamedTuple):
+    """An argument for some verdicts: the metadata of its evidence.
+
+    Attributes
+    ----------
+    verdicts : tuple of str
+    alone : bool
+        Whether it stands beside no other of this sort.
+    counted : bool
+        Whether it needs a root count.
+    """
+
+    verdicts: tuple[str, ...]
+    alone: bool = False
+    counted: bool = False
+
+
+def argues(*verdicts: str, alone: bool = False, counted: bool = False) -> dict[str, Argument]:
+    """The metadata of an argument's evidence."""
+    return {"argument": Argument(verdicts, alone, counted)}
+
+
 @dataclass(frozen=True)
 class LinearEvidence(Record):
     """The evidence that a certificate of a linear network can contain."""
@@ -243,13 +266,15 @@ class LinearEvidence(Record):
     labels_vanish: Literal[True] | None = None
     network_rank: Annotated[RankClaim, _rank(student=False)] | None = None
     allocation_rank: Annotated[RankClaim, _rank(student=True)] | None = None
-    root_count: RootEvidence | None = None
+    root_count: RootEvidence | None = field(
+        default=None, metadata=argues(MAXIMAL, INTERMEDIATE, UNDECIDED)
+    )
     sub_allocation: (
         Annotated[
             Allocation, Converted(Cells, _read_part, lambda part: write_form(Cells, part.cells))
         ]
         | None
-    ) = None
+    ) = field(default=None, metadata=argues(MAXIMAL, alone=True, counted=True))
     tied: (
         Annotated[
             Problem,
@@ -258,15 +283,28 @@ class LinearEvidence(Record):
             ),
         ]
         | None
-    ) = None
-    no_real_root: Witness | None = None
-    enclosed_solutions: Enclosed | None = None
-    teacher_reached: Reached | None = None
-    dual_bases: tuple[_Vector, ...] | None = None
-    whole_column: Count | None = None
-    at_infinity: AtInfinity | None = None
-    definite_form: DefiniteForm | None = None
-    normal_form: Mapping[str, Any] | None = None
+    ) = field(default=None, metadata=argues(MAXIMAL, alone=True, counted=True))
+    no_real_root: Witness | None = field(default=None, metadata=argues(INTERMEDIATE, counted=True))
+    enclosed_solutions: Enclosed | None = field(
+        default=None, metadata=argues(INTERMEDIATE, counted=True)
+    )
+    teacher_reached: Reached | None = field(default=None, metadata=argues(MAXIMAL, alone=True))
+    dual_bases: tuple[_Vector, ...] | None = field(
+        default=None, metadata=argues(MAXIMAL, alone=True)
+    )
+    whole_column: Count | None = field(default=None, metadata=argues(MAXIMAL, alone=True))
+    at_infinity: AtInfinity | None = field(default=None, metadata=argues(MAXIMAL, alone=True))
+    definite_form: DefiniteForm | None = field(default=None, metadata=argues(INTERMEDIATE))
+    normal_form: Mapping[str, Any] | None = field(default=None, metadata=argues(INTERMEDIATE))
+
+    def arguments(self) -> dict[str, Argument]:
+        """The arguments that there is evidence of, by name."""
+        given = [(f.metadata.get("argument"), f.name, getattr(self, f.name)) for f in fields(self)]
+        return {
+            name: argument
+            for argument, name, value in given
+            if argument and value is not None and value is not False
+        }
 
     def check(self, place: str, context: Context) -> None:
         """There are ranks unless all labels are 0."""

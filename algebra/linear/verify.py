@@ -39,7 +39,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
@@ -183,30 +183,16 @@ class ClaimChecker:
     def _only_what_belongs(self) -> None:
         """No evidence that the verdict does not use, and no count without evidence."""
         claim, evidence = self.claim, self.evidence
-        allowed = () if evidence.labels_vanish else self._allowed()
-        for name in (
-            "root_count", "sub_allocation", "tied", "no_real_root", "enclosed_solutions",
-            "teacher_reached", "dual_bases", "whole_column", "at_infinity", "definite_form",
-            "normal_form",
-        ):  # fmt: skip
-            if getattr(evidence, name) is not None and name not in allowed:
+        given = evidence.arguments()
+        allowed = set() if evidence.labels_vanish else self._allowed()
+        for name in given:
+            if name not in allowed:
                 raise CheckFailed(f"evidence.{name}", self._no_place)
-        parts = [
-            name
-            for name in (
-                "teacher_reached", "dual_bases", "whole_column", "at_infinity", "sub_allocation",
-                "tied",
-            )
-            if getattr(evidence, name) is not None
-        ]  # fmt: skip
-        if len(parts) > 1:
-            raise CheckFailed(f"evidence.{parts[1]}", f"does not belong beside {parts[0]}")
+        alone = [name for name, argument in given.items() if argument.alone]
+        if len(alone) > 1:
+            raise CheckFailed(f"evidence.{alone[1]}", f"does not belong beside {alone[0]}")
         roots, count = evidence.root_count, claim.generic_root_count
-        needing = (
-            evidence.sub_allocation, evidence.tied, evidence.no_real_root,
-            evidence.enclosed_solutions,
-        )  # fmt: skip
-        if roots is None and any(part is not None for part in needing):
+        if roots is None and any(argument.counted for argument in given.values()):
             raise CheckFailed("evidence.root_count", "is missing")
         whole = roots if evidence.sub_allocation is None and evidence.tied is None else None
         if count != (None if whole is None else whole.value):
@@ -218,19 +204,10 @@ class ClaimChecker:
         if claim.prime != (0 if point is None else point.point.p):
             raise CheckFailed("prime", f"{claim.prime} is not the prime of allocation_rank")
 
-    def _allowed(self) -> tuple[str, ...]:
-        """Evidence that a certificate of this verdict may contain, besides the ranks."""
-        return {
-            MINIMAL: (),
-            MAXIMAL: (
-                "root_count", "sub_allocation", "tied", "teacher_reached", "dual_bases",
-                "whole_column", "at_infinity",
-            ),
-            INTERMEDIATE: (
-                "root_count", "no_real_root", "enclosed_solutions", "definite_form", "normal_form",
-            ),
-            UNDECIDED: ("root_count",),
-        }[self.claim.verdict]  # fmt: skip
+    def _allowed(self) -> set[str]:
+        """The arguments of the evidence that are for this verdict."""
+        given = self.evidence.arguments()
+        return {name for name, own in given.items() if self.claim.verdict in own.verdicts}
 
     def _error_bound(self, certain: bool) -> None:
         """A bound of 0 is claimed only if the verdict depends on no random point."""

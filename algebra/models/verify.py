@@ -14,7 +14,7 @@ The program is read from the model in the certificate, whose digest is recompute
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from algebra.activations.formal_claims import EVERYTHING, FormalClaimChecker, FormalEvidence
@@ -23,7 +23,7 @@ from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklis
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.declarations import Keyword
-from algebra.linear.evidence import read_evidence
+from algebra.linear.evidence import argues, read_evidence
 from algebra.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.allocation import Allocation
@@ -57,12 +57,12 @@ class ModelEvidence(FormalEvidence):
         Matrices in which the labels are affine.
     """
 
-    everything_learns: bool | None = None
+    everything_learns: bool | None = field(default=None, metadata=argues(MAXIMAL))
     pattern: Annotated[int, Keyword("minimum", 0), Keyword("maximum", MOST_PATTERNS - 1)] | None = (
         None
     )
     upper_bounds: bool | None = None
-    affine_part: tuple[str, ...] | None = None
+    affine_part: tuple[str, ...] | None = field(default=None, metadata=argues(MAXIMAL))
 
 
 class _ModelChecker(FormalClaimChecker):
@@ -70,9 +70,9 @@ class _ModelChecker(FormalClaimChecker):
 
     def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
         evidence = read_evidence(ModelEvidence, claim)
-        arguments = {"affine_part": MAXIMAL, EVERYTHING: MAXIMAL}
-        super().__init__(claim, checklist, effort, evidence, arguments)
+        super().__init__(claim, checklist, effort, evidence)
         self.piece, self.bounds = evidence.pattern, evidence.upper_bounds
+        self.part = evidence.affine_part
         assert isinstance(claim.problem.network, ProgramNetwork)
         self.network = claim.problem.network
 
@@ -95,7 +95,7 @@ class _ModelChecker(FormalClaimChecker):
             self.say("evidence.pattern", PROVED, "the point decides all signs")
         self._only_what_belongs()
         known, attained = self._whole_rank(), self._allocation_rank()
-        if self._argument(EVERYTHING):
+        if EVERYTHING in self.evidence.arguments():
             return self._everything()
         exact = self._exact()
         if self.bounds and claim.verdict != UNDECIDED:
@@ -126,9 +126,6 @@ class _ModelChecker(FormalClaimChecker):
         self.problem = own
         return known
 
-    def _allowed(self) -> tuple[str, ...]:
-        return ()
-
     def _exact(self) -> bool:
         """Whether formal ranks are attained: by the argument, or by the minor."""
         why = self.network.argued(f"verify/{self.seed}", self.problem.support)
@@ -148,7 +145,7 @@ class _ModelChecker(FormalClaimChecker):
     def _affine(self, known: str) -> str:
         """An affine part of full rank implies MP = 1."""
         place, problem = "evidence.affine_part", self.problem
-        allocation, part = problem.allocation, self._argument("affine_part")
+        allocation, part = problem.allocation, self.part
         if not part or not set(part) <= set(allocation.matrices):
             raise CheckFailed(place, "is missing, or is not a part of what learns")
         if not self.network.affine_in(part):

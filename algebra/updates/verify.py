@@ -14,13 +14,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from algebra.activations.formal import why_exact
-from algebra.activations.formal_claims import STUCK, FormalClaimChecker, FormalEvidence
+from algebra.activations.formal_claims import FormalClaimChecker, FormalEvidence
 from algebra.activations.verify import check_stuck, refute_maximal
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
@@ -38,7 +38,7 @@ from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import RootEvidence
 from algebra.declarations import Count
 from algebra.linalg.modular import modular_rank, random_points
-from algebra.linear.evidence import read_evidence
+from algebra.linear.evidence import argues, read_evidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.networks.base import Point
@@ -150,8 +150,8 @@ class UpdateEvidence(FormalEvidence):
         The certificate of cells within reach.
     """
 
-    stuck_output: Count | None = None
-    part: Mapping[str, Any] | None = None
+    stuck_output: Count | None = field(default=None, metadata=argues(INTERMEDIATE))
+    part: Mapping[str, Any] | None = field(default=None, metadata=argues(MAXIMAL))
 
 
 class _UpdateChecker(FormalClaimChecker):
@@ -167,9 +167,10 @@ class _UpdateChecker(FormalClaimChecker):
     ) -> None:
         self.moved = by_parameters(problem)
         evidence = read_evidence(UpdateEvidence, claim, problem, self.moved)
-        arguments = {"part": MAXIMAL, STUCK: INTERMEDIATE}
-        super().__init__(claim, checklist, effort, evidence, arguments, problem)
-        self.part = evidence.part
+        super().__init__(claim, checklist, effort, evidence, problem)
+        self.part, self.stuck = evidence.part, evidence.stuck_output
+        polynomial = problem.network.equations_are != "analytic"
+        self.counted = polynomial and claim.verdict in (MAXIMAL, UNDECIDED)
         self.verify_cells, self.checklist = verify_cells, checklist
         self.learning = problem.learning
 
@@ -191,13 +192,8 @@ class _UpdateChecker(FormalClaimChecker):
             return self._minimal(attained, size, f"students of dimension {size}")
         self._full_rank(known, "the rank of what learns")
         if claim.verdict == INTERMEDIATE:
-            return check_stuck(self, self.learning.moving, self._argument(STUCK), known)
+            return check_stuck(self, self.learning.moving, self.stuck, known)
         return self._covers(known)
-
-    def _allowed(self) -> tuple[str, ...]:
-        """Root counts are allowed only if the labels are polynomials."""
-        counted = self.problem.network.equations_are != "analytic"
-        return ("root_count",) if counted and self.claim.verdict in (MAXIMAL, UNDECIDED) else ()
 
     def _exact(self) -> bool:
         """Whether ranks at formal points are the generic ranks, or a minor shows that they are."""
