@@ -18,13 +18,16 @@ References
 
 from __future__ import annotations
 
+import numpy as np
+
 from algebra.identify.fibre import Fibre, fibre_of_moves
 from algebra.linalg.modular import Residues, modular_echelon, modular_kernel
+from algebra.linear.derivatives import dual_point
+from algebra.networks.base import Network, Point
 from algebra.problems.learning import Learning
 from algebra.ranks.generic_rank import RARE, deficit_error, prime_bits
 from algebra.ranks.jacobian import columns_at, random_point
-from algebra.ranks.parametrized import learning_rank, learning_weights
-from algebra.ranks.updates import moved_weights
+from algebra.ranks.parametrized import Parametrized, learning_rank, learning_weights
 
 
 def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
@@ -59,10 +62,17 @@ def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
         point = random_point(network, p, number, learning.support)
         still = modular_kernel(columns_at(network, point, every), p)
-        return learning.size - len(still), modular_echelon(
-            moved_weights(learning, point, still), p
-        )[0]
+        moved = [_moved(network, learning, dual_point(network, point, every, s)) for s in still]
+        table = np.array(moved, np.int64).reshape(-1, len(cells))
+        return learning.size - len(still), modular_echelon(table, p)[0]
 
     return fibre_of_moves(
         cells, own, learning.dimension, moves_at, missed, f"fibre of updates/{seed}", bits
     )
+
+
+def _moved(network: Network, learning: Learning, duals: Point) -> np.ndarray:
+    """Changes of the weights that move, in the order of the cells, in the direction of a point."""
+    weights = network.updated(duals).weights if isinstance(network, Parametrized) else duals.weights
+    masks, moving = learning.moving.masks, learning.moving.matrices
+    return np.concatenate([weights[name].tangent[masks[name] != 0] for name in moving])

@@ -24,7 +24,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -42,6 +41,11 @@ from algebra.programs.arrays import Function
 from algebra.programs.balls import ball_product
 from algebra.ranks.generic_rank import GenericRank, generic_rank
 from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
+
+
+def _of_base(name: str) -> Any:
+    """A property that is the network's own, whatever its updates are."""
+    return property(lambda self: getattr(self.base, name))
 
 
 @dataclass(frozen=True)
@@ -86,49 +90,28 @@ class Parametrized(Network):
         arrays = self.parameters_of.items()
         return self.base.shapes | {name: (own[0] * own[1], 1) for name, (*_, own) in arrays}
 
-    @property
-    def drawn_shapes(self) -> dict[str, tuple[int, int]]:
-        return self.base.drawn_shapes
-
-    @property
-    def sizes(self) -> dict[str, object]:
-        return self.base.sizes
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        return self.base.input_shape
-
-    @property
-    def columns(self) -> int:
-        return self.base.columns
+    drawn_shapes = _of_base("drawn_shapes")
+    sizes = _of_base("sizes")
+    input_shape = _of_base("input_shape")
+    columns = _of_base("columns")
+    independent_columns = _of_base("independent_columns")
+    equations_are = _of_base("equations_are")
+    rank_decides = _of_base("rank_decides")
+    label_dimension_bound = _of_base("label_dimension_bound")
+    label_steps = _of_base("label_steps")
+    formal_collisions = _of_base("formal_collisions")
 
     def with_samples(self, m: int) -> Parametrized:
         return replace(self, base=self.base.with_samples(m))
 
-    @property
-    def independent_columns(self) -> int:
-        return self.base.independent_columns
-
-    @property
-    def equations_are(self) -> str:
-        return self.base.equations_are
-
     def ranks_are_exact(self, support: Support) -> bool:
         return self.base.ranks_are_exact(support)
-
-    @property
-    def rank_decides(self) -> bool:
-        return self.base.rank_decides
 
     @property
     def read_out(self) -> str | None:
         """The network's, unless a parameter changes it."""
         own = self.base.read_out
         return None if own in dict(self.updates) else own
-
-    @property
-    def label_dimension_bound(self) -> int:
-        return self.base.label_dimension_bound
 
     @property
     def entry_degree(self) -> int:
@@ -141,10 +124,6 @@ class Parametrized(Network):
     @property
     def _more(self) -> tuple[int, int]:
         return more_degree_and_bits(self.base.shapes[name] for name, _ in self.updates)
-
-    @property
-    def formal_collisions(self) -> int:
-        return self.base.formal_collisions
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
@@ -285,16 +264,15 @@ class Parametrized(Network):
             for places in motion.places:
                 step = found[parameters[len(found)]] = dict[Cell, Any]()
                 for i, j in places:
-                    down = {i: 1} if motion.left is None else dict(enumerate(motion.left[:, i]))
-                    along = {j: 1} if motion.right is None else dict(enumerate(motion.right[j]))
-                    once = 1 if motion.times is None else motion.times[i, j]
-                    for a, b in product(down, along):
-                        moved = once * down[a] * along[b]
-                        if moved != 0:
-                            step[name, a, b] = step.get((name, a, b), 0) + moved
+                    if motion.left is not None:
+                        step |= {(name, a, j): v for a, v in enumerate(motion.left[:, i]) if v != 0}
+                    elif motion.right is not None:
+                        step |= {(name, i, b): v for b, v in enumerate(motion.right[j]) if v != 0}
+                    else:
+                        step[name, i, j] = 1 if motion.times is None else motion.times[i, j]
         return found
 
-    def _updated(self, point: Point) -> Point:
+    def updated(self, point: Point) -> Point:
         """The updated matrices for these parameters, over any matrices over GF(p)."""
         weights = {name: point.weights[name] for name in self.base.shapes}
         drawn = drawn_parameters(self.base, dict(self.updates), point.p, point.seed)
@@ -310,16 +288,12 @@ class Parametrized(Network):
         return replace(point, weights=weights)
 
     def modular_forward(self, point: Point) -> Matrix:
-        return self.base.modular_forward(self._updated(point))
+        return self.base.modular_forward(self.updated(point))
 
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
-        return self.base.modular_values(what, self._updated(point))
+        return self.base.modular_values(what, self.updated(point))
 
     # -- numbers that can be recorded -------------------------------------------------------
-
-    @property
-    def label_steps(self) -> tuple[int | None, ...]:
-        return self.base.label_steps
 
     def readings(self, what: str) -> tuple[Reading, ...]:
         return self.base.readings(what)

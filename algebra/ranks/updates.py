@@ -34,8 +34,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, times
-from algebra.networks.base import Network, Point
-from algebra.problems.learning import Learning
+from algebra.networks.base import Network
 from algebra.problems.updates import Motion, Update
 from algebra.ranks.jacobian import jacobian
 from algebra.time_limits import check_time
@@ -122,51 +121,3 @@ def more_degree_and_bits(shapes: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """
     cells = max((rows * columns for rows, columns in shapes), default=0)
     return min(cells, 1), cells.bit_length()
-
-
-def moved_weights(learning: Learning, point: Point, steps: Residues) -> Residues:
-    """Changes of the weights in directions of θ: (∂w/∂θ) step, for each step.
-
-    Parameters
-    ----------
-    learning : Learning
-    point : Point
-    steps : ndarray of int64, shape (count, size)
-
-    Returns
-    -------
-    ndarray of int64, shape (count, number of moving cells)
-        Cells in the order of `learning.moving`.
-    """
-    network, p, count = learning.network, point.p, len(steps)
-    moved = {name: np.zeros((count, *network.shapes[name]), np.int64) for name in learning.matrices}
-    for k, (name, i, j) in enumerate(learning.cells):
-        moved[name][:, i, j] = steps[:, k]
-    at = len(learning.cells)
-    drawn = drawn_parameters(network, learning.updates, p, point.seed)
-    for name, update in learning.updates.items():
-        rows, columns = network.shapes[name]
-        for motion in update.motions(point.weights[name], drawn[name]):
-            left, right = motion.left, motion.right
-            inner = (
-                rows if left is None else left.shape[1],
-                columns if right is None else right.shape[0],
-            )
-            # Each direction as left · step · right, the step with its entries at their places.
-            placed = np.zeros((count, *inner), np.int64)
-            for places in motion.places:
-                for i, j in places:
-                    step = steps[:, at]
-                    if motion.times is not None:
-                        step = times(step, np.full_like(step, motion.times[i, j]), p)
-                    placed[:, i, j] = (placed[:, i, j] + step) % p
-                at += 1
-            if left is not None:
-                placed = np.stack([matmul(left, step, p) for step in placed])
-            if right is not None:
-                placed = np.stack([matmul(step, right, p) for step in placed])
-            moved[name] = (moved[name] + placed) % p
-    out = np.empty((count, learning.moving.size), np.int64)
-    for k, (name, i, j) in enumerate(learning.moving.cells):
-        out[:, k] = moved[name][:, i, j]
-    return out
