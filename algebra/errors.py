@@ -133,6 +133,45 @@ def given_list(value: Any, name: str, example: str) -> list[Any]:
     return list(value)
 
 
+def given_rows(value: Any, name: str, what: str, shape: tuple[int, int]) -> Sequence[Sequence[Any]]:
+    """The rows of a matrix given by a user, lists or an array, of a given shape.
+
+    Parameters
+    ----------
+    value : sequence of sequences
+    name : str
+        Its name in messages.
+    what : str
+        What it must be.
+    shape : (int, int)
+
+    Raises
+    ------
+    InputError
+    """
+    rows = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(rows, (list, tuple)) or not all(isinstance(r, (list, tuple)) for r in rows):
+        raise InputError(f"`{name}` ({shown(value)}) must be {what}")
+    lengths = sorted({len(row) for row in rows})
+    if len(rows) != shape[0] or lengths != [shape[1]]:
+        size = f"{len(rows)}×{lengths[0]}" if len(lengths) == 1 else f"rows of {shown(lengths)}"
+        raise InputError(f"`{name}` is {size}; it must be {shape[0]}×{shape[1]}")
+    return rows
+
+
+def need_shape(own: tuple[int, ...], name: str, shape: tuple[int, int]) -> None:
+    """Refuse a matrix that has not the shape of the network's.
+
+    Raises
+    ------
+    InputError
+    """
+    if own != shape:
+        raise InputError(
+            f"{name} is {own[0]}×{own[1]} but the network's matrix is {shape[0]}×{shape[1]}"
+        )
+
+
 def known_name(value: Any, name: str, known: Iterable[str]) -> str:
     """A word given by a user, if it is a known one; anything else is bad input.
 

@@ -15,6 +15,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -188,16 +189,6 @@ def polynomial_text(polynomial: fmpz_poly) -> str:
     >>> polynomial_text(fmpz_poly([97, -114, 40])), polynomial_text(fmpz_poly([0, -1, 0, 1]))
     ('40*x**2 - 114*x + 97', 'x**3 - x')
     """
-    parts = []
-    for degree, coefficient in reversed(list(enumerate(map(int, polynomial.coeffs())))):
-        if coefficient:
-            power = {0: "", 1: "x"}.get(degree, f"x**{degree}")
-            number = str(abs(coefficient))
-            term = "*".join(
-                part for part in (number * (number != "1" or not degree), power) if part
-            )
-            parts.append(("-" if coefficient < 0 else "+", term))
-    if not parts:
-        return "0"
-    (sign, first), *rest = parts
-    return "-" * (sign == "-") + first + "".join(f" {sign} {term}" for sign, term in rest)
+    # FLINT writes (-3)*x^2.
+    text = re.sub(r"\((-\d+)\)", r"\1", str(polynomial)).replace("^", "**")
+    return text.replace("-1*x", "-x").replace("+ -", "- ")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.documents import TextPicture
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import InputError, need_shape, one_line, shown
 from algebra.networks.base import Cell as Cell
 from algebra.networks.base import Network
 
@@ -58,11 +58,7 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
         else:
             what = f"it has {array.ndim} dimension{'s' * (array.ndim != 1)}"
         raise InputError(f"`{name}` must be a {shape[0]}×{shape[1]} matrix of 0 and 1; {what}")
-    if array.shape != shape:
-        raise InputError(
-            f"`{name}` is {array.shape[0]}×{array.shape[1]} but the network's matrix is "
-            f"{shape[0]}×{shape[1]}"
-        )
+    need_shape(array.shape, f"`{name}`", shape)
     if array.dtype.kind in "biuf":
         bad = np.argwhere((array != 0) & (array != 1))
         wrong = None if not bad.size else (int(bad[0][0]), int(bad[0][1]))

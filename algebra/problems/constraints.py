@@ -28,7 +28,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.declarations import InFile, Keyword
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import InputError, need_shape, one_line, shown
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.tables import EdgesFile, FileName
@@ -425,12 +425,7 @@ def _check_table(
         raise InputError(f"`{where}` names {name}, in which nothing learns")
     if not isinstance(entry, tuple):
         return
-    rows, columns = network.shapes[name]
-    if (len(entry), len(entry[0])) != (rows, columns):
-        raise InputError(
-            f"`{where}.{name}` is {len(entry)}×{len(entry[0])} but the network's matrix is "
-            f"{rows}×{columns}"
-        )
+    need_shape((len(entry), len(entry[0])), f"`{where}.{name}`", network.shapes[name])
     mask = learning.get(name)
     if key != "sign" or mask is None:
         return

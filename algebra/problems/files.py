@@ -230,45 +230,46 @@ def _numbers_file(
 
 def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple[Types, bool]:
     """The table [types] with its files read, and whether parameters of a type move together."""
-    found = dict(table)
-    together = found.pop("together", True)
+    given = dict(table)
+    together = given.pop("together", True)
     if not isinstance(together, bool):
         raise InputError(f"types.together ({shown(together)}) must be true or false")
-    for key, value in found.items():
-        if not isinstance(value, str):
-            continue
-        name, path = f"types.{one_line(key)}", (folder or Path()) / value
-        if path.suffix not in (".csv", ".txt"):
-            raise InputError(
-                f"{name} ({shown(value)}) must be a list of types, or the name of a .csv or .txt "
-                "file with a type, or a unit's name and its type, a line"
-            )
+
+    def read(key: str, path: Path) -> list[str]:
         axis = populations(names.network).get(key)
-        units = None if axis is None else names.population(axis)
-        try:
-            found[key] = read_types(path, units)
-        except FileNotFoundError:
-            raise InputError(f"{name} names {path_text(path)}, which does not exist") from None
-        except (OSError, UnicodeDecodeError, InputError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise InputError(f"{name}: {path_text(path)}: {one_line(reason)}") from None
+        return read_types(path, None if axis is None else names.population(axis))
+
+    what = (
+        "a list of types, or the name of a .csv or .txt file with a type, or a unit's name and its "
+        "type, a line"
+    )
+    found = _with_lists("types", given, folder, what, (".csv", ".txt"), read)
     return Types(names.network, found), together
 
 
 def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     """The table [names] with its files read."""
-    found = dict(table)
-    for key, value in table.items():
+    what = "a list of names, or the name of a file with one name a line or with edges, which ends "
+    what += "in " + ", ".join(NAME_FORMATS)
+    return _with_lists(
+        "names", table, folder, what, NAME_FORMATS, lambda key, path: read_names(path)
+    )
+
+
+def _with_lists(
+    table: str, given: Mapping[str, Any], folder: Path | None, what: str,
+    endings: Sequence[str], read: Callable[[str, Path], list[str]],
+) -> dict[str, Any]:  # fmt: skip
+    """A table of lists, one for each population of units, with the lists of its files."""
+    found = dict(given)
+    for key, value in given.items():
         if not isinstance(value, str):
             continue
-        name, path = f"names.{one_line(key)}", (folder or Path()) / value
-        if path.suffix not in NAME_FORMATS:
-            raise InputError(
-                f"{name} ({shown(value)}) must be a list of names, or the name of a file with one "
-                "name a line or with edges, which ends in " + ", ".join(NAME_FORMATS)
-            )
+        name, path = f"{table}.{one_line(key)}", (folder or Path()) / value
+        if path.suffix not in endings:
+            raise InputError(f"{name} ({shown(value)}) must be {what}")
         try:
-            found[key] = read_names(path)
+            found[key] = read(key, path)
         except FileNotFoundError:
             raise InputError(f"{name} names {path_text(path)}, which does not exist") from None
         except Exception as error:

@@ -29,7 +29,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.declarations import Keyword, read_declared, read_tables
-from algebra.errors import ErrorsAt, InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, given_rows, one_line
 from algebra.linalg.rational import Rationals, exact_number
 from algebra.problems.files import read_toml
 from algebra.problems.problem import Problem
@@ -207,17 +207,9 @@ def _matrices(
 
 def _matrix(value: Any, name: str, shape: tuple[int, int]) -> Rationals:
     """Check rows of numbers, and convert them to rationals."""
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if not isinstance(value, (list, tuple)) or not all(isinstance(r, (list, tuple)) for r in value):
-        raise InputError(f"`{name}` ({shown(value)}) must be rows of numbers")
-    lengths = sorted({len(row) for row in value})
-    if len(value) != shape[0] or lengths != [shape[1]]:
-        size = f"{len(value)}×{lengths[0]}" if len(lengths) == 1 else f"rows of {shown(lengths)}"
-        raise InputError(f"`{name}` is {size}; it must be {shape[0]}×{shape[1]}")
-    out = np.empty(shape, dtype=object)
-    for (i, j), _ in np.ndenumerate(out):
+    rows, out = given_rows(value, name, "rows of numbers", shape), np.empty(shape, dtype=object)
+    for i, j in np.ndindex(shape):
         with ErrorsAt(f"{name}[{i}][{j}]"):
-            number = exact_number(value[i][j])
+            number = exact_number(rows[i][j])
         out[i, j] = fmpq(number.numerator, number.denominator)
     return out

@@ -47,7 +47,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from algebra.errors import ErrorsAt, InputError, shown, whole_number
+from algebra.errors import ErrorsAt, InputError, need_shape, shown, whole_number
 from algebra.networks.limits import plural
 
 # A place of a motion: a column of `left`, a row of `right`.
@@ -336,11 +336,7 @@ class Gain(Update):
             return
         if self.line == "cells":
             own = len(self.groups), len(self.groups[0])
-            if own != shape:
-                raise InputError(
-                    f"learnable.{name}: `groups` is {own[0]}×{own[1]} but the network's matrix is "
-                    f"{shape[0]}×{shape[1]}"
-                )
+            need_shape(own, f"learnable.{name}: `groups`", shape)
         elif len(self.groups) != shape[self._axis]:
             raise InputError(
                 f"learnable.{name}: `groups` has {len(self.groups)} numbers for "
@@ -443,11 +439,7 @@ class Tied(Update):
 
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
         own = len(self.numbers), len(self.numbers[0])
-        if own != shape:
-            raise InputError(
-                f"learnable.{name}: `tied` is {own[0]}×{own[1]} but the network's matrix is "
-                f"{shape[0]}×{shape[1]}"
-            )
+        need_shape(own, f"learnable.{name}: `tied`", shape)
         if support is not None:
             bad = np.argwhere((np.asarray(self.numbers) != 0) & (np.asarray(support) == 0))
             if len(bad):

@@ -28,7 +28,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from algebra.declarations import InFile, Keyword
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import InputError, given_rows, one_line, shown
 from algebra.networks.base import Axis, Cell, Network, Support
 from algebra.problems.names import populations
 from algebra.problems.tables import EdgesFile, FileName
@@ -198,18 +198,9 @@ def _sign_line(value: Any, where: str, size: int) -> list[int]:
 
 
 def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> list[list[int]]:
-    rows = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(rows, Sequence) or not all(isinstance(row, (list, tuple)) for row in rows):
-        raise InputError(f"`{where}` ({shown(value)}) must be rows of signs, or an edge list")
-    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
-        sizes = sorted({len(row) for row in rows})
-        raise InputError(
-            f"`{where}` has {len(rows)} rows of {shown(sizes)} signs; it must be "
-            f"{shape[0]}×{shape[1]}"
-        )
     return [
         [_sign(entry, f"`{where}[{i}][{j}]`") for j, entry in enumerate(row)]
-        for i, row in enumerate(rows)
+        for i, row in enumerate(given_rows(value, where, "rows of signs, or an edge list", shape))
     ]
 
 

@@ -31,7 +31,7 @@ generic (c', w, X).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.errors import ErrorsAt, InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
 from algebra.linalg.rational import exact_number
 from algebra.networks.base import Cell, Network, Support
 
@@ -233,18 +233,8 @@ def residue(p: int) -> Callable[[fmpq], int]:
 
 
 def _matrix(rows: Any, name: str, shape: tuple[int, int]) -> dict[Cell, Fraction]:
-    where = f"values.{name}"
-    rows = rows.tolist() if isinstance(rows, np.ndarray) else rows
-    if not isinstance(rows, Sequence) or not all(isinstance(row, (list, tuple)) for row in rows):
-        raise InputError(f"`{where}` ({shown(rows)}) must be rows of numbers, or an edge list")
-    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
-        sizes = sorted({len(row) for row in rows})
-        raise InputError(
-            f"`{where}` has {len(rows)} rows of {shown(sizes)} numbers; it must be "
-            f"{shape[0]}×{shape[1]}"
-        )
-    found = {}
-    for i, row in enumerate(rows):
+    where, found = f"values.{name}", {}
+    for i, row in enumerate(given_rows(rows, where, "rows of numbers, or an edge list", shape)):
         for j, entry in enumerate(row):
             value = _number(entry, f"`{where}[{i}][{j}]`")
             if value is not None:
