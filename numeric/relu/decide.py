@@ -22,9 +22,10 @@ from numeric.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDec
 from numeric.relu.hull import hull_fits, learning_units
 from numeric.relu.pairs import decide_boxed, decide_pairs, has_bounds
 
-# Largest number of nodes of the first tree.  A node costs 6 to 60 µs in it and 100 µs in the second
-# tree, which has far fewer nodes but needs 10 ms for the units' vertices before.
-FIRST_NODES, FIRST_NODES_WIDE = 200, 1_000
+# Largest number of nodes of the first tree, and with at least three weights per unit.  A node costs
+# 6 to 60 µs in it and 100 µs in the second tree, which has far fewer nodes but needs some ms for
+# the units' vertices before.
+FIRST_NODES, FIRST_NODES_WIDE = 20, 1_000
 
 
 def decide(
