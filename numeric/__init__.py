@@ -16,6 +16,7 @@ definite_search  A search for a positive definite form that proves MP < 1
 engines/        Engines: methods that count the solutions of an instance
 float_simplex   A guess in doubles of the final basis of a linear program, which exact arithmetic
                 then checks
+gradings        Sign symmetries of recurrent nets: instances whose solutions come in pairs
 instances       Random instances: fixed weights, teacher and samples of one trial
 kernels         Compiled functions, cached under a key of all their sources
 levenberg_marquardt  Damped Gauss–Newton for a batch of real starts

@@ -26,6 +26,12 @@ complex ones.
 The search continues from the instance with the fewest real solutions, also if their number is
 unchanged but a pair is nearer to its meeting point, or fewer solutions are nearly real.
 
+**Symmetric instances.**  With fixed weights, teachers and samples that have a sign symmetry under
+which solutions come in pairs (`numeric.gradings`) instances without real solutions are much
+more frequent.  Few symmetries keep N; one that does is searched first, by paths to a random complex
+symmetric instance.  The steps are then those in symmetric instances, and one solution of each pair
+is followed.
+
 Two solutions that meet have opposite signs of det J.  So the sum of the signs changes only if
 solutions come from infinity or diverge, and instances in which it is 0 are preferred.
 
@@ -40,11 +46,11 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
+from itertools import count, islice
 
 import numpy as np
 from scipy.optimize import nnls
@@ -57,7 +63,9 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, end_of_part, has_passed
 from numeric.chains.arrays import pulled
 from numeric.chains.chain import Chain
+from numeric.chains.lanes.linalg import LANES
 from numeric.engines.homotopy import HomotopyEngine
+from numeric.gradings import Grading, gradings
 from numeric.instances import Instance, draw_instance, to_rational
 from numeric.tracking.monodromy import INCOMPLETE
 from numeric.tracking.tracker import DONE, track
@@ -88,6 +96,12 @@ _DEGREE = 3
 # After each sequence of `_UPHILL` steps without improvement a step with two more real solutions is
 # allowed; after `_PATIENCE` k such steps other random instances are drawn, for the k-th time.
 _UPHILL, _PATIENCE = 4, 10
+# Number of sign symmetries tried before each draw of random instances, until one keeps N.
+_TRIED = 12
+# Of this number of random draws all but the last are symmetric, if that keeps N.
+_SYMMETRIC = 8
+# Least share of the paths to a random symmetric instance that must not be lost.
+_ARRIVING = 0.8
 
 
 def rootless_instances(
@@ -123,14 +137,19 @@ def rootless_instances(
         return
     batch = max(4, _FIRST_PATHS // root_count)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xDE5C,)))
+    untried, symmetric = gradings(problem), None
     law = Distribution(signs=problem.distribution.signs)
     plain = Problem(problem.network, problem.learnable, problem.support, law)
     for number, first in enumerate(count(0, batch), 1):
-        patience = _PATIENCE * number
+        if symmetric is None:
+            symmetric = _SymmetricStart.find(engine, islice(untried, _TRIED), rng)
+        use = symmetric if number % _SYMMETRIC else None
+        patience = _PATIENCE * (number if use is None else 1)
         if has_passed(end):
             return
         draws = [_rounded(draw_instance(plain, seed, first + k)) for k in range(batch)]
-        state = _first_state(engine, draws)
+        chain = engine.chain
+        state = _first_state(engine, draws) if use is None else use.first_state(chain, draws)
         stalled = step = 0
         while state is not None and state.level and stalled < patience and not has_passed(end):
             found = _next_state(engine.chain, state, _neighbours(engine.chain, state, step, rng))
@@ -173,9 +192,12 @@ class _State:
     upper: np.ndarray
     signs: np.ndarray
     nearest: float
+    grading: Grading | None
 
     @classmethod
-    def of(cls, chain: Chain, instance: Instance, roots: np.ndarray) -> _State | None:
+    def of(
+        cls, chain: Chain, instance: Instance, roots: np.ndarray, grading: Grading | None = None
+    ) -> _State | None:
         """From all solutions; None if some are equal, or are not closed under conjugation."""
         size = np.linalg.norm(roots, axis=1)
         flat = np.linalg.norm(roots.imag, axis=1) < _REAL * size
@@ -185,15 +207,13 @@ class _State:
         real, upper = roots[flat].real, roots[upper & ~flat]
         if len(real) + 2 * len(upper) != len(roots):
             return None
-        # Equal solutions have equal combinations of their weights, on a logarithmic scale.
-        mixed = np.sort(np.arcsinh(roots) @ np.exp(1j * np.arange(roots.shape[1])))
-        if np.abs(np.diff(mixed)).min(initial=np.inf) < _REAL:
+        if _has_equal(roots):
             return None
-        space = _Parameters(instance, chain)
+        space = _Parameters(instance, chain, grading)
         signs = space.signs(real)
         a, b = np.nonzero(signs[:, None] < signs)
         nearest = float(space.apart(real[a], real[b]).min(initial=np.inf))
-        return cls(instance, roots, real, upper, signs, nearest)
+        return cls(instance, roots, real, upper, signs, nearest, grading)
 
     @cached_property
     def level(self) -> int:
@@ -230,6 +250,35 @@ def _next_state(chain: Chain, state: _State, instances: list[Instance]) -> _Stat
     On the straight line of real instances solutions meet, so paths pass it at a distance, through
     complex instances.
     """
+    grading = state.grading
+    roots = state.roots if grading is None else grading.representatives(state.roots)
+    first = chain.parameters(state.instance)
+    return _followed(chain, first, roots, instances, grading, _CORNER)
+
+
+def _followed(
+    chain: Chain,
+    first: np.ndarray,
+    roots: np.ndarray,
+    instances: list[Instance],
+    grading: Grading | None,
+    corner: complex | None,
+) -> _State | None:
+    """The instance of least cost among those to which all solutions can be followed.
+
+    Parameters
+    ----------
+    chain : Chain
+    first : ndarray, shape (size,)
+        Parameter vector of the instance where the paths start.
+    roots : ndarray, shape (·, r)
+        Its solutions; with a grading one of each pair.
+    instances : list of Instance
+    grading : Grading or None
+        A sign symmetry of all these instances.
+    corner : complex or None
+        Where on the complex line paths make a detour.
+    """
     check_time()
     ends, kept = list[np.ndarray](), list[Instance]()
     for instance in instances:
@@ -239,17 +288,74 @@ def _next_state(chain: Chain, state: _State, instances: list[Instance]) -> _Stat
             kept.append(instance)
     if not kept:
         return None
-    which = np.repeat(np.arange(len(kept)), len(state.roots))
+    which = np.repeat(np.arange(len(kept)), len(roots))
     tracked = track(
-        chain, chain.parameters(state.instance)[None], np.array(ends), np.zeros_like(which), which,
-        np.tile(state.roots, (len(kept), 1)), via=np.full((1, len(which)), _CORNER),
+        chain, first[None], np.array(ends), np.zeros_like(which), which,
+        np.tile(roots, (len(kept), 1)),
+        via=None if corner is None else np.full((1, len(which)), corner),
     )  # fmt: skip
-    states = [
-        _State.of(chain, instance, tracked.roots[which == k])
-        for k, instance in enumerate(kept)
-        if (tracked.status[which == k] == DONE).all()
-    ]
+    states = list[_State | None]()
+    for k, instance in enumerate(kept):
+        if (tracked.status[which == k] == DONE).all():
+            found = tracked.roots[which == k]
+            found = found if grading is None else grading.partners(found)
+            states.append(_State.of(chain, instance, found, grading))
     return min((s for s in states if s is not None), key=lambda state: state.cost, default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class _SymmetricStart:
+    """A complex instance with a sign symmetry, and one solution of each pair.
+
+    Attributes
+    ----------
+    grading : Grading
+    parameters : ndarray of complex, shape (size,)
+    roots : ndarray of complex, shape (·, r)
+    """
+
+    grading: Grading
+    parameters: np.ndarray
+    roots: np.ndarray
+
+    @classmethod
+    def find(
+        cls, engine: HomotopyEngine, among: Iterable[Grading], rng: np.random.Generator
+    ) -> _SymmetricStart | None:
+        """The first symmetry for which a random instance has N solutions; None if none is found.
+
+        Parameters
+        ----------
+        engine : HomotopyEngine
+            With a start system of N solutions.
+        among : iterable of Grading
+        rng : numpy.random.Generator
+        """
+        chain, start = engine.chain, engine.start
+        for grading in among:
+            check_time()
+            try:
+                parameters = chain.parameters(grading.random(engine.problem, rng))
+            except InputError:
+                continue
+            # Most symmetries lose solutions, of which a few paths are a sign.
+            for roots in (start.roots[:LANES], start.roots):
+                none = np.zeros(len(roots), np.int64)
+                tracked = track(chain, start.parameters[None], parameters[None], none, none, roots)
+                done = tracked.status == DONE
+                if done.mean() < _ARRIVING:
+                    break
+            else:
+                found = grading.representatives(tracked.roots[done])
+                everything = grading.partners(found)
+                if len(everything) == len(start.roots) and not _has_equal(everything):
+                    return cls(grading, parameters, found)
+        return None
+
+    def first_state(self, chain: Chain, instances: list[Instance]) -> _State | None:
+        """The symmetric instance of least cost among those for which all solutions were found."""
+        symmetric = [self.grading.symmetric(instance) for instance in instances]
+        return _followed(chain, self.parameters, self.roots, symmetric, self.grading, None)
 
 
 def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator) -> list[Instance]:
@@ -257,7 +363,7 @@ def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator
 
     The pairs are chosen in turn by `step`.
     """
-    space, found = _Parameters(state.instance, chain), list[Instance]()
+    space, found = _Parameters(state.instance, chain, state.grading), list[Instance]()
     if state.pairs:
         x, y = (state.real[list(ends)] for ends in zip(*state.pairs, strict=True))
         meetings, approaches = space.to_meeting(x, y), space.towards(x, y)
@@ -278,6 +384,13 @@ def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator
     return found + [space.moved(space.random(rng), distance) for distance in distances]
 
 
+def _has_equal(roots: np.ndarray) -> bool:
+    """Whether some solutions are equal: combinations of their weights are, on a logarithmic
+    scale."""
+    mixed = np.sort(np.arcsinh(roots) @ np.exp(1j * np.arange(roots.shape[1])))
+    return bool(np.abs(np.diff(mixed)).min(initial=np.inf) < _REAL)
+
+
 def _flatness(roots: np.ndarray) -> np.ndarray:
     """Relative distances of non-real solutions from the real ones."""
     return np.asarray(np.linalg.norm(roots.imag, axis=1) / np.linalg.norm(roots, axis=1))
@@ -292,7 +405,7 @@ class _Parameters:
     Steps are relative to the size of the weights, or of the samples.
     """
 
-    def __init__(self, instance: Instance, chain: Chain) -> None:
+    def __init__(self, instance: Instance, chain: Chain, grading: Grading | None = None) -> None:
         self.instance, self.chain = instance, chain
         network, X = need_chain(instance.problem.network), instance.X
         columns = chain.independent_samples(X)
@@ -312,6 +425,13 @@ class _Parameters:
         self._units = np.concatenate([
             chain.raw(weights, unit, none), chain.raw(weights, 0 * unit, none, keep_cells=True)
         ])  # fmt: skip
+        if grading is not None:
+            # Symmetric instances stay symmetric.
+            even = {name: np.where(odd, 0.0, 1.0) for name, odd in grading.odd.items()}
+            inputs = np.where(grading.odd_samples, 0.0, 1.0)[:, columns]
+            self._units = self._units * np.concatenate([
+                chain.raw(even, inputs, none), chain.raw(even, inputs, none, keep_cells=True)
+            ])  # fmt: skip
         self._inputs = chain.raw({n: 0 * v for n, v in exists.items()}, 0 * unit + 1, none) != 0
 
     def moved(self, step: np.ndarray, length: float) -> Instance:

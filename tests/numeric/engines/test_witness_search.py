@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.linear.enclosed import enclosed_evidence
+from algebra.linear.verification.normal_form import normal_problem
 from algebra.linear.witness import solve_exactly
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Instance, LinearRNN, Problem, draw_instance
@@ -17,8 +18,10 @@ from numeric.engines.witness_search import (
     _guarded,
     _next_state,
     _Parameters,
+    _SymmetricStart,
     rootless_instances,
 )
+from numeric.gradings import gradings
 from tests.samples import DIAGONAL
 
 RING = Problem.of(
@@ -195,3 +198,40 @@ def test_dependent_samples_have_equations_of_their_own():
     [pool] = engine.all_roots([instance])
     space = _Parameters(instance, engine.chain)
     assert space.apart(pool.roots, pool.roots).max() < 1e-9
+
+
+def test_symmetric_instances_of_a_normal_form():
+    """Of the normal form of n = 3, T = 5, b = d = 2, m = 4 with N = 56, one of whose symmetries
+    keeps N, a symmetric instance is found, and balls prove that none of its solutions is real."""
+    everything = Problem(LinearRNN(n=3, T=5, b=2, d=2, m=4), {"W": np.ones((3, 3), int)})
+    problem = normal_problem(everything)
+    assert problem is not None
+    guess = next(rootless_instances(problem, 56, 0, 120.0))
+    assert len(guess.solutions) == 28
+    assert any(
+        all(not guess.weights[name][odd].any() for name, odd in grading.odd.items())
+        for grading in gradings(everything)
+    )
+    assert enclosed_evidence(problem, guess, 56) is not None
+
+
+def test_steps_of_symmetric_instances_stay_symmetric():
+    """Solutions followed between symmetric instances are all those of the next one."""
+    problem = normal_problem(
+        Problem(LinearRNN(n=3, T=5, b=2, d=2, m=4), {"W": np.ones((3, 3), int)})
+    )
+    assert problem is not None
+    engine = HomotopyEngine(problem, root_count=56)
+    start = _SymmetricStart.find(engine, gradings(problem), np.random.default_rng(0))
+    assert start is not None
+    assert len(start.roots) == 28
+    state = start.first_state(engine.chain, [draw_instance(problem, 3, k) for k in range(8)])
+    assert state is not None
+    assert len(state.roots) == 56
+    space = _Parameters(state.instance, engine.chain, start.grading)
+    moved = space.moved(space.random(np.random.default_rng(0)), 0.01)
+    for name, odd in start.grading.odd.items():
+        assert not moved.teacher[name][odd].any()
+    found, [pool] = _next_state(engine.chain, state, [moved]), engine.all_roots([moved])
+    assert found is not None
+    assert pool is None or len(found.real) == pool.is_real.sum()
