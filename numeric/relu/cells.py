@@ -14,7 +14,7 @@ from numeric.instances import Instance
 from numeric.relu.cells_kernel import DOUBTFUL, Leaves, Search, make_path, search_cells
 from numeric.relu.hull import Hull, make_hull, refutation
 from numeric.relu.hull_simplex import FloatHullProgram, make_simplex_buffers
-from numeric.relu.pairs_kernel import start_tableau
+from numeric.relu.pairs_kernel import solve_root, start_tableau
 from numeric.relu.refuting_rows import no_rows
 from numeric.relu.simplex import FEASIBLE, NO_MATCH
 from numeric.relu.tree import Found, PatternTree
@@ -40,7 +40,7 @@ class CellTree(PatternTree):
 
     @cached_property
     def _start(self) -> tuple[FloatHullProgram, np.ndarray, bool]:
-        """Independent equations, a basis, and whether the other equations follow from them."""
+        """Independent equations, an optimal basis, and whether the others follow from them."""
         hull = self.program
         rows = _independent_rows(hull.A)
         A = np.ascontiguousarray(hull.A[rows])
@@ -52,7 +52,10 @@ class CellTree(PatternTree):
             np.ascontiguousarray(A.T), hull.b[rows], rows, first, hull.activations, hull.outputs,
             one, hull.b[d * m :], hull.costs, hull.unit, hull.signs,
         )  # fmt: skip
-        return program, start_tableau(A, program.b)[2], consistent
+        T, beta, basic, other, _ = start_tableau(A, program.b)
+        none = np.zeros(A.shape[1], bool)
+        solve_root(T, beta, np.empty(len(other)), basic, other, hull.costs, none)
+        return program, basic, consistent
 
     def run(self, most_nodes: np.ndarray, mode: int, every: bool, capacity: int) -> Found:
         """Search once."""

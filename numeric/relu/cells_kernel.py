@@ -24,7 +24,6 @@ from numeric.relu.hull_simplex import (
     PIVOT,
     Basis,
     dual_simplex,
-    hull_primal_simplex,
     invert,
     times_columns,
 )
@@ -226,31 +225,23 @@ def _solve(program, path, depth, costs, age, buffers, known):
 
 @njit(**_ONCE)
 def _solve_root(program, basic, path, buffers, known):
-    """Solve the root: feasible, in doubt, and whether a basis was found to be singular."""
+    """Solve the root: feasible, in doubt, and whether its basis was found to be singular."""
     copy_vector(basic, path.basic[0])
     path.sides[0] = 0
     path.gone[0] = False
     path.entered[0] = False
     path.pending[0, 0] = -1
-    # Costs of the first basis count as 0 until a basis is feasible.
-    costs = program.costs.copy()
     for i in range(len(basic)):
-        costs[basic[i]] = 0.0
         path.entered[0, basic[i]] = True
     root: Any = np.int64(0)
     basis = _basis(path, root)
-    if not invert(program, basis, costs, buffers):
+    if not invert(program, basis, program.costs, buffers):
         return False, True, True
-    feasible, doubt = _solve(program, path, root, costs, root, buffers, known)
-    lost = False
-    if feasible:
-        lost = not invert(program, basis, program.costs, buffers)
-        if not lost:
-            limit = 50 * (len(program.b) + len(program.unit)) + 1000
-            path.age[0] = hull_primal_simplex(program, basis, root, limit, buffers)
-            lost = not invert(program, basis, program.costs, buffers)
-            path.age[0] = 0
-    return feasible, doubt, lost
+    # A basis that is not optimal, where the root seems infeasible: costs are raised to make it so.
+    for j in range(len(basis.reduced)):
+        basis.reduced[j] = max(basis.reduced[j], 0.0)
+    feasible, doubt = _solve(program, path, root, program.costs, root, buffers, known)
+    return feasible, doubt, False
 
 
 @njit(**_ONCE)

@@ -337,34 +337,3 @@ def dual_simplex(program, basis, costs, age, limit, buffers):
         _exchange(basis, r, j, buffers.row, buffers.column)
         age += 1
     return DOUBTFUL, age, -1
-
-
-@njit()
-def hull_primal_simplex(program, basis, age, limit, buffers):
-    """Minimize the cost from a feasible basis; returns the age of its inverse."""
-    for _ in range(limit):
-        if age > _OLD:
-            if not invert(program, basis, program.costs, buffers):
-                return age
-            age = 0
-        j, least = NONE_YET, -1e-9
-        for c in range(len(basis.reduced)):
-            if basis.reduced[c] < least and not (basis.gone[c] or basis.entered[c]):
-                least, j = basis.reduced[c], c
-        if j < 0:
-            return age
-        column = buffers.column
-        _times_inverse(basis.inverse, program.columns[j], column)
-        r, ratio, entry = NONE_YET, np.inf, 0.0
-        for i in range(len(column)):
-            a = column[i]
-            if a > 1e-6:
-                value = max(basis.beta[i], 0.0) / a
-                if value < ratio - 1e-13 or (value <= ratio + 1e-13 and a > entry):
-                    r, ratio, entry = i, value, a
-        if r < 0:
-            return age
-        times_columns(program, basis.inverse[r], buffers)
-        _exchange(basis, r, j, buffers.row, column)
-        age += 1
-    return age

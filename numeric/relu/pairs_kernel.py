@@ -159,6 +159,26 @@ def _increase(T, cost, other, fixed, r, value):
     return ratio * value
 
 
+@njit()
+def solve_root(T, beta, cost, basic, other, weights, fixed):
+    """Make a tableau feasible, at first as if basic unknowns cost nothing, then optimal.
+
+    Returns (state, row, doubt) of the dual simplex; `cost` has the reduced costs.
+    """
+    rows, columns = T.shape
+    steps = 50 * (rows + columns) + 1000
+    for k in range(columns):
+        cost[k] = weights[other[k]]
+    state, row, doubt = _dual_simplex(T, beta, cost, basic, other, fixed, steps)
+    if state == 0:
+        for k in range(columns):
+            cost[k] = weights[other[k]]
+            for i in range(rows):
+                cost[k] -= weights[basic[i]] * T[i, k]
+        primal_simplex(T, beta, cost, basic, other, columns, steps)
+    return state, row, doubt
+
+
 @njit(nogil=True)
 def search_pairs(
     T0, beta0, basic0, other0, pairs, weights, most_nodes, every, keep, fixes, bases, rows_out
@@ -203,16 +223,8 @@ def search_pairs(
     copy_vector(basic0, basic[0])
     copy_vector(other0, other[0])
     steps = 50 * (rows + columns) + 1000
-    for k in range(columns):
-        cost[0, k] = weights[other0[k]]
     nodes, leaves, doubtful, depth = 1, 0, 0, 0
-    state, row, doubt = _dual_simplex(T[0], beta[0], cost[0], basic[0], other[0], fixed[0], steps)
-    if state == 0:
-        for k in range(columns):
-            cost[0, k] = weights[other[0, k]]
-            for i in range(rows):
-                cost[0, k] -= weights[basic[0, i]] * T[0, i, k]
-        primal_simplex(T[0], beta[0], cost[0], basic[0], other[0], columns, steps)
+    state, row, doubt = solve_root(T[0], beta[0], cost[0], basic[0], other[0], weights, fixed[0])
     while True:
         if nodes > most_nodes[0] or (state == 2 and not keep):
             return LIMIT, nodes, leaves, doubtful + 1, basic[depth], beta[depth]

@@ -12,7 +12,6 @@ from numeric.relu.hull_simplex import (
     OPTIMAL,
     Basis,
     dual_simplex,
-    hull_primal_simplex,
     invert,
     make_simplex_buffers,
     times_columns,
@@ -40,10 +39,9 @@ def _begin(tree):
     )  # fmt: skip
     basis.entered[basic] = True
     buffers = make_simplex_buffers(rows, d * m + k, columns)
-    costs = program.costs.copy()
-    costs[basic] = 0.0
-    assert invert(program, basis, costs, buffers)
-    return program, basis, costs, buffers
+    assert invert(program, basis, program.costs, buffers)
+    basis.reduced[:] = np.maximum(basis.reduced, 0.0)
+    return program, basis, buffers
 
 
 def _peer(tree, sides):
@@ -62,7 +60,7 @@ def test_products_with_the_columns():
     """Products computed unit by unit equal those with the matrix of columns."""
     rng = np.random.default_rng(0)
     for tree in _trees(5):
-        program, _, _, buffers = _begin(tree)
+        program, _, buffers = _begin(tree)
         y = rng.normal(size=len(program.b))
         largest = times_columns(program, y, buffers)
         assert largest == pytest.approx(np.abs(y).max())
@@ -73,15 +71,13 @@ def test_hull_simplex_agrees_with_scipy():
     """Feasibility of the root program, and its optimum, are SciPy's."""
     seen = set()
     for tree in _trees(many(30)):
-        program, basis, costs, buffers = _begin(tree)
-        state, _, row = dual_simplex(program, basis, costs, 0, 1000, buffers)
+        program, basis, buffers = _begin(tree)
+        state, _, row = dual_simplex(program, basis, program.costs, 0, 1000, buffers)
         peer = _peer(tree, np.zeros(program.outputs.shape[:2], int))
         seen.add(state)
         assert state == (OPTIMAL if peer.status == 0 else INFEASIBLE)
         assert (row >= 0) == (state == INFEASIBLE)
         if state == OPTIMAL:
-            assert invert(program, basis, program.costs, buffers)
-            hull_primal_simplex(program, basis, 0, 1000, buffers)
             assert (basis.beta >= -1e-8).all()
             assert program.costs[basis.basic] @ basis.beta == pytest.approx(peer.fun, rel=1e-6)
     assert seen == {OPTIMAL, INFEASIBLE}
@@ -95,11 +91,9 @@ def test_removed_columns_and_kept_rows():
     rng = np.random.default_rng(1)
     seen = {"refuted": 0, "solved": 0, "row refutes node": 0, "row refutes side": 0}
     for tree in _trees(many(30), seed=3):
-        program, start, costs, buffers = _begin(tree)
-        if dual_simplex(program, start, costs, 0, 1000, buffers)[0] != OPTIMAL:
+        program, start, buffers = _begin(tree)
+        if dual_simplex(program, start, program.costs, 0, 1000, buffers)[0] != OPTIMAL:
             continue
-        assert invert(program, start, program.costs, buffers)
-        hull_primal_simplex(program, start, 0, 1000, buffers)
         known = no_rows(program)
         shape = program.outputs.shape[:2]
         for _ in range(25):
