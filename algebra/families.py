@@ -210,6 +210,7 @@ def certify(
     fallback: RootCounter | None = None,
     refuted: Callable[[], Mapping[str, Any] | None] | None = None,
     definite_form: Callable[[Problem], Mapping[str, Any] | None] | None = None,
+    growths: Callable[[Problem, int], Iterable[tuple[int, ...]]] | None = None,
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
 
@@ -221,7 +222,7 @@ def certify(
         Determines random points and instances.
     timeout, search, subsets : optional
         See `algebra.time_limits.Limits`; `timeout` is for the whole call.
-    candidates, fallback, refuted, definite_form : callable, optional
+    candidates, fallback, refuted, definite_form, growths : callable, optional
         See `algebra.certificates.family.Tools` (`fallback` is the root counter).
 
     Returns
@@ -235,7 +236,7 @@ def certify(
     >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
     'maximal'
     """
-    tools = Tools(candidates, fallback, refuted, definite_form)
+    tools = Tools(candidates, fallback, refuted, definite_form, growths)
     effort = Effort(seed, Limits(timeout, search, subsets), tools)
     with limited(effort.limits.seconds):
         return replace(_certify(problem, effort), limits=effort.limits)

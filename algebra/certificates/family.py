@@ -55,6 +55,10 @@ class Tools:
     definite_form : callable or None
         For linear recurrent networks: searches a positive definite form that proves MP < 1, as
         `numeric.definite_search.definite_form` does; plain data.
+    growths : callable or None
+        Given a problem with more weights than equations, and their number, yields whole numbers for
+        the weights, guesses of how they grow towards solutions at infinity
+        (`algebra.linear.infinity`), as `numeric.chains.places.tracked_growths` does.
     root_counter : callable or None
         Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
@@ -67,6 +71,7 @@ class Tools:
     root_counter: RootCounter | None = None
     refuted: Callable[[], Mapping[str, Any] | None] | None = None
     definite_form: Callable[[Problem], Mapping[str, Any] | None] | None = None
+    growths: Callable[[Problem, int], Iterable[tuple[int, ...]]] | None = None
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ from algebra.linear.evidence import (
     Reached,
     circuit_reason,
 )
-from algebra.linear.infinity import solution_at_infinity
+from algebra.linear.infinity import AtInfinity, solution_at_infinity
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.tied import tied_problems
 from algebra.linear.verification.normal_form import normal_problem
@@ -80,7 +80,7 @@ from algebra.systems.root_count import (
 )
 from algebra.systems.update_roots import update_root_count
 from algebra.theorems.statements import what_theorems_say
-from algebra.time_limits import OutOfTime, end_of_part, has_passed, is_over
+from algebra.time_limits import OutOfTime, end_of_part, has_passed, is_over, within
 
 # Largest number of weights among which a dependent set is searched.
 _LARGEST_CIRCUIT = 1_000
@@ -280,7 +280,10 @@ class _Case(OnRanks):
         texts = []
         with suppress(OutOfTime):
             # Problems of ties do not support exact numbers.
-            for other in (self._by_infinity, self._by_ties):
+            others = [self._by_infinity, self._by_ties]
+            # Ties are no easier to count than parts.
+            others.insert(2 if quick.even else 0, self._by_paths)
+            for other in others:
                 found, text = other(0 if pins(support) else limits.subsets)
                 if found is not None:
                     return found
@@ -338,8 +341,25 @@ class _Case(OnRanks):
         """Maximal where some weights may go to infinity; else what was tried, in words."""
         seconds = self.effort.limits.basis / 4 if most else 0
         found = solution_at_infinity(self.problem, self.whole.rank, self.effort.seed, seconds)
+        return self._at_infinity(found), "no odd number of solutions at infinity was found"
+
+    def _by_paths(self, most: int) -> tuple[Certificate | None, str]:
+        """The same, for growths at the ends of paths that were followed numerically."""
+        tool, rank, found = self.effort.tools.growths, self.whole.rank, None
+        if tool is None or not most:
+            return None, "no paths to infinity were followed"
+        seconds = self.effort.limits.basis
+        with suppress(OutOfTime), within(seconds):
+            growths = tool(self.problem, rank)
+            found = solution_at_infinity(
+                self.problem, rank, self.effort.seed, seconds, growths
+            )  # fmt: skip
+        return self._at_infinity(found), "nor at the ends of paths that were followed"
+
+    def _at_infinity(self, found: AtInfinity | None) -> Certificate | None:
+        """Maximal, if there is an odd number of solutions at infinity."""
         if found is None:
-            return None, "no odd number of solutions at infinity was found"
+            return None
         self.evidence["at_infinity"] = found.to_dict()
         number = plural(found.solutions, f"{found.solutions} solution")
         primes = " and ".join(map(str, found.primes))
@@ -347,7 +367,7 @@ class _Case(OnRanks):
             f"{number} at infinity, counted modulo {primes}; no bound is known on the probability "
             "that this is wrong because of a prime or a point"
         )
-        return self.conclude(MAXIMAL, f"real solutions near infinity: {number} there, odd"), ""
+        return self.conclude(MAXIMAL, f"real solutions near infinity: {number} there, odd")
 
     def _by_ties(self, most: int) -> tuple[Certificate | None, str]:
         """Maximal if weights that move together have odd N; otherwise a list of the attempts."""

@@ -25,6 +25,14 @@ may be odd where all N are even: for n = 5, T = 4, b = 2, d = 3, m = 1 and the c
 (3,3) (4,0) (4,4) all ten sub-allocations of three weights have even N, but with the growths
 (−1, 2, 0, 2, 0) there is M = 1.
 
+**Which growths.**  Vectors v with isolated solutions are rational points of the tropical variety of
+{f = 0}, a fan of dimension r − ρ in R^r.  Of vectors drawn at random hardly any lies on it if r is
+large; they are tried, and those at the ends of paths to infinity that were followed numerically
+(`numeric.chains.places`).  M belongs to one cone of the fan, and is often small where all N are in
+the thousands.  If r − ρ = 1, s ↦ s^v x takes solutions of \hat f = 0 to solutions, v has no common
+factor, and a place is an orbit: fixing x_k counts it |v_k| times.  So weights of odd growth are
+fixed.
+
 "Generic" means: over the field of the instance's data.  Its labels may be a student's, since the
 ranks are equal.  M is the degree of the ideal of \hat f and y Π x_k = 1 at one random instance
 modulo a prime, and "simple" is that as many of its points are distinct.
@@ -33,9 +41,10 @@ modulo a prime, and "simple" is that as many of its points are distinct.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import combinations, product
 from math import gcd
 from typing import Annotated
@@ -65,6 +74,12 @@ _Growth = Annotated[int, Keyword("minimum", -LARGEST_GROWTH), Keyword("maximum",
 _MOST_VECTORS = 5_000
 # Ways to fix r − ρ of the weights, for one vector of growths; seconds for each count.
 _SLICES, _SECONDS = 2, 2
+# Growths that are given: terms of a leading part up to which they are counted at once, the number
+# after which one of the others is counted, and the largest share of the time for a count.
+_FEW_TERMS, _GROUP, _SHARE = 8, 3, 1 / 8
+# Largest bound on the number of terms of all labels for which they are written out: most have far
+# fewer.
+_MOST_TERMS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -97,7 +112,8 @@ class _LabelSystem:
 
     def __init__(self, problem: Problem, p: int, rng: random.Random) -> None:
         self.p, self.rng = p, rng
-        terms = [dict(f.terms()) for f in update_equations(problem, p, rng, FIRST)]
+        equations = update_equations(problem, p, rng, FIRST, _MOST_TERMS)
+        terms = [dict(f.terms()) for f in equations]
         place = {
             monomial: k for k, monomial in enumerate(dict.fromkeys(m for t in terms for m in t))
         }
@@ -171,7 +187,11 @@ class _LabelSystem:
 
 
 def solution_at_infinity(
-    problem: Problem, equations: int, seed: int, seconds: float
+    problem: Problem,
+    equations: int,
+    seed: int,
+    seconds: float,
+    growths: Iterable[tuple[int, ...]] | None = None,
 ) -> AtInfinity | None:
     """Growths of the weights with an odd number of simple solutions at infinity, if any are found.
 
@@ -184,6 +204,8 @@ def solution_at_infinity(
     seed : int
     seconds : float
         Time limit of the search.
+    growths : iterable of tuple of int, optional
+        Vectors to try; random ones by default.
     """
     if pins(problem.student()) or problem.network.chain() is None:
         return None
@@ -194,9 +216,13 @@ def solution_at_infinity(
         return None
     if system.rank != equations:
         return None
+    tried, limit = _growths(problem.allocation.size, rng), _SECONDS
+    if growths is not None:
+        tried = _sparsest_first(system, growths)
+        limit = max(_SECONDS, round(seconds * _SHARE))
     seen = set()
     with phase("solutions at infinity"):
-        for growth in _growths(problem.allocation.size, rng):
+        for growth in tried:
             check_time()
             if has_passed(end):
                 return None
@@ -210,16 +236,51 @@ def solution_at_infinity(
             rng.shuffle(slices)
             # A fixed weight of growth ± 1 counts each place once.
             slices.sort(key=lambda fixed: -sum(abs(growth[k]) == 1 for k in fixed))
+            if growths is not None:
+                slices.sort(key=lambda fixed: _cost(growth, forms, fixed))
             for fixed in slices[:_SLICES]:
                 try:
-                    value = system.count(growth, fixed, _SECONDS)
-                    if value and value % 2 and other.count(growth, fixed, _SECONDS) == value:
+                    value = system.count(growth, fixed, limit)
+                    if value and value % 2 and other.count(growth, fixed, limit) == value:
                         return AtInfinity(growth, fixed, value, (system.p, other.p))
                 except (MsolveTimeout, MsolveFailed):
                     continue
                 except MsolveMissing:
                     return None
     return None
+
+
+def _sparsest_first(
+    system: _LabelSystem, growths: Iterable[tuple[int, ...]]
+) -> Iterator[tuple[int, ...]]:
+    """Growths whose leading parts have few terms at once, the others later, the sparsest first."""
+    waiting: list[tuple[int, tuple[int, ...]]] = []
+    usable = (v for v in growths if max(map(abs, v)) <= LARGEST_GROWTH)
+    for number, growth in enumerate(usable, start=1):
+        terms = sum(map(len, system.leading(growth)))
+        if terms <= _FEW_TERMS * system.rank:
+            yield growth
+        else:
+            heappush(waiting, (terms, growth))
+        if number % _GROUP == 0 and waiting:
+            yield heappop(waiting)[1]
+    while waiting:
+        yield heappop(waiting)[1]
+
+
+def _cost(growth: Sequence[int], forms: list[Terms], fixed: Sequence[int]) -> tuple[int, ...]:
+    """An estimate of the time for a count with these weights fixed.
+
+    A fixed weight of even growth counts each place an even number of times.
+    """
+    kept = [k for k in range(len(growth)) if k not in fixed]
+    degrees = [max(sum(monomial[k] for k in kept) for monomial, _ in form) for form in forms]
+    return (
+        sum(growth[k] % 2 == 0 for k in fixed),
+        sum(abs(growth[k]) for k in fixed),
+        sum(degrees),
+        sum(sum(monomial[k] for k in kept) for form in forms for monomial, _ in form),
+    )
 
 
 def _growths(size: int, rng: random.Random) -> Iterator[tuple[int, ...]]:

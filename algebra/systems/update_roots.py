@@ -108,19 +108,21 @@ def count_at(problem: Problem, p: int, rng: random.Random, chart: int, timeout: 
     return degree.degree
 
 
-def update_equations(problem: Problem, p: int, rng: random.Random, chart: int) -> list[Any]:
+def update_equations(
+    problem: Problem, p: int, rng: random.Random, chart: int, most_terms: int = _MOST_TERMS
+) -> list[Any]:
     """The labels as polynomials in θ minus those at a random θ, at a random instance modulo p.
 
     Raises
     ------
     RootCountError
-        If they would be too long to be written out.
+        If they would have more than `most_terms` terms together.
     """
     learning, network = problem.learning, problem.network
     chain = network.chain()
     if chain is None:
         raise RootCountError("equations in the parameters are written for linear networks only")
-    _check_length(problem)
+    _check_length(problem, most_terms)
     weights = {name: random_residues(shape, p, rng) for name, shape in network.shapes.items()}
     for name, mask in problem.support.items():
         weights[name] = weights[name] * np.asarray(mask, np.int64)
@@ -157,13 +159,13 @@ def update_equations(problem: Problem, p: int, rng: random.Random, chart: int) -
     return [y - ring.constant(int(y(*root))) for y in labels if not y.is_constant()]
 
 
-def _check_length(problem: Problem) -> None:
+def _check_length(problem: Problem, most_terms: int) -> None:
     """Refuse labels with so many terms that expanding them would take too long."""
     learning, chain = problem.learning, problem.network.chain()
     assert chain is not None
     degree = label_degree(problem.network, learning.matrices, learning.updates)
     terms = comb(learning.dimension + degree, degree) * problem.network.outputs
-    if terms > _MOST_TERMS:
+    if terms > most_terms:
         raise RootCountError(
             f"the labels are polynomials of degree {degree} in {learning.dimension} parameters: "
             "too long to be written out"

@@ -223,6 +223,11 @@ def certify(
         form = definite_form(solved, seed)
         return None if form is None else form.to_dict()
 
+    def growths(solved: Problem, equations: int) -> Iterator[tuple[int, ...]]:
+        from numeric.chains.places import tracked_growths
+
+        yield from tracked_growths(solved, equations, seed)
+
     found = families.certify(
         problem,
         seed=seed,
@@ -232,6 +237,7 @@ def certify(
         fallback=root_counter(timeout / 2),
         refuted=refuted,
         definite_form=definite,
+        growths=growths,
     )
     if whole.constraints:
         found = replace(found, notes=(*found.notes, under_constraints(found.verdict)))

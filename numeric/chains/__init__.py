@@ -6,6 +6,7 @@ chain    Linear networks with learnable cells as chains of matrix products, read
 discs    Rigorous arithmetic with complex discs in double precision, and tapes run in it
 equations  The equations F(x) = 0 of a system as tapes of values and derivatives, in two forms
 inputs   A recurrent net in its free inputs: few unknowns, no power of W
+places   Growths of the weights along paths to infinity: guesses for solutions there
 products  Labels as sums of products: values of degree two in earlier ones
 programs  Programs of polynomial operations with learnable cells, ready for the tracker
 system   What the tracker, monodromy, the trace test and certification ask of a system
