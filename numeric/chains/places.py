@@ -49,7 +49,7 @@ _POINTS = 4
 _DENOMINATOR, _NEAR = 12, 1e-3
 # Rates of the chosen weights: that of the first one, and those of the others.
 _FIRST, _OTHERS = Fraction(1), tuple(Fraction(q, 4) for q in (1, 2, 3, 5, -2, -3))
-_MOST_PATHS = 400
+_MOST_PATHS = 30
 
 # t, and logarithms and their derivatives there.
 _Past = list[tuple[float, np.ndarray, np.ndarray]]
