@@ -52,8 +52,13 @@ def in_doubles(network: Network, cells: tuple[Any, ...], support: dict[str, np.n
     }
     weights = {name: w * support.get(name, 1) for name, w in weights.items()}
     X = rng.standard_normal(network.input_shape)
-    J = network.jacobian(weights, X, cells, number=operator.truediv)
-    return int(np.linalg.matrix_rank(J.astype(float)))
+    if isinstance(network, RNN):
+        J = network.jacobian(weights, X, cells, number=operator.truediv)
+        return int(np.linalg.matrix_rank(J.astype(float)))
+    assert isinstance(network, LinearRNN)
+    L, R = network.tangents(weights, X, ["W"])["W"]
+    J = np.stack([np.einsum("sk,sc->kc", L[:, :, i], R[:, j]).ravel() for _, i, j in cells], axis=1)
+    return int(np.linalg.matrix_rank(J))
 
 
 def measured(row: tuple[Any, ...]) -> dict[str, Any]:

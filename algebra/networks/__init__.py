@@ -1,8 +1,7 @@
 r"""Network kinds, one file for each: sizes, matrices and the map that they compute.
 
 base           Base class of networks, the registry of kinds, and the exception `NotKnown`
-chain          Linear networks as chains of matrix products, and all that follows from this; the
-               base class of networks whose derivatives are sweeps through their program
+chain          Linear networks as chains of matrix products, and all that follows from this
 readings       Values that can be recorded: labels, outputs at every step, hidden states
 limits         Limits of matrices, rows and columns in words, as each kind gives them
 linear         The linear estimator

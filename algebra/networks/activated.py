@@ -34,9 +34,8 @@ from algebra.networks.base import (
     Point,
     Support,
 )
-from algebra.networks.chain import SweptNetwork
 from algebra.networks.limits import NEVER, MatrixLimits, least
-from algebra.networks.readings import LABELS, STATES, TRACES, Reading
+from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.balls import as_balls, ball_product
@@ -99,7 +98,7 @@ class _Reached(EntryArithmetic):
         return (a != 0).astype(object) if self.vanishes else a * 0 + 1
 
 
-class ActivatedNetwork(SweptNetwork):
+class ActivatedNetwork(Network):
     """Base class of the kinds ``rnn`` and ``ffn``, which define `stages`, `output` and shapes.
 
     Attributes
@@ -332,6 +331,9 @@ class ActivatedNetwork(SweptNetwork):
 
         return ModularArithmetic(p, phi)
 
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
+        return self._factors(point, names, self.program().output)
+
     def modular_forward(self, point: Point) -> DualValue:
         [Y] = self._duals(point, LABELS)
         return DualValue(Y.value.reshape(self.d, -1), Y.tangent.reshape(self.d, -1))
@@ -355,19 +357,21 @@ class ActivatedNetwork(SweptNetwork):
         found = evaluate(program, arithmetic, blocks, nodes)
         return [found[k] for k in nodes]
 
-    def factors_at(
-        self, point: Point, names: Sequence[str] | None, target: int, X: Matrix,
+    def _factors(
+        self,
+        point: Point,
+        names: Sequence[str] | None,
+        target: int,
         units: np.ndarray | None = None,
-    ) -> Factors:  # fmt: skip
-        program = self.program()
-        if not self.reads_all or target != program.output:
-            return super().factors_at(point, names, target, X, units)
-        # The read-out multiplies the states of all steps, side by side, and a column of ones.
-        wanted = set(self.shapes if names is None else names)
-        read, steps = {self.output, self.output_bias} & wanted, len(self.stages())
-        blocks = placed(program, point.weights, {"X": X})
+    ) -> Factors:
+        program, wanted = self.program(), set(self.shapes if names is None else names)
+        blocks = placed(program, point.weights, {"X": point.X})
         arithmetic = self.modular(point.p, point.seed)
-        sweep = Sweep(program, arithmetic, blocks, wanted - read, target)
+        if not self.reads_all or target != program.output:
+            return factors(Sweep(program, arithmetic, blocks, wanted, target, units), wanted)
+        # The read-out multiplies the states of all steps, side by side, and a column of ones.
+        read = {self.output, self.output_bias} & wanted
+        sweep, steps = Sweep(program, arithmetic, blocks, wanted - read, target), len(self.stages())
         found = {
             name: (self._by_steps(L), np.tile(R, (1, 1, steps)))
             for name, (L, R) in factors(sweep, wanted - read).items()
@@ -412,8 +416,20 @@ class ActivatedNetwork(SweptNetwork):
             for t, stage in enumerate(stages)
         )
 
-    def reading_nodes(self, what: str) -> list[int]:
-        return self._nodes(self._read(what))
+    def modular_readings(
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
+    ) -> list[Factors]:
+        self.readings(what)
+        nodes = self._nodes(self._read(what))
+        if units is None or what != STATES:
+            return of_units([self._factors(point, names, node) for node in nodes], units)
+        return [
+            self._factors(point, names, node, some) for node, some in zip(nodes, units, strict=True)
+        ]
 
     def factor_entries(self, what: str) -> int:
         """Left factors depend on the sample: rows × samples × units, for each stage."""

@@ -16,7 +16,7 @@ kind defines another (`ChainNetwork.drive`).  A chain network defines its sizes,
 
 **Jacobian.**  The derivative of the labels by the cell (i, j) of a matrix is :math:`\sum_s
 L_s[:, i] ⊗ R_s[j, :]`, with a term for each place s at which the matrix acts
-(`algebra.programs.jacobian.factors`):
+(`ChainNetwork.tangents`):
 
 - if Z is the last state, L_s is the product of the later matrices, R_s the state before;
 - if all states are read, the sum over k is evaluated by Horner's scheme,
@@ -34,67 +34,25 @@ from __future__ import annotations
 
 import operator
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits, least
-from algebra.networks.readings import LABELS, STATES, TRACES, Reading
+from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 from algebra.programs import Builder, Program, Value
-from algebra.programs.arrays import placed
-from algebra.programs.jacobian import Sweep, factors
-from algebra.programs.residues import ModularArithmetic
 from algebra.time_limits import checked
 
 # Names of values in the program of a chain, beside `STATES`.
 INPUTS, DRIVES, READ = "inputs", "drives", "read"
 
 
-class SweptNetwork(Network):
-    """Base class of networks whose derivatives over GF(p) are sweeps through their program."""
-
-    @abstractmethod
-    def reading_nodes(self, what: str) -> list[int]:
-        """The nodes of the values that can be recorded; none if they are parts of the labels."""
-
-    def modular(self, p: int, seed: int) -> ModularArithmetic:
-        """The arithmetic of a point over GF(p)."""
-        return ModularArithmetic(p)
-
-    def factors_at(
-        self, point: Point, names: Sequence[str] | None, target: int, X: Matrix,
-        units: np.ndarray | None = None,
-    ) -> Factors:  # fmt: skip
-        """The factors of the derivatives of one node (or of these units of it), with inputs X."""
-        program, wanted = self.program(), set(self.shapes if names is None else names)
-        blocks = placed(program, point.weights, {"X": X})
-        arithmetic = self.modular(point.p, point.seed)
-        return factors(Sweep(program, arithmetic, blocks, wanted, target, units), wanted)
-
-    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
-        X = point.reduced(self.drive(point.X))
-        return self.factors_at(point, names, self.program().output, X)
-
-    def modular_readings(
-        self,
-        what: str,
-        point: Point,
-        names: Sequence[str] | None,
-        units: Sequence[np.ndarray] | None = None,
-    ) -> list[Factors]:
-        self.readings(what)
-        nodes = self.reading_nodes(what)
-        if not nodes:
-            return super().modular_readings(what, point, names, units)
-        chosen: Sequence[np.ndarray | None] = [None] * len(nodes) if units is None else units
-        return [
-            self.factors_at(point, names, node, point.X, some)
-            for node, some in zip(nodes, chosen, strict=True)
-        ]
+def _same(value: Any) -> Any:
+    return value
 
 
 @dataclass(frozen=True)
@@ -146,7 +104,7 @@ class ChainLayout:
         return tuple(dict.fromkeys((self.output, *reversed(self.steps), *first)))
 
 
-class ChainNetwork(SweptNetwork):
+class ChainNetwork(Network):
     """A network whose labels are a chain of matrix products, with all that follows from `chain`."""
 
     @abstractmethod
@@ -226,8 +184,71 @@ class ChainNetwork(SweptNetwork):
     ) -> Matrix:
         return matmul(weights[self.chain().output], self.states(weights, X, matmul)[-1])
 
+    def tangents(
+        self,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None = None,
+        matmul: Matmul = operator.matmul,
+        reduced: Callable[[Any], Any] = _same,
+    ) -> Factors:
+        """The factors L and R of the derivatives; see the module.
+
+        Parameters
+        ----------
+        weights : mapping of str to ndarray
+        X : ndarray
+        names : sequence of str, optional
+            The matrices to differentiate by; all by default.
+        matmul, reduced : callable, optional
+            Product of two matrices, and reduction of a sum to canonical form (modulo p).
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            L of shape (S, d, rows) and R of shape (S, columns, label columns) for each matrix.
+        """
+        chain = self.chain()
+        wanted = set(chain.names if names is None else names)
+        identity = np.eye(self.d, dtype=np.int64)
+        states = [reduced(state) for state in self.states(weights, X, matmul)]
+        factors: Factors = {}
+        if chain.output in wanted:
+            factors[chain.output] = (identity[None], states[-1][None])
+        left = reduced(weights[chain.output])
+        if chain.recurrent is None:
+            return factors | self._layer_tangents(weights, states, self.steps, left, wanted, matmul)
+        W, B, T = chain.recurrent, chain.start, self.steps
+        if wanted & {W, B}:
+            # powers[k] = D W^k
+            powers = [left]
+            for _ in range(T):
+                powers.append(matmul(powers[-1], weights[W]))
+            if W in wanted:
+                factors[W] = (np.stack(powers[T - 1 :: -1]), np.stack(states[:-1]))
+            if B in wanted and B is not None:
+                U = self.drive(X).reshape(T, self.step_inputs, -1)
+                factors[B] = (np.stack(powers[T:0:-1]), U)
+        return factors
+
+    def _layer_tangents(
+        self, weights: Mapping[str, Any], states: Sequence[Any], last: int, left: Any,
+        wanted: Collection[str], matmul: Matmul,
+    ) -> Factors:  # fmt: skip
+        """Tangents of `left` times the state after the `last` first steps, all distinct."""
+        factors: Factors = {}
+        for k, name in reversed(list(enumerate(self.chain().steps[:last]))):
+            if name in wanted:
+                factors[name] = (left[None], states[k][None])
+            left = matmul(left, weights[name])
+        return factors
+
     def affine_in(self, names: Collection[str]) -> bool:
         return len(names) == 1 and self.chain().recurrent not in names
+
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
+        """`tangents` over GF(p); the seed is not used."""
+        return self.tangents(point.weights, point.X, names, point.matmul, point.reduced)
 
     # -- what can be recorded ----------------------------------------------------------
 
@@ -248,12 +269,51 @@ class ChainNetwork(SweptNetwork):
             for k, width in enumerate(self.inner_widths, 1)
         )
 
-    def reading_nodes(self, what: str) -> list[int]:
-        if what != STATES:
-            return []
-        named = self.program().named
-        states = [named[f"{STATES} {k}"] for k in range(self.steps)]
-        return [*states, named[READ]] if self.chain().recurrent else states
+    def modular_readings(
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
+    ) -> list[Factors]:
+        if what != STATES or not self.steps:
+            return super().modular_readings(what, point, names, units)
+        wanted = set(self.shapes if names is None else names)
+        if self.chain().recurrent:
+            return of_units(self._state_tangents(point, wanted), units)
+        weights, states = point.weights, self.states(point.weights, point.X, point.matmul)
+        states = [point.reduced(state) for state in states]
+        found = [
+            self._layer_tangents(
+                weights, states, last, np.eye(width, dtype=np.int64), wanted, point.matmul
+            )
+            for last, width in enumerate(self.inner_widths, 1)
+        ]
+        return of_units(found, units)
+
+    def _state_tangents(self, point: Point, wanted: Collection[str]) -> list[Factors]:
+        """Of h_1, …, h_T and W h_T: dh_t = Σ_s W^{t-1-s} dW h_s + Σ_s W^{t-s} dB x_s."""
+        chain, b = self.chain(), self.step_inputs
+        assert chain.recurrent is not None
+        assert chain.start is not None
+        W, powers = point.weights[chain.recurrent], [np.eye(self.inner_widths[0], dtype=np.int64)]
+        for _ in range(self.steps):
+            powers.append(point.matmul(W, powers[-1]))
+        states, found = self._hidden(point.weights, point.X, point.matmul), []
+        states = [point.reduced(state) for state in states]
+        inputs = point.X.reshape(self.steps, b, -1)
+        for t in range(1, self.steps + 2):
+            factors: Factors = {}
+            if chain.recurrent in wanted and t > 1:
+                factors[chain.recurrent] = (
+                    np.stack(powers[: t - 1][::-1]), np.stack(states[: t - 1])
+                )  # fmt: skip
+            if chain.start in wanted:
+                # No input enters after the last step.
+                seen = min(t, self.steps)
+                factors[chain.start] = (np.stack(powers[t - seen : t][::-1]), inputs[:seen])
+            found.append(factors)
+        return found
 
     def _hidden(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul

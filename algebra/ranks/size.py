@@ -31,7 +31,7 @@ _SHARE, _WORTH_SAYING = 0.8, 4e9
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 # Multiplications modulo p per second on one core, seconds for a step of a recurrent network of any
 # size, and the factor by which an estimate may be wrong.
-_RATE, _STEP, _SLACK = 1e9, 2e-4, 4.0
+_RATE, _STEP, _SLACK = 1e9, 6e-5, 4.0
 
 
 def memory() -> int:

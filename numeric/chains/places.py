@@ -21,15 +21,13 @@ not apply there.
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 from flint import acb, acb_mat, ctx
 from scipy.linalg import qr
 
-from algebra.networks.base import Factors, Matmul
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
@@ -147,7 +145,7 @@ class _Path:
         weights, w = {name: value.copy() for name, value in self.weights.items()}, np.exp(u)
         for (name, i, j), value in zip(self.cells, w, strict=True):
             weights[name][i, j] = value
-        factors = _factors(self.network, weights, self.X, operator.matmul)
+        factors = self.network.tangents(weights, self.X, self.names)
         columns = [
             np.einsum("sd,sm->dm", factors[name][0][:, :, i], factors[name][1][:, j]).ravel()
             for name, i, j in self.cells
@@ -265,7 +263,7 @@ class _Exact:
         for (name, i, j), value in zip(path.cells, u, strict=True):
             weights[name][i, j] = value.exp().mid()
         output = path.network.chain().output
-        factors = _factors(path.network, weights, self.X, _matmul)
+        factors = path.network.tangents(weights, self.X, (*path.names, output), _matmul)
         labels = _matmul(weights[output], factors[output][1][0]).ravel()[path.rows]
         if derived:
             found = np.empty((len(path.rows), len(path.cells)), dtype=object)
@@ -331,33 +329,6 @@ class _Exact:
         own = self._solved(-self.jacobian[:, chosen])
         found[kept] = [[complex(z) for z in row] for row in own]
         return found
-
-
-def _factors(
-    network: ChainNetwork, weights: Mapping[str, np.ndarray], X: np.ndarray, matmul: Matmul
-) -> Factors:
-    r"""The factors of the labels' derivatives, which are :math:`\sum_s L_s[:, i] ⊗ R_s[j, :]`.
-
-    One term for each place s at which a matrix acts: L_s is the product of the later matrices, R_s
-    the value before (for the input matrix of a recurrent net, the inputs of step s).
-    """
-    chain, states = network.chain(), network.states(weights, X, matmul)
-    found = {chain.output: (np.eye(network.d)[None], states[-1][None])}
-    left = weights[chain.output]
-    if chain.recurrent is None:
-        for name, state in zip(reversed(chain.steps), reversed(states[:-1]), strict=True):
-            found[name] = (left[None], state[None])
-            left = matmul(left, weights[name])
-        return found
-    powers = [left]
-    for name in chain.steps:
-        powers.append(matmul(powers[-1], weights[name]))
-    steps = len(chain.steps)
-    found[chain.recurrent] = (np.stack(powers[steps - 1 :: -1]), np.stack(states[:-1]))
-    if chain.start is not None:
-        inputs = network.drive(X).reshape(steps, network.step_inputs, -1)
-        found[chain.start] = (np.stack(powers[steps:0:-1]), inputs)
-    return found
 
 
 def _next(step: float, first: float) -> float:
