@@ -46,7 +46,7 @@ def test_genuine_files_hold(files):
 
 
 def _set(path, value):
-    return partial(changed, path=path, value=value)
+    return lambda data: changed(data, path, value)
 
 
 def _drop(*path):
