@@ -40,12 +40,12 @@ print(len(list(gate.records("verdicts", 0, int(sys.argv[2])))))
 """
 
 
-def net(folder: Path, name: str, sizes: dict[str, int], rows: int, cells: int) -> Path:
+def net(folder: Path, name: str, sizes: dict[str, int], cells: list[int]) -> Path:
     """A problem file of a recurrent net: so many random cells in each of the first rows of W."""
     rng, n = random.Random(f"compare/{name}"), sizes["n"]
     mask = [[0] * n for _ in range(n)]
-    for row in mask[:rows]:
-        for j in rng.sample(range(n), cells):
+    for row, number in zip(mask, cells, strict=False):
+        for j in rng.sample(range(n), number):
             row[j] = 1
     lines = ["[network]", 'kind = "lrnn"', *(f"{key} = {value}" for key, value in sizes.items())]
     file = folder / f"{name}.toml"
@@ -57,12 +57,16 @@ def verbs(folder: Path, verdicts: int) -> dict[str, list[str | Path]]:
     """Name and words of each command that is measured."""
     inspected = [
         net(
-            folder, f"n{n}", {"n": n, "T": n // 2, "b": 1, "d": n // 4, "m": n // 2}, n // 2, n // 4
+            folder,
+            f"n{n}",
+            {"n": n, "T": n // 2, "b": 1, "d": n // 4, "m": n // 2},
+            [n // 4] * (n // 2),
         )
         for n in (32, 64)
     ]
-    twelve = net(folder, "n12", {"n": 12, "T": 6, "b": 1, "d": 4, "m": 6}, 6, 4)
-    recorded = net(folder, "recorded", {"n": 48, "T": 4, "b": 4, "d": 2, "m": 12}, 24, 4)
+    # N = 150.
+    twelve = net(folder, "n12", {"n": 12, "T": 6, "b": 1, "d": 4, "m": 6}, [6, 5, 5, 4, 4])
+    recorded = net(folder, "recorded", {"n": 48, "T": 4, "b": 4, "d": 2, "m": 12}, [4] * 24)
     call = ["-m", "matchprob"]
     gate = Path(__file__).parent.parent / "tests" / "data" / "make_gate.py"
     return {
