@@ -348,7 +348,7 @@ def _modular_count(
             if not found and largest > _SMALL_BLOCK:
                 most = largest - 1
                 locus = _count_locus(allocation, support, p, seed, form, most, timeout)
-                if locus is None and allocation.size < largest and _has_short_labels(allocation):
+                if locus is None and allocation.size < largest and has_short_labels(allocation):
                     form = DIRECT.name
                     core, root = modular_core(allocation, p, seed, form, support)
                     blocks = _blocks(core)
@@ -401,8 +401,14 @@ def _count_locus(
     return _LocusCount(degree, without) if degree else None
 
 
-def _has_short_labels(allocation: Allocation) -> bool:
-    """Whether the labels of a linear network, as polynomials in the weights, have few terms."""
+def has_short_labels(allocation: Allocation) -> bool:
+    """Whether the labels of a linear network, as polynomials in the weights, have few terms.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Of any network; False if it is not linear.
+    """
     network = allocation.network
     if network.chain() is None:
         return False

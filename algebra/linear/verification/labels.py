@@ -7,7 +7,6 @@ steps as possible: those labels have a lower degree in a recurrent matrix.
 
 from __future__ import annotations
 
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,8 @@ import numpy as np
 from algebra.linalg.modular import Residues, modular_echelon
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
-from algebra.ranks.root_count_error import label_degree
 from algebra.systems.instances import ModularInstance
-
-# Largest number of terms of all labels together, were they dense.
-_MOST_TERMS = 200_000
+from algebra.systems.root_count import has_short_labels
 
 
 def count_by_labels(instance: ModularInstance, seconds: int) -> int | None:
@@ -55,20 +51,16 @@ def count_by_labels(instance: ModularInstance, seconds: int) -> int | None:
 def label_equations(instance: ModularInstance) -> list[Any]:
     """Labels of combined samples minus their values for the student; [] if they are too long."""
     allocation, p = instance.allocation, instance.p
-    network = allocation.network
-    if network.chain() is None:
+    if not has_short_labels(allocation):
         return []
-    r, degree = allocation.size, label_degree(network, allocation.matrices)
-    if comb(r + degree, degree) * network.outputs > _MOST_TERMS:
-        return []
-    ring = PrimeField(p).context([f"w{k}" for k in range(r)])
+    ring = PrimeField(p).context([f"w{k}" for k in range(allocation.size)])
     constant = np.frompyfunc(lambda value: ring.constant(int(value)), 1, 1)
     matrices = {name: constant(value) for name, value in instance.weights.items()}
     root = []
     for (name, i, j), unknown in zip(allocation.cells, ring.gens(), strict=True):
         root.append(int(instance.weights[name][i, j]))
         matrices[name][i, j] = unknown
-    labels = network.forward(matrices, constant(_combined(instance.X, p)))
+    labels = allocation.network.forward(matrices, constant(_combined(instance.X, p)))
     return [y - y(*root) for y in np.asarray(labels).ravel() if not y.is_constant()]
 
 
