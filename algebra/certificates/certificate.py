@@ -404,6 +404,11 @@ _WHY_ONE = {
     "at_infinity": "MP = 1: in the limit in which some weights grow without bound, the equations "
     "have an odd number of complex solutions, so at least one is real. Near it lie real solutions "
     "of the equations themselves, with large weights.",
+    "partial_products": "MP = 1: if as many entries of products of weight matrices as there are "
+    "surplus weights are given any values, the number of complex solutions is odd, so at least one "
+    "is real.",
+    "critical_points": "MP = 1: the distance of a student from a given point has an odd number of "
+    "complex critical points among all students of an instance, so at least one of them is real.",
     "tied": "MP = 1: with weights tied into as many groups as there are equations, the number of "
     "complex solutions is odd, so at least one is real.",
 }
@@ -454,6 +459,9 @@ _WHY_LESS = {
     "definite_form": "MP < 1: for some fixed weights and samples a combination of the labels is a "
     "positive definite quadratic form of the learnable weights, and teachers exist for which it "
     "would have to be negative. The same holds for all instances near these.",
+    "critical_points": "MP < 1: the student nearest to a given point would be a real critical "
+    "point of the distance, and the certificate contains an instance in which none of these is "
+    "real. The same holds for all instances near it.",
     "normal_form": "MP < 1: a change of basis of the hidden units makes B and D diagonal and fixes "
     "the surplus weight, and the certificate contains an instance of that form with no real "
     "solution. Almost no instance near it has a match.",

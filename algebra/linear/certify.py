@@ -49,6 +49,7 @@ from algebra.certificates.certificate import (
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
 from algebra.linear.columns import whole_column
+from algebra.linear.critical import instance_without_real_points, number_of_critical_points
 from algebra.linear.dual_bases import dual_order
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.evidence import (
@@ -56,6 +57,7 @@ from algebra.linear.evidence import (
     circuit_reason,
 )
 from algebra.linear.infinity import AtInfinity, solution_at_infinity
+from algebra.linear.partial_products import fixed_products
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.tied import tied_problems
 from algebra.linear.verification.normal_form import normal_problem
@@ -280,9 +282,10 @@ class _Case(OnRanks):
         texts = []
         with suppress(OutOfTime):
             # Problems of ties do not support exact numbers.
-            others = [self._by_infinity, self._by_ties]
+            others = [self._by_infinity, self._by_products, self._by_ties]
             # Ties are no easier to count than parts.
-            others.insert(2 if quick.even else 0, self._by_paths)
+            others.insert(3 if quick.even else 0, self._by_paths)
+            others.append(self._by_critical_points)
             for other in others:
                 found, text = other(0 if pins(support) else limits.subsets)
                 if found is not None:
@@ -362,12 +365,48 @@ class _Case(OnRanks):
             return None
         self.evidence["at_infinity"] = found.to_dict()
         number = plural(found.solutions, f"{found.solutions} solution")
-        primes = " and ".join(map(str, found.primes))
-        self.notes.append(
-            f"{number} at infinity, counted modulo {primes}; no bound is known on the probability "
-            "that this is wrong because of a prime or a point"
-        )
+        self._note(f"{number} at infinity", found.primes)
         return self.conclude(MAXIMAL, f"real solutions near infinity: {number} there, odd")
+
+    def _by_products(self, most: int) -> tuple[Certificate | None, str]:
+        """Maximal where an odd number of students has given entries of products of matrices."""
+        seconds = self.effort.limits.basis / 4 if most else 0
+        found = fixed_products(self.problem, self.whole.rank, self.effort.seed, seconds)
+        text = "no odd number of students with fixed products of matrices was found"
+        if found is None:
+            return None, text
+        self.evidence["partial_products"] = found.to_dict()
+        number = plural(found.solutions, f"{found.solutions} student")
+        self._note(number, found.primes)
+        return self.conclude(
+            MAXIMAL, f"{number}, odd, with fixed entries of products of matrices"
+        ), ""
+
+    def _by_critical_points(self, most: int) -> tuple[Certificate | None, str]:
+        """Decided by the number of critical points of the distance, if there are few."""
+        seed, limits, other = self.effort.seed, self.effort.limits, None
+        seconds = limits.basis / 8 if most else 0
+        found = number_of_critical_points(self.problem, self.whole.rank, seed, seconds)
+        if found is None:
+            return None, "critical points of the distance were not counted"
+        text = number = plural(found.number, f"{found.number} critical point") + " of the distance"
+        if found.number % 2:
+            other, verdict, rule = found, MAXIMAL, f"{number}, odd"
+        elif self.peers:
+            verdict, rule = INTERMEDIATE, f"an instance with {number}, none real"
+            other, text = instance_without_real_points(self.problem, found, seed, limits.search)
+        if other is None:
+            return None, text
+        self.evidence["critical_points"] = other.to_dict()
+        self._note(number, found.primes)
+        return self.conclude(verdict, rule), ""
+
+    def _note(self, number: str, primes: tuple[int, ...]) -> None:
+        """What is known of a count that stands for itself."""
+        self.notes.append(
+            f"{number}, counted modulo {' and '.join(map(str, primes))}; no bound is known on the "
+            "probability that this is wrong because of a prime or a point"
+        )
 
     def _by_ties(self, most: int) -> tuple[Certificate | None, str]:
         """Maximal if weights that move together have odd N; otherwise a list of the attempts."""

@@ -23,6 +23,7 @@ from algebra.certificates.records import (
     Context,
     Converted,
     Counts,
+    Primes,
     Record,
     WholeText,
     matrices,
@@ -36,8 +37,9 @@ from algebra.declarations import Count, Keyword, Size, named_key
 from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW
 from algebra.linear.infinity import AtInfinity
+from algebra.linear.partial_products import FixedProducts
 from algebra.linear.verification.definite import DefiniteForm
-from algebra.networks.base import Cell
+from algebra.networks.base import Cell, Network
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
@@ -162,7 +164,69 @@ class Enclosed(Record):
         _need_drawn(self, context["problem"], place)
 
 
-def _need_drawn(witness: Witness | Enclosed, problem: Problem, where: str) -> None:
+def _few_samples(context: Context) -> tuple[int, int]:
+    """The shape of as many samples as determine the labels of all."""
+    network: Network = context["network"]
+    return network.with_samples(network.determining_samples).input_shape
+
+
+_FewSamples = Annotated[np.ndarray, matrix(_few_samples, _Entry)]
+
+
+@dataclass(frozen=True)
+class CriticalInstance(Record):
+    """A rational instance and a point with all critical points of the distance from it.
+
+    Attributes
+    ----------
+    weights : mapping of str to ndarray of fmpq
+        Those of learnable cells are the coordinates of the point.
+    teacher : mapping of str to ndarray of fmpq
+    X : ndarray of fmpq
+        Of as many samples as determine the labels of all.
+    points : Parametrization
+        Of the learnable weights, then the multipliers.
+    """
+
+    weights: _Weights
+    teacher: _Weights
+    X: _FewSamples
+    points: Annotated[Parametrization, table(Parametrization, ParametrizationTable)] = field(
+        metadata=named_key("parametrization")
+    )
+
+    def check(self, place: str, context: Context) -> None:
+        """The instance must be drawable."""
+        _need_drawn(self, context["problem"], place)
+
+
+@dataclass(frozen=True)
+class CriticalPoints(Record):
+    """Critical points of the distance of students from a point: see `algebra.linear.critical`.
+
+    Attributes
+    ----------
+    number : int
+        For a generic instance and a generic point.
+    primes : tuple of int
+        Primes modulo which they were counted.
+    instance : CriticalInstance or None
+        None where the number is odd; otherwise one whose critical points are not real.
+    """
+
+    number: Size
+    primes: Primes
+    instance: CriticalInstance | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The verdict for which they are an argument."""
+        return MAXIMAL if self.instance is None else INTERMEDIATE
+
+
+def _need_drawn(
+    witness: Witness | Enclosed | CriticalInstance, problem: Problem, where: str
+) -> None:
     """The instance and its neighbours must be drawable: structural zeros, signs, exact numbers."""
     for name in ("weights", "teacher"):
         given, place = getattr(witness, name), f"{where}.{name}"
@@ -294,6 +358,12 @@ class LinearEvidence(Record):
     )
     whole_column: Count | None = field(default=None, metadata=argues(MAXIMAL, alone=True))
     at_infinity: AtInfinity | None = field(default=None, metadata=argues(MAXIMAL, alone=True))
+    partial_products: FixedProducts | None = field(
+        default=None, metadata=argues(MAXIMAL, alone=True)
+    )
+    critical_points: CriticalPoints | None = field(
+        default=None, metadata=argues(MAXIMAL, INTERMEDIATE, alone=True)
+    )
     definite_form: DefiniteForm | None = field(default=None, metadata=argues(INTERMEDIATE))
     normal_form: Mapping[str, Any] | None = field(default=None, metadata=argues(INTERMEDIATE))
 

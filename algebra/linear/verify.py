@@ -64,9 +64,9 @@ from algebra.linear.evidence import (
     context_of,
     read_evidence,
 )
-from algebra.linear.infinity import check_infinity
 from algebra.linear.recount import prime_not_in, recount_again
 from algebra.linear.tied import check_tied
+from algebra.linear.verification.apart import APART
 from algebra.linear.verification.definite import check_definite
 from algebra.linear.verification.dual_bases import check_dual_bases
 from algebra.linear.verification.enclosed import check_enclosed
@@ -366,17 +366,9 @@ class ClaimChecker:
             if evidence.root_count is not None:
                 self._root_count(self.problem.allocation, evidence.root_count)
             return PROVED
-        if evidence.at_infinity is not None:
-            if evidence.root_count is not None:
-                raise CheckFailed("evidence.root_count", "does not belong beside at_infinity")
-            counted = check_infinity(
-                self.problem, evidence.at_infinity, self.claim.equations, self.seed,
-                self.effort.limits.basis, self.say,
-            )  # fmt: skip
-            status = weakest(known, counted)
-            text = "an odd number of solutions at infinity, so a real one is always near: MP = 1"
-            self.say("verdict", status, text)
-            return status
+        for name in APART:
+            if getattr(evidence, name) is not None:
+                return self._apart(name, known)
         if evidence.root_count is None:
             raise CheckFailed("evidence.root_count", "is missing")
         tied = evidence.tied
@@ -407,6 +399,8 @@ class ClaimChecker:
             return self._definite(known)
         if evidence.normal_form is not None:
             return self._normal_form(known, evidence.normal_form)
+        if evidence.critical_points is not None:
+            return self._apart("critical_points", known)
         if claim.learnable != claim.equations:
             text = f"{claim.learnable} weights for {claim.equations} equations: a generic instance "
             raise CheckFailed("learnable", text + "has infinitely many solutions")
@@ -432,6 +426,31 @@ class ClaimChecker:
         self.say("verdict", status, text + self._given(roots, status))
         return status
 
+    def _apart(self, name: str, known: str) -> str:
+        """MP = 1 or MP < 1 by an argument with a count of its own."""
+        claimed, verdict = getattr(self.evidence, name), self.claim.verdict
+        place = f"evidence.{name}"
+        self._nothing_beside(name)
+        if verdict != getattr(claimed, "verdict", verdict):
+            raise CheckFailed(place, f"is an argument for {claimed.verdict}, not {verdict}")
+        check, *texts = APART[name]
+        if verdict == INTERMEDIATE and not self.peers:
+            text = "the teacher is not a network of this kind, so this proves nothing"
+            raise CheckFailed(place, text)
+        counted = check(
+            self.problem, claimed, self.claim.equations, self.seed, self.effort.limits.basis,
+            self.say,
+        )  # fmt: skip
+        status = weakest(known, counted)
+        self.say("verdict", status, texts[verdict == INTERMEDIATE])
+        return status
+
+    def _nothing_beside(self, own: str) -> None:
+        """No other argument, and no count of solutions."""
+        for other in self.evidence.arguments():
+            if other != own:
+                raise CheckFailed(f"evidence.{other}", f"does not belong beside {own}")
+
     def _definite(self, known: str) -> str:
         """A positive definite form that some labels contradict implies MP < 1, without N."""
         evidence, place = self.evidence, "evidence.definite_form"
@@ -452,9 +471,7 @@ class ClaimChecker:
     def _normal_form(self, known: str, data: object) -> str:
         """MP < 1 for the problem in a basis in which B and D are diagonal implies it for this."""
         place, problem = "evidence.normal_form", normal_problem(self.problem)
-        for other in ("root_count", "no_real_root", "enclosed_solutions", "definite_form"):
-            if getattr(self.evidence, other) is not None:
-                raise CheckFailed(f"evidence.{other}", "does not belong beside normal_form")
+        self._nothing_beside("normal_form")
         if problem is None or not self.peers:
             raise CheckFailed(place, "the theorem does not apply to this problem")
         status = weakest(known, check_normal_form(

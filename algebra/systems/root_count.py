@@ -235,7 +235,7 @@ def generic_root_count(
     if network.equations_are and network.affine_in(allocation.matrices):
         return _affine(seed)
     try:
-        return _modular_count(_with_few_samples(allocation), support, seed, timeout, primes)
+        return _modular_count(with_few_samples(allocation), support, seed, timeout, primes)
     except (RootCountError, MsolveMissing) as error:
         if fallback is None or pins(support):
             # A numerical counter does not support exact numbers.
@@ -278,14 +278,14 @@ def linear_root_count(
     if core_dimension(allocation) not in (0, None):
         return None
     p = random_prime(random.Random(f"root-count/{seed}"))
-    allocation = _with_few_samples(allocation)
+    allocation = with_few_samples(allocation)
     core, _ = modular_core(allocation, p, seed, form, support)
     if not core.is_linear:
         return None
     return _with_certainty(RootCount(1, LINEAR, form, (), (p,), seed), allocation, support)
 
 
-def _with_few_samples(allocation: Allocation) -> Allocation:
+def with_few_samples(allocation: Allocation) -> Allocation:
     """The allocation with only as many samples as determine all labels: the same solutions."""
     network = allocation.network
     if network.determining_samples == network.m:

@@ -50,18 +50,38 @@ def count_by_labels(instance: ModularInstance, seconds: int) -> int | None:
 
 def label_equations(instance: ModularInstance) -> list[Any]:
     """Labels of combined samples minus their values for the student; [] if they are too long."""
+    return polynomial_weights(instance)[2] if has_short_labels(instance.allocation) else []
+
+
+def polynomial_weights(
+    instance: ModularInstance,
+) -> tuple[dict[str, np.ndarray], list[int], list[Any]]:
+    """Weights whose learnable entries are unknowns, and the equations of the labels.
+
+    Parameters
+    ----------
+    instance : ModularInstance
+        Of a linear network.
+
+    Returns
+    -------
+    weights : dict of str to ndarray of nmod_mpoly
+    root : list of int
+        The student's own learnable weights.
+    equations : list of nmod_mpoly
+        Labels of combined samples minus their values for the student, without constants.
+    """
     allocation, p = instance.allocation, instance.p
-    if not has_short_labels(allocation):
-        return []
     ring = PrimeField(p).context([f"w{k}" for k in range(allocation.size)])
     constant = np.frompyfunc(lambda value: ring.constant(int(value)), 1, 1)
-    matrices = {name: constant(value) for name, value in instance.weights.items()}
+    weights = {name: constant(value) for name, value in instance.weights.items()}
     root = []
     for (name, i, j), unknown in zip(allocation.cells, ring.gens(), strict=True):
         root.append(int(instance.weights[name][i, j]))
-        matrices[name][i, j] = unknown
-    labels = allocation.network.forward(matrices, constant(_combined(instance.X, p)))
-    return [y - y(*root) for y in np.asarray(labels).ravel() if not y.is_constant()]
+        weights[name][i, j] = unknown
+    labels = allocation.network.forward(weights, constant(_combined(instance.X, p)))
+    equations = [y - y(*root) for y in np.asarray(labels).ravel() if not y.is_constant()]
+    return weights, root, equations
 
 
 def _combined(X: Residues, p: int) -> Residues:

@@ -57,7 +57,7 @@ elimination itself.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,19 +124,13 @@ def check_no_real_root(
         raise CheckFailed(f"{PLACE}.unknowns", "they are not the unknowns of the core")
     points = _points(core, witness)
     place = f"{PLACE}.parametrization" if witness.points is not None else PLACE
-    if len(points.numerators) != len(core.unknowns) or not points.is_proper():
+
+    def further(algebra: QuotientAlgebra, root: list[Element], rng: random.Random) -> str:
+        return _mismatch(problem, witness, Y, core, algebra, root, rng)
+
+    if len(points.numerators) != len(core.unknowns):
         raise CheckFailed(place, "it is not a proper parametrization of the unknowns")
-    if points.w.degree() != expected:
-        raise CheckFailed(place, f"it has {points.w.degree()} points, not {expected}")
-    for k, equation in enumerate(core.equations):
-        if not points.satisfies(_integer_terms(equation)):
-            raise CheckFailed(place, f"its points do not solve equation {k} of the core")
-    _check_points(problem, witness, Y, core, points, seed, place)
-    say(place, PROVED, f"{expected} distinct simple complex solutions of the instance")
-    real = _real_roots(points.w)
-    if real:
-        raise CheckFailed(place, f"Sturm's theorem counts {real} real roots, not 0")
-    say(place, PROVED, f"none of the {expected} is real (Sturm)")
+    check_points(core.equations, points, expected, seed, place, say, further)
     if is_smooth(problem, witness.X, Y, equations):
         say(PLACE, PROVED, "instances near it have as many solutions near these")
         return PROVED
@@ -159,28 +153,62 @@ def _points(core: CoreSystem, witness: Witness) -> Parametrization:
     return Parametrization(w, fmpz_poly([1]), fmpz(1), (fmpz_poly([0, 1]),))
 
 
-def _check_points(
-    problem: Problem,
-    witness: Witness,
-    Y: np.ndarray,
-    core: CoreSystem,
+def check_points(
+    equations: Sequence[Any],
     points: Parametrization,
+    expected: int,
     seed: int,
     place: str,
+    say: Say,
+    further: Callable[[QuotientAlgebra, list[Element], random.Random], str] | None = None,
 ) -> None:
-    """The points are distinct and simple, and their weights match (2 and 3)."""
+    """Check that points are distinct simple solutions of equations over Q, none of them real.
+
+    Parameters
+    ----------
+    equations : sequence of fmpq_mpoly
+        As many of them as there are unknowns, or more.
+    points : Parametrization
+        One polynomial for each unknown.
+    expected : int
+        Their number.
+    seed : int
+        It determines primes and linear forms.
+    place : str
+    say : callable
+        Takes place, status and text of a result.
+    further : callable, optional
+        Of all points at once modulo a prime: what else is wrong with them, in words.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    if not points.is_proper():
+        raise CheckFailed(place, "it is not a proper parametrization of the unknowns")
+    if points.w.degree() != expected:
+        raise CheckFailed(place, f"it has {points.w.degree()} points, not {expected}")
+    for k, equation in enumerate(equations):
+        if not points.satisfies(_integer_terms(equation)):
+            raise CheckFailed(place, f"its points do not solve equation {k} of the core")
     rng = random.Random(f"points/{seed}")
     complaint = ""
     for _ in range(_ATTEMPTS):
         p = random_prime(rng)
         try:
-            complaint = _complaint(problem, witness, Y, core, points, p, rng)
+            complaint = _complaint(equations, points, p, rng, further)
         except _BadPrime:
             complaint = "a denominator is divisible by each of the primes tried"
             continue
         if not complaint:
-            return
-    raise CheckFailed(place, complaint)
+            break
+    if complaint:
+        raise CheckFailed(place, complaint)
+    say(place, PROVED, f"{expected} distinct simple complex solutions of the instance")
+    real = _real_roots(points.w)
+    if real:
+        raise CheckFailed(place, f"Sturm's theorem counts {real} real roots, not 0")
+    say(place, PROVED, f"none of the {expected} is real (Sturm)")
 
 
 class _BadPrime(Exception):
@@ -188,13 +216,11 @@ class _BadPrime(Exception):
 
 
 def _complaint(
-    problem: Problem,
-    witness: Witness,
-    Y: np.ndarray,
-    core: CoreSystem,
+    equations: Sequence[Any],
     points: Parametrization,
     p: int,
     rng: random.Random,
+    further: Callable[[QuotientAlgebra, list[Element], random.Random], str] | None,
 ) -> str:
     """What is wrong with the points modulo p, in words; "" if nothing is."""
     w = _modular(points.w, p)
@@ -210,16 +236,33 @@ def _complaint(
         form = form + value * rng.randrange(1, p)
     if not algebra.separates(form):
         return "its points are not distinct: t ↦ point is not injective"
+    rows = [
+        [
+            algebra.evaluate(_modular_terms(e.derivative(k), p).items(), root)
+            for k in range(len(root))
+        ]
+        for e in equations
+    ]
+    if not algebra.is_injective(rows, rng):
+        return "its points are not simple roots of the core"
+    return further(algebra, root, rng) if further else ""
+
+
+def _mismatch(
+    problem: Problem,
+    witness: Witness,
+    Y: np.ndarray,
+    core: CoreSystem,
+    algebra: QuotientAlgebra,
+    root: list[Element],
+    rng: random.Random,
+) -> str:
+    """Why the points of the core are no solutions of the instance; "" if they are."""
+    p = algebra.p
 
     def terms(polynomial: Any) -> Iterable[tuple[tuple[int, ...], int]]:
         return _modular_terms(polynomial, p).items()
 
-    rows = [
-        [algebra.evaluate(terms(e.derivative(k)), root) for k in range(len(root))]
-        for e in core.equations
-    ]
-    if not algebra.is_injective(rows, rng):
-        return "its points are not simple roots of the core"
     values = core.stage_values(root, FunctionPoints(algebra, terms, rng))
     if values is None:
         return "a block of the equations that elimination put aside is singular at a point"
@@ -231,7 +274,7 @@ def _complaint(
             total = algebra.constant(0)
             for k in range(a.shape[1]):
                 total = total + a[i, k] * b[k, j]
-            product[i, j] = total % w
+            product[i, j] = total % algebra.w
         return product
 
     X = _constants(witness.X, algebra)
