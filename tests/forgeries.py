@@ -208,7 +208,8 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
     evidence = claim["evidence"]
     name = rng.choice(
         ("stuck_output", "everything_learns", "teacher_reached", "sub_allocation", "labels_vanish",
-         "regular_minor", "dual_bases", "part", "lowered", "normal_form")
+         "regular_minor", "dual_bases", "part", "lowered", "normal_form", "partial_products",
+         "critical_points")
     )  # fmt: skip
     learnable = claim["problem"].get("learnable", {})
     cells = [
@@ -231,6 +232,15 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
         "part": copy.deepcopy({k: v for k, v in other.items() if k != "part"}),
         "lowered": copy.deepcopy(other),
         "normal_form": copy.deepcopy(other),
+        "partial_products": {
+            "entries": [
+                [rng.randrange(3), rng.randrange(1, 4), 0, rng.randrange(2)]
+                for _ in range(max(0, len(cells) - claim["equations"]))
+            ],
+            "solutions": rng.choice((1, 1, 3, 5)),
+            "primes": [65521],
+        },
+        "critical_points": {"number": rng.choice((1, 1, 3, 5)), "primes": [65521]},
     }[name]
     claim["verdict"] = rng.choice(VERDICTS)
     if name == "sub_allocation":

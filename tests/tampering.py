@@ -185,7 +185,7 @@ def genuine_recording(number: int) -> dict[str, Any]:
 def intermediate_file(number: int) -> dict[str, Any]:
     """A certificate of 0 < MP < 1, whose witness is the longest evidence.
 
-    Number 4 is by a form, number 5 in another basis.
+    Number 4 is by a form, number 5 in another basis, number 6 by critical points of the distance.
 
     Few random problems have a witness; these are the certificates of the first that is found.
     """
@@ -204,6 +204,12 @@ def intermediate_file(number: int) -> dict[str, Any]:
         )
         assert "normal_form" in other["evidence"], other
         return other
+    if number == 6:
+        net = mp.LinearRNN(n=3, T=4, b=1, d=2, m=1)
+        chosen = Allocation.from_cells(net, [("W", 0, 2), ("D", 0, 2), ("D", 0, 1)])
+        critical: dict[str, Any] = json.loads(mp.certify(Problem.of(chosen)).to_json())
+        assert "critical_points" in critical["evidence"], critical
+        return critical
     while True:
         if number % 4 == 3:
             # Target and student are off with positive probability, and too few weights learn.
@@ -230,8 +236,12 @@ def intermediate_file(number: int) -> dict[str, Any]:
 
 
 def maximal_file(number: int) -> dict[str, Any]:
-    """A certificate of MP = 1 by a column of W, weights that move together, or at infinity."""
-    if number % 2:
+    """A certificate of MP = 1 by a column of W, weights that move together, at infinity, or for
+    fixed entries of products of matrices (number 4)."""
+    if number == 4:
+        net = mp.LinearRNN(n=2, T=3, b=2, d=1, m=3)
+        cells, key = [(0, 0), (0, 1), (1, 0), (1, 1)], "partial_products"
+    elif number % 2:
         if number % 4 == 1:
             net = mp.LinearRNN(n=8, T=4, b=1, d=1, m=4)
             cells, key = [(0, 0), (0, 6), (2, 2), (6, 1), (6, 5)], "tied"

@@ -13,6 +13,7 @@ minimal_polynomials  Minimal polynomials over Q of the weights of solutions
 reachable         Whether the teacher itself is a student: a rule for MP = 1, with its proof
 recount           The generic root count computed again, by other methods, for verification
 rows              Conditions of the rows of a recurrent matrix on its powers: N by minors
+surplus           More weights than equations: arguments with a count of their own
 tied              More weights than equations: maximal if groups that move together are
 verify            Verification of certificates, as far as possible by other methods
 verification      Verification of evidence by other arithmetic than that of its search

@@ -49,7 +49,6 @@ from algebra.certificates.certificate import (
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
 from algebra.linear.columns import whole_column
-from algebra.linear.critical import instance_without_real_points, number_of_critical_points
 from algebra.linear.dual_bases import dual_order
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.evidence import (
@@ -57,8 +56,9 @@ from algebra.linear.evidence import (
     circuit_reason,
 )
 from algebra.linear.infinity import AtInfinity, solution_at_infinity
-from algebra.linear.partial_products import fixed_products
 from algebra.linear.reachable import reachable_blocks
+from algebra.linear.surplus.critical import instance_without_real_points, number_of_critical_points
+from algebra.linear.surplus.partial_products import fixed_products
 from algebra.linear.tied import tied_problems
 from algebra.linear.verification.normal_form import normal_problem
 from algebra.linear.witness import find_witness
@@ -282,7 +282,7 @@ class _Case(OnRanks):
         texts = []
         with suppress(OutOfTime):
             # Problems of ties do not support exact numbers.
-            others = [self._by_infinity, self._by_products, self._by_ties]
+            others = [self._by_infinity, self._by_ties, self._by_products]
             # Ties are no easier to count than parts.
             others.insert(3 if quick.even else 0, self._by_paths)
             others.append(self._by_critical_points)

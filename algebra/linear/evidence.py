@@ -37,7 +37,7 @@ from algebra.declarations import Count, Keyword, Size, named_key
 from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW
 from algebra.linear.infinity import AtInfinity
-from algebra.linear.partial_products import FixedProducts
+from algebra.linear.surplus.partial_products import FixedProducts
 from algebra.linear.verification.definite import DefiniteForm
 from algebra.networks.base import Cell, Network
 from algebra.polynomials.parametrization import Parametrization
@@ -202,7 +202,7 @@ class CriticalInstance(Record):
 
 @dataclass(frozen=True)
 class CriticalPoints(Record):
-    """Critical points of the distance of students from a point: see `algebra.linear.critical`.
+    """Critical points of the distance from a point: see `algebra.linear.surplus.critical`.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
-from algebra.polynomials.rings import CoefficientRing, PrimeField, RationalField
+from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
@@ -273,7 +273,7 @@ def critical_equations(
     weights: Mapping[str, np.ndarray],
     X: np.ndarray,
     Y: np.ndarray,
-    ring: CoefficientRing,
+    ring: PrimeField | RationalField,
 ) -> list[Any]:
     """The equations of the theorem, in the learnable weights, then the multipliers.
 
@@ -284,7 +284,7 @@ def critical_equations(
         The fixed weights; those of learnable cells are the coordinates of the point a.
     X, Y : ndarray
         Samples and labels.
-    ring : CoefficientRing
+    ring : PrimeField or RationalField
 
     Returns
     -------

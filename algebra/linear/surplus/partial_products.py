@@ -205,14 +205,14 @@ class _Instance:
             )  # fmt: skip
         return self.products[key]
 
-    def has(self, entry: Sequence[int]) -> bool:
+    def has(self, entry: Entry) -> bool:
         """Whether there is such an entry of a partial product."""
         first, last, row, column = entry
         if not (first < last < len(self.factors) and last - first < len(self.factors) - 1):
             return False
         return row < len(self.factors[last]) and column < self.factors[first].shape[1]
 
-    def count(self, entries: Sequence[Sequence[int]], seconds: int) -> int | None:
+    def count(self, entries: Sequence[Entry], seconds: int) -> int | None:
         """M; None where there are infinitely many students."""
         conditions = [
             self.product(first, last)[row, column] for first, last, row, column in entries
@@ -222,7 +222,7 @@ class _Instance:
         equations = [*self.labels, *(g - g(*self.root) for g in conditions)]
         return quotient_degree(equations, timeout=seconds).degree
 
-    def choices(self, number: int, rng: random.Random) -> Iterator[tuple[tuple[int, ...], ...]]:
+    def choices(self, number: int, rng: random.Random) -> Iterator[tuple[Entry, ...]]:
         """Entries to fix, those of short products first.
 
         Inputs that enter by fixed weights, and outputs that are read by such, can be mixed at will:
@@ -265,9 +265,7 @@ class _Instance:
         )
 
 
-def _some(
-    entries: list[tuple[int, ...]], number: int, rng: random.Random
-) -> Iterator[tuple[tuple[int, ...], ...]]:
+def _some(entries: list[Entry], number: int, rng: random.Random) -> Iterator[tuple[Entry, ...]]:
     """Sets of entries: all of one, otherwise random ones."""
     if number == 1 or len(entries) < 8:
         yield from combinations(entries, number)
