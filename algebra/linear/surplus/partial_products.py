@@ -16,9 +16,9 @@ characteristic is 0.  For real instances and values non-real ones occur in pairs
 Sub-allocations are the case in which entries g are weights.  M is the degree of the divisor of
 poles of such a function on the students (`algebra.linear.tied`), and where a row of W goes to
 infinity while its products with the states stay finite, entries of W B have no pole: so M is often
-far below all N, and often odd where these are even.  The smallest example is n = 2, T = 3, b = d =
-1, m = 3 with all of W: parts of three weights have N = 2, but once an entry of D W is fixed, the
-others are rational in the data (M = 1).
+far below all N, and often odd where these are even.  In the example n = 2, T = 3, b = d = 1, m = 3
+with all of W, parts of three weights have even N, but once an entry of D W is fixed, the weights
+are rational in the data (M = 1).
 
 M is the degree of the ideal of the equations at a random instance, modulo primes; the student that
 gives labels and values is one of its points, so the equations are consistent.
