@@ -82,7 +82,7 @@ from algebra.systems.root_count import (
 )
 from algebra.systems.update_roots import update_root_count
 from algebra.theorems.statements import what_theorems_say
-from algebra.time_limits import OutOfTime, end_of_part, has_passed, is_over, within
+from algebra.time_limits import OutOfTime, end_of_part, has_passed, is_over, time_left, within
 
 # Largest number of weights among which a dependent set is searched.
 _LARGEST_CIRCUIT = 1_000
@@ -275,24 +275,28 @@ class _Case(OnRanks):
             for cells in _in_time(candidate_bases(allocation, size, support, seed, limits.subsets))
         )
         # First what is quickly counted; then what needs no count of a part.
-        quick = _Parts()
-        found = self._by_parts(parts, quick, limits.basis / 8, None, end_of_part(limits.basis / 4))
+        quick, share = _Parts(), limits.basis / 4
+        found = self._by_parts(parts, quick, share / 2, None, end_of_part(share))
         if found is not None:
             return found
-        texts = []
+        again, slow, texts = chain(quick.left, parts), _Parts(quick.even), list[str]()
+
+        def by_slow_parts(_: int) -> tuple[Certificate | None, str]:
+            return self._by_parts(again, slow, 2 * share, None, end_of_part(share)), ""
+
         with suppress(OutOfTime):
-            # Problems of ties do not support exact numbers.
-            others = [self._by_infinity, self._by_ties, self._by_products]
+            others = [self._by_infinity, by_slow_parts, self._by_ties, self._by_products]
             # Ties are no easier to count than parts.
-            others.insert(3 if quick.even else 0, self._by_paths)
+            others.insert(4 if quick.even else 0, self._by_paths)
             others.append(self._by_critical_points)
             for other in others:
+                # Problems of ties do not support exact numbers.
                 found, text = other(0 if pins(support) else limits.subsets)
                 if found is not None:
                     return found
-                texts.append(text)
-        rest, counter = _Parts(quick.even), self.effort.tools.root_counter
-        found = self._by_parts(chain(quick.left, parts), rest, limits.basis / 4, counter, math.inf)
+                texts += [text] * bool(text)
+        rest, counter = _Parts(slow.even), self.effort.tools.root_counter
+        found = self._by_parts(chain(slow.left, again), rest, share, counter, math.inf)
         if found is not None:
             return found
         tried = rest.even + len(rest.left)
@@ -342,7 +346,7 @@ class _Case(OnRanks):
 
     def _by_infinity(self, most: int) -> tuple[Certificate | None, str]:
         """Maximal where some weights may go to infinity; else what was tried, in words."""
-        seconds = self.effort.limits.basis / 4 if most else 0
+        seconds = self.effort.limits.basis / 8 if most else 0
         found = solution_at_infinity(self.problem, self.whole.rank, self.effort.seed, seconds)
         return self._at_infinity(found), "no odd number of solutions at infinity was found"
 
@@ -351,7 +355,8 @@ class _Case(OnRanks):
         tool, rank, found = self.effort.tools.growths, self.whole.rank, None
         if tool is None or not most:
             return None, "no paths to infinity were followed"
-        seconds = self.effort.limits.basis
+        # Parts and ties that are out of reach would need far more time than is left.
+        seconds = time_left(self.effort.limits.basis * 2) * 3 / 4
         with suppress(OutOfTime), within(seconds):
             growths = tool(self.problem, rank)
             found = solution_at_infinity(
@@ -411,8 +416,10 @@ class _Case(OnRanks):
     def _by_ties(self, most: int) -> tuple[Certificate | None, str]:
         """Maximal if weights that move together have odd N; otherwise a list of the attempts."""
         size, seed, seconds = self.whole.rank, self.effort.seed, self.effort.limits.basis / 4
-        tried = 0
+        tried, end = 0, end_of_part(2 * seconds)
         for tied in tied_problems(self.problem, size, seed, most):
+            if has_passed(end):
+                break
             try:
                 # An even count modulo one prime suffices to reject the groups.
                 roots = update_root_count(tied, seed=seed, timeout=seconds, primes=1)

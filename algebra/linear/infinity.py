@@ -34,14 +34,19 @@ factor, and a place is an orbit: fixing x_k counts it |v_k| times.  So weights o
 fixed.
 
 "Generic" means: over the field of the instance's data.  Its labels may be a student's, since the
-ranks are equal.  M is the degree of the ideal of \hat f and y Π x_k = 1 at one random instance
-modulo a prime, and "simple" is that as many of its points are distinct.
+ranks are equal.  M is the degree of the ideal of \hat f at one random instance modulo a prime with
+the zeros excluded: y x_i x_j x_k = 1, with an own y for each three unknowns (one y for all of them
+gives an equation of high degree, which made the Gröbner basis of some systems seven times as slow).
+"Simple" is that as many of its points are distinct.
 """
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
@@ -72,11 +77,12 @@ LARGEST_GROWTH = 16
 _Growth = Annotated[int, Keyword("minimum", -LARGEST_GROWTH), Keyword("maximum", LARGEST_GROWTH)]
 # All growths of so many weights are tried in random order; of more weights, random ones.
 _MOST_VECTORS = 5_000
-# Ways to fix r − ρ of the weights, for one vector of growths; seconds for each count.
+# Ways to fix r − ρ of the weights, for one random vector of growths; seconds for each count.
 _SLICES, _SECONDS = 2, 2
-# Growths that are given: terms of a leading part up to which they are counted at once, the number
-# after which one of the others is counted, and the largest share of the time for a count.
-_FEW_TERMS, _GROUP, _SHARE = 8, 3, 1 / 8
+# Growths that are given: seconds for the first count, and by how much longer the next one may take.
+_FIRST_SECONDS, _LONGER = 0.25, 8
+# Unknowns whose product is said not to be 0 in one equation.
+_TOGETHER = 3
 # Largest bound on the number of terms of all labels for which they are written out: most have far
 # fewer.
 _MOST_TERMS = 1_000_000
@@ -105,6 +111,7 @@ class AtInfinity(Record):
 
 
 Terms = list[tuple[tuple[int, ...], int]]
+Growth = tuple[int, ...]
 
 
 class _LabelSystem:
@@ -165,25 +172,34 @@ class _LabelSystem:
                 found.append(fixed)
         return found
 
-    def count(self, growth: Sequence[int], fixed: Sequence[int], seconds: int) -> int | None:
-        """M; None where there are infinitely many solutions, or multiple ones."""
+    def count(
+        self, growth: Sequence[int], fixed: Sequence[int], seconds: float, distinct: bool = True
+    ) -> int | None:
+        """M; None where there are infinitely many solutions, or multiple ones.
+
+        Not `distinct`: multiple ones are counted as often.  This takes a quarter less time.
+        """
         p = self.p
         kept = [k for k in range(len(growth)) if k not in fixed]
-        ring = PrimeField(p).context([*(f"x{k}" for k in kept), "y"])
+        groups = -(-len(kept) // _TOGETHER)
+        ring = PrimeField(p).context([*(f"x{k}" for k in kept), *(f"y{k}" for k in range(groups))])
         values = [self.rng.randrange(1, p) for _ in fixed]
+        nothing = (0,) * groups
         equations = []
         for form in self.leading(growth):
             terms: dict[tuple[int, ...], int] = {}
             for monomial, coefficient in form:
                 for k, value in zip(fixed, values, strict=True):
                     coefficient = coefficient * pow(value, monomial[k], p) % p
-                key = (*(monomial[k] for k in kept), 0)
+                key = (*(monomial[k] for k in kept), *nothing)
                 terms[key] = (terms.get(key, 0) + coefficient) % p
             equations.append(ring.from_dict(terms))
-        ones = (1,) * (len(kept) + 1)
-        equations.append(ring.from_dict({ones: 1, (0,) * len(ones): p - 1}))
-        found = quotient_degree(equations, distinct=True, timeout=seconds)
-        return found.degree if found.degree == found.distinct else None
+        for group in range(groups):
+            own = [int(k % groups == group) for k in range(len(kept))]
+            key = (*own, *(int(k == group) for k in range(groups)))
+            equations.append(ring.from_dict({key: 1, (0,) * len(key): p - 1}))
+        found = quotient_degree(equations, distinct=distinct, timeout=seconds)
+        return found.degree if not distinct or found.degree == found.distinct else None
 
 
 def solution_at_infinity(
@@ -191,7 +207,7 @@ def solution_at_infinity(
     equations: int,
     seed: int,
     seconds: float,
-    growths: Iterable[tuple[int, ...]] | None = None,
+    growths: Iterable[Growth] | None = None,
 ) -> AtInfinity | None:
     """Growths of the weights with an odd number of simple solutions at infinity, if any are found.
 
@@ -216,56 +232,101 @@ def solution_at_infinity(
         return None
     if system.rank != equations:
         return None
-    tried, limit = _growths(problem.allocation.size, rng), _SECONDS
-    if growths is not None:
-        tried = _sparsest_first(system, growths)
-        limit = max(_SECONDS, round(seconds * _SHARE))
-    seen = set()
-    with phase("solutions at infinity"):
-        for growth in tried:
-            check_time()
-            if has_passed(end):
-                return None
-            forms = system.leading(growth)
-            key = tuple(tuple(monomial for monomial, _ in form) for form in forms)
-            # A sum of one term has no solution without a zero entry.
-            if key in seen or any(len(form) == 1 for form in forms):
-                continue
-            seen.add(key)
-            slices = system.slices(growth, forms)
-            rng.shuffle(slices)
-            # A fixed weight of growth ± 1 counts each place once.
-            slices.sort(key=lambda fixed: -sum(abs(growth[k]) == 1 for k in fixed))
-            if growths is not None:
-                slices.sort(key=lambda fixed: _cost(growth, forms, fixed))
-            for fixed in slices[:_SLICES]:
-                try:
-                    value = system.count(growth, fixed, limit)
-                    if value and value % 2 and other.count(growth, fixed, limit) == value:
-                        return AtInfinity(growth, fixed, value, (system.p, other.p))
-                except (MsolveTimeout, MsolveFailed):
-                    continue
-                except MsolveMissing:
-                    return None
+    search = _Search(system, other, end)
+    with phase("solutions at infinity"), suppress(MsolveMissing):
+        if growths is None:
+            return search.among(_growths(problem.allocation.size, rng))
+        return search.at_ends(growths)
     return None
 
 
-def _sparsest_first(
-    system: _LabelSystem, growths: Iterable[tuple[int, ...]]
-) -> Iterator[tuple[int, ...]]:
-    """Growths whose leading parts have few terms at once, the others later, the sparsest first."""
-    waiting: list[tuple[int, tuple[int, ...]]] = []
-    usable = (v for v in growths if max(map(abs, v)) <= LARGEST_GROWTH)
-    for number, growth in enumerate(usable, start=1):
-        terms = sum(map(len, system.leading(growth)))
-        if terms <= _FEW_TERMS * system.rank:
-            yield growth
-        else:
-            heappush(waiting, (terms, growth))
-        if number % _GROUP == 0 and waiting:
-            yield heappop(waiting)[1]
-    while waiting:
-        yield heappop(waiting)[1]
+class _Search:
+    """Growths are tried for an odd number of solutions, until a time.
+
+    Parameters
+    ----------
+    system, other : _LabelSystem
+        Of two instances modulo two primes.
+    end : float
+        On the monotonic clock.
+    """
+
+    def __init__(self, system: _LabelSystem, other: _LabelSystem, end: float) -> None:
+        self.system, self.other, self.end = system, other, end
+        self.seen: set[tuple[tuple[tuple[int, ...], ...], ...]] = set()
+
+    def among(self, growths: Iterable[Growth]) -> AtInfinity | None:
+        """Each of many growths, of which few have isolated solutions, with the same limit."""
+        for growth in growths:
+            check_time()
+            if has_passed(self.end):
+                return None
+            for fixed in self._slices(growth)[1][:_SLICES]:
+                with suppress(MsolveTimeout):
+                    found = self._counted(growth, fixed, _SECONDS)
+                    if found is not None:
+                        return found
+        return None
+
+    def at_ends(self, growths: Iterable[Growth]) -> AtInfinity | None:
+        """Growths that take time to find, most of them with solutions, of very different numbers.
+
+        As much time is given to counts as to growths.  All are counted with a small limit first,
+        those with the fewest terms before the others; then those that were not finished, with the
+        next limit, as soon as there is time for it.
+        """
+        waiting: list[tuple[float, int, Growth, tuple[int, ...]]] = []
+        source, following, counting = iter(growths), 0.0, 0.0
+        exhausted = False
+        while not has_passed(self.end):
+            check_time()
+            began = time.monotonic()
+            needed = counting + waiting[0][0] - _FIRST_SECONDS if waiting else math.inf
+            if not exhausted and following <= needed:
+                growth = next(source, None)
+                exhausted = growth is None
+                if growth is not None and max(map(abs, growth)) <= LARGEST_GROWTH:
+                    # Where a fixed weight has odd growth, the parity is that of all such slices.
+                    terms, slices = self._slices(growth)
+                    for fixed in slices[:1]:
+                        heappush(waiting, (_FIRST_SECONDS, terms, growth, fixed))
+                following += time.monotonic() - began
+            elif waiting:
+                limit, terms, growth, fixed = heappop(waiting)
+                try:
+                    found = self._counted(growth, fixed, limit)
+                except MsolveTimeout:
+                    heappush(waiting, (_LONGER * limit, terms, growth, fixed))
+                else:
+                    if found is not None:
+                        return found
+                counting += time.monotonic() - began
+            else:
+                break
+        return None
+
+    def _slices(self, growth: Growth) -> tuple[int, list[tuple[int, ...]]]:
+        """The number of terms of the leading parts, and which weights to fix, the fastest count
+        first; none if the same leading parts were seen before."""
+        forms = self.system.leading(growth)
+        key = tuple(tuple(monomial for monomial, _ in form) for form in forms)
+        terms = sum(map(len, forms))
+        # A sum of one term has no solution without a zero entry.
+        if key in self.seen or any(len(form) == 1 for form in forms):
+            return terms, []
+        self.seen.add(key)
+        slices = self.system.slices(growth, forms)
+        return terms, sorted(slices, key=lambda fixed: _cost(growth, forms, fixed))
+
+    def _counted(self, growth: Growth, fixed: tuple[int, ...], seconds: float) -> AtInfinity | None:
+        """The evidence, where the number is odd modulo both primes."""
+        try:
+            value = self.system.count(growth, fixed, seconds, distinct=False)
+            if value and value % 2 and self.other.count(growth, fixed, 2 * seconds) == value:
+                return AtInfinity(growth, fixed, value, (self.system.p, self.other.p))
+        except MsolveFailed:
+            pass
+        return None
 
 
 def _cost(growth: Sequence[int], forms: list[Terms], fixed: Sequence[int]) -> tuple[int, ...]:

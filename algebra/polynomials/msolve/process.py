@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -51,32 +52,31 @@ class Deadline:
 
     Parameters
     ----------
-    seconds : int
-        At least 1.
+    seconds : float
     """
 
-    def __init__(self, seconds: int) -> None:
-        if seconds < 1:
-            raise InputError(f"`timeout` ({seconds}) must be at least 1 second")
+    def __init__(self, seconds: float) -> None:
+        if not seconds > 0:
+            raise InputError(f"`timeout` ({seconds}) must be a positive number of seconds")
         self.seconds = seconds
-        self._end = time.monotonic_ns() + seconds * 10**9
+        self._end = time.monotonic() + seconds
 
-    def remaining(self) -> int:
-        """Seconds left, rounded up.
+    def remaining(self) -> float:
+        """Seconds left.
 
         Raises
         ------
         MsolveTimeout
             If none are left.
         """
-        left = self._end - time.monotonic_ns()
+        left = self._end - time.monotonic()
         if left <= 0:
             raise self.timeout()
-        return -(-left // 10**9)
+        return left
 
     def timeout(self) -> MsolveTimeout:
         """The exception to raise."""
-        return MsolveTimeout(f"msolve did not finish within its limit of {self.seconds} s")
+        return MsolveTimeout(f"msolve did not finish within its limit of {self.seconds:g} s")
 
 
 @cache
@@ -150,7 +150,7 @@ def _run(text: str, options: Sequence[str], deadline: Deadline, memory: int) -> 
         source.write_text(text, encoding="ascii")
         seconds = deadline.remaining()
         command = [program, "-t", "1", "-f", str(source), "-o", str(target), *options]
-        limits = [str(memory * 1024), str(seconds + 1)]
+        limits = [str(memory * 1024), str(math.ceil(seconds) + 1)]
         try:
             done = run_program(["/bin/sh", "-c", _LIMITED, "msolve", *limits, *command], seconds)
         except TimeoutError:

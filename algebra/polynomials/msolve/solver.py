@@ -24,7 +24,6 @@ References
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -82,7 +81,7 @@ def quotient_degree(
     polynomials: Sequence[nmod_mpoly],
     *,
     distinct: bool = False,
-    timeout: int = 600,
+    timeout: float = 600,
     memory: int = 4096,
     seed: int = 0,
 ) -> QuotientDegree:
@@ -95,7 +94,7 @@ def quotient_degree(
     distinct : bool
         Count distinct solutions too (linear algebra on N×N matrices; see
         `algebra.polynomials.staircase.count_distinct` for its error).
-    timeout : int
+    timeout : float
         Seconds.
     memory : int
         MiB that msolve may use.
@@ -161,7 +160,7 @@ def groebner_basis(
     text = run_msolve(
         system_text(terms, context.nvars(), prime),
         ["-g", "2"],
-        Deadline(max(1, math.ceil(timeout))),
+        Deadline(timeout),
         memory,
     )
     return parse_basis(text, context.nvars(), prime)
