@@ -21,7 +21,7 @@ not apply there.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -77,7 +77,7 @@ def tracked_growths(problem: Problem, equations: int, seed: int) -> Iterator[tup
         chosen = np.sort(rng.choice(size, size - equations, replace=False))
         rates = [_OTHERS[k] for k in rng.integers(len(_OTHERS), size=len(chosen))]
         rates[rng.integers(len(chosen))] = _FIRST
-        found = _Path(problem, equations, chosen, rates, rng).growth()
+        found = _Path(problem, equations, chosen, rates, rng).growth(seen)
         if found is not None and found not in seen:
             seen.add(found)
             yield found
@@ -123,18 +123,22 @@ class _Path:
         # Independent equations.
         self.rows = np.sort(qr(jacobian.T, mode="r", pivoting=True)[1][:equations])
 
-    def growth(self) -> tuple[int, ...] | None:
-        """v at the path's end; None if it is lost, or does not end soon."""
+    def growth(self, known: Collection[tuple[int, ...]] = ()) -> tuple[int, ...] | None:
+        """v at the path's end; None if it is lost, or does not end soon.
+
+        Of a known one it is enough that the path comes near to it once.
+        """
         saved = ctx.prec
         try:
             ctx.prec = _BITS
-            slopes = self._precise(*self._moderate())
+            return self._precise(*self._moderate(), known)
         except (np.linalg.LinAlgError, ZeroDivisionError, OverflowError, ValueError):
             return None
         finally:
             ctx.prec = saved
-        if slopes is None:
-            return None
+
+    def _whole(self, slopes: list[list[Fraction]]) -> tuple[int, ...]:
+        """v, from the growths' derivatives by the rates."""
         v = [sum((x * a for x, a in zip(row, self.rates, strict=True)), Fraction(0))
              for row in slopes]  # fmt: skip
         scale = math.lcm(*(x.denominator for x in v))
@@ -220,9 +224,10 @@ class _Path:
         return u
 
     def _precise(
-        self, t: float, u: np.ndarray, step: float, past: _Past
-    ) -> list[list[Fraction]] | None:
-        """The second part: the growths' derivatives by the rates, rational numbers."""
+        self, t: float, u: np.ndarray, step: float, past: _Past,
+        known: Collection[tuple[int, ...]],
+    ) -> tuple[int, ...] | None:  # fmt: skip
+        """The second part: v, from the growths' derivatives by the rates, rational numbers."""
         if t < _MODERATE:
             return None
         exact = _Exact(self)
@@ -236,8 +241,10 @@ class _Path:
             derivatives = exact.derivatives()
             found = [[_rational(z) for z in row] for row in derivatives]
             good = [[q for q in row if q is not None] for row in found]
-            if good == found and found == last:
-                return good
+            if good == found:
+                v = self._whole(good)
+                if found == last or v in known:
+                    return v
             last = found
             velocity = _exact(derivatives @ self.slopes)
             past = [*past[1 - _POINTS :], (t, point, velocity)]
