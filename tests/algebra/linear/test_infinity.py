@@ -1,5 +1,6 @@
 """Solutions at infinity: an odd number of them makes an allocation maximal."""
 
+import math
 import random
 
 import numpy as np
@@ -12,9 +13,11 @@ from algebra.linalg.modular import modular_rank, random_prime
 from algebra.linear.infinity import (
     AtInfinity,
     _LabelSystem,
+    _Search,
     check_infinity,
     solution_at_infinity,
 )
+from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, LinearRNN, Problem, draw_instance
 from tests.plain_data import changed, data_of
@@ -69,6 +72,53 @@ def test_without_growth_they_are_the_solutions_of_a_part(msolve):
             PROBLEM.network, [c for k, c in enumerate(CELLS) if k not in fixed]
         )
         assert system().count((0,) * 5, fixed, 10) == generic_root_count(part).value
+
+
+def test_multiple_solutions_are_not_simple(monkeypatch):
+    """Of x² − 2x + 1 and y − 3 both solutions coincide: two with multiplicity, and none that are
+    simple."""
+    labels = system()
+    p = labels.p
+    forms = [
+        [((2, 0, 0), 1), ((1, 0, 0), p - 2), ((0, 0, 1), 1)],
+        [((0, 1, 0), 1), ((0, 0, 1), p - 3)],
+    ]
+    monkeypatch.setattr(labels, "leading", lambda growth: forms)
+    monkeypatch.setattr(labels.rng, "randrange", lambda *ends: 1)
+    assert labels.count((0, 0, 1), (2,), 10, distinct=False) == 2
+    assert labels.count((0, 0, 1), (2,), 10) is None
+
+
+class Counts:
+    """A label system whose counts take the seconds that are given for each vector."""
+
+    p = 65521
+
+    def __init__(self, seconds):
+        self.seconds, self.asked = seconds, []
+
+    def leading(self, growth):
+        return [[((k, 0), 1) for k in range(2 + growth[0])]]
+
+    def slices(self, growth, forms):
+        return [(0,)]
+
+    def count(self, growth, fixed, seconds, distinct=True):
+        self.asked.append((growth[0], seconds))
+        if self.seconds[growth[0]] > seconds:
+            raise MsolveTimeout
+        return 4 if growth[0] < 3 else 7
+
+
+def test_small_limits_come_first():
+    """All vectors are counted with a small limit before one of them is with a larger one."""
+    labels = Counts({1: 1.0, 2: 0.1, 3: 1.5, 4: 60.0})
+    found = _Search(labels, labels, math.inf).at_ends([(4, 1), (3, 1), (2, 1), (1, 1)])
+    assert (found.growth, found.solutions) == ((3, 1), 7)
+    first = [k for k, seconds in labels.asked if seconds == 0.25]
+    assert sorted(first) == [1, 2, 3, 4]
+    # Then those that were not finished, the fewest terms first.
+    assert labels.asked[4:] == [(1, 2.0), (3, 2.0), (3, 4.0)]
 
 
 def test_they_decide_where_no_part_does(genuine):
