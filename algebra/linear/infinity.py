@@ -80,7 +80,7 @@ _MOST_VECTORS = 5_000
 # Ways to fix r − ρ of the weights, for one random vector of growths; seconds for each count.
 _SLICES, _SECONDS = 2, 2
 # Growths that are given: seconds for the first count, and by how much longer the next one may take.
-_FIRST_SECONDS, _LONGER = 0.25, 8
+_FIRST_SECONDS, _LONGER = 1 / 4, 8
 # Unknowns whose product is said not to be 0 in one equation.
 _TOGETHER = 3
 # Largest bound on the number of terms of all labels for which they are written out: most have far
@@ -276,13 +276,14 @@ class _Search:
         next limit, as soon as there is time for it.
         """
         waiting: list[tuple[float, int, Growth, tuple[int, ...]]] = []
-        source, following, counting = iter(growths), 0.0, 0.0
-        exhausted = False
+        source, exhausted = iter(growths), False
+        # Seconds that growths took, less those of counts.
+        surplus: float = 0
         while not has_passed(self.end):
             check_time()
             began = time.monotonic()
-            needed = counting + waiting[0][0] - _FIRST_SECONDS if waiting else math.inf
-            if not exhausted and following <= needed:
+            needed = waiting[0][0] - _FIRST_SECONDS if waiting else math.inf
+            if not exhausted and surplus <= needed:
                 growth = next(source, None)
                 exhausted = growth is None
                 if growth is not None and max(map(abs, growth)) <= LARGEST_GROWTH:
@@ -290,7 +291,7 @@ class _Search:
                     terms, slices = self._slices(growth)
                     for fixed in slices[:1]:
                         heappush(waiting, (_FIRST_SECONDS, terms, growth, fixed))
-                following += time.monotonic() - began
+                surplus += time.monotonic() - began
             elif waiting:
                 limit, terms, growth, fixed = heappop(waiting)
                 try:
@@ -300,7 +301,7 @@ class _Search:
                 else:
                     if found is not None:
                         return found
-                counting += time.monotonic() - began
+                surplus -= time.monotonic() - began
             else:
                 break
         return None
