@@ -4,33 +4,30 @@ Dietmaier moved the parameters of the Stewart–Gough platform until all of its 
 real [1]_; here parameters are moved until no solution is real.  θ are the fixed weights, the
 teacher's, and the samples where these matter.
 
-**Steps.**  Let x, y be two real solutions of an instance and c the point between them.  If the
-labels are quadratic in the weights, F(x) = F(y) implies F'(c) (x − y) = 0: where the labels are
-F(c), the two meet at c, and beyond that they are not real.  So one step of a pair is the shortest
-dθ for which, to first order, the labels of student and teacher agree at c.  Another one descends
-along the gradient of D = |x − y|²: a change dθ moves a solution of g(x; θ) = 0 by
-dx = −J(x)⁻¹ ∂g/∂θ dθ.  (There weights are compared by asinh, because solutions of very different
-size are common.)
+**Steps.**  A change dθ moves a solution of g(x; θ) = 0 by dx = −J(x)⁻¹ ∂g/∂θ dθ.  Two real
+solutions x, y meet, and then become non-real, where D = |x − y|² vanishes; to first order the
+nearest such θ has the distance 1 / |∇ log D|.  A non-real solution becomes real where its imaginary
+part vanishes, and one diverges where 1 / |x| does, at distances that are inverse gradients of
+logarithms as well.  (Weights are compared by asinh, because solutions of very different size are
+common.)  These distances, not the imaginary parts, tell which solutions may become real: large
+solutions move by as much as themselves when θ changes by a thousandth.  A step is the shortest
+along which log D falls for one pair, quantities with a nearer zero grow, and no other one shrinks
+by more than a share (a least distance problem, solved as in [2]_).  Steps that lead to fewer real
+solutions or as many are accepted, and the next ones are longer, or else shorter.
 
-When a pair becomes non-real, others that are nearly real may become real.  Their imaginary parts
-are functions of θ as well, so a step is replaced by the nearest one along which those of solutions
-that are nearly real grow, and no other shrinks by more than a share (a least distance problem,
-solved as in [2]_).  This is possible because there are more parameters than solutions.  Shares and
-small multiples of such steps are tried, and random steps.
+If none of a number of steps lowers the number of real solutions, a random step is taken, and the
+descent begins again.
 
 **Solutions.**  N paths lead from a generic complex instance to a first random one.  From then on
-the solutions of an instance are followed to those nearby, which takes a tenth of the time.  On the
-straight line of real instances solutions meet, and paths would be lost; they make a detour through
-complex ones.
-
-The search continues from the instance with the fewest real solutions, also if their number is
-unchanged but a pair is nearer to its meeting point, or fewer solutions are nearly real.
+the solutions of an instance are followed to those nearby, which takes a fiftieth of the time.  On
+the straight line of real instances a solution stays real or non-real until it meets another.  So
+real ones and one of each conjugate pair are followed on it; those that stop there, and after a
+random step all, make a detour through complex instances.
 
 **Symmetric instances.**  With fixed weights, teachers and samples that have a sign symmetry under
 which solutions come in pairs (`numeric.gradings`) instances without real solutions are much
 more frequent.  Few symmetries keep N; one that does is searched first, by paths to a random complex
-symmetric instance.  The steps are then those in symmetric instances, and one solution of each pair
-is followed.
+symmetric instance.  The steps are then those in symmetric instances.
 
 Two solutions that meet have opposite signs of det J.  So the sum of the signs changes only if
 solutions come from infinity or diverge, and instances in which it is 0 are preferred.
@@ -68,7 +65,7 @@ from numeric.engines.homotopy import HomotopyEngine
 from numeric.gradings import Grading, gradings
 from numeric.instances import Instance, draw_instance, to_rational
 from numeric.tracking.monodromy import INCOMPLETE
-from numeric.tracking.tracker import DONE, track
+from numeric.tracking.tracker import DONE, TrackerSettings, track
 
 Matrices = Mapping[str, np.ndarray]
 
@@ -76,26 +73,31 @@ Matrices = Mapping[str, np.ndarray]
 LARGEST_COUNT = 300
 # Paths tracked for the random instances from which one is chosen.
 _FIRST_PATHS = 400
+# Between nearby instances paths are short, or stop where solutions meet.
+_SHORT = TrackerSettings(order=8, tolerance=1e-4, shortest=1e-3, most_steps=60)
 # Entries of the instances are multiples of this: exact as doubles, short as rationals.
 _GRID = 2.0**-20
-# Largest number of pairs whose steps are tried at once; logarithms and number of the multiples of
-# each; largest length, relative to the size of θ.
-_PAIRS, _MULTIPLES, _FURTHEST = 3, (-2.0, 2.0, 2), 0.5
-# Random steps: logarithms of their lengths relative to the size of θ, and their number.
-_RANDOM = (-4.5, -0.7, 4)
+# Largest length of a step relative to the size of θ, the first one, and the one below which the
+# descent is given up; factors after a step that lowered the level or kept it, and after one that
+# failed; multiple of the change that makes two solutions meet, to first order.
+_FURTHEST, _FIRST, _SHORTEST, _LONGER, _SHORTER, _BEYOND = 0.05, 0.01, 1e-5, 1.5, 0.5, 1.5
+# Number of pairs among which the shortest step is chosen.
+_PAIRS = 5
+# What a step that makes a pair meet may change: a quantity with a zero that is as near as theirs
+# keeps its size, a nearer one grows by `_GROWN` times the logarithm of the ratio, and `_GROWN` at
+# most; no other shrinks by more than `_SHRUNK`, and this holds for those that are `_AWAY` times as
+# far away without a condition.
+_GROWN, _SHRUNK, _AWAY = 0.2, 0.4, 0.15
 # Relative imaginary part below which a solution is called real, and least difference of two; the
 # corner of the paths between real instances.
 _REAL, _CORNER = 1e-7, 0.5 + 0.5j
-# Number of non-real solutions that are kept from real ones; relative imaginary part from which they
-# need not be; range of the changes of its logarithm that a step must have.
-_GUARDS, _FLAT, _CHANGES = 12, 0.03, (-0.7, 0.3)
-# Weight of the logarithms of imaginary parts relative to that of the nearest meeting's distance.
-_BARRIER = 0.3
 # Weight of the sum of signs, relative to one real solution.
 _DEGREE = 3
-# After each sequence of `_UPHILL` steps without improvement a step with two more real solutions is
-# allowed; after `_PATIENCE` k such steps other random instances are drawn, for the k-th time.
-_UPHILL, _PATIENCE = 4, 10
+# Steps without fewer real solutions after which a descent ends; logarithms of the lengths of the
+# random steps between descents, number of those from which one is chosen, number of further real
+# solutions with which the end of a descent replaces the last one, and number k·`_DESCENTS` of
+# descents after which, for the k-th time, other random instances are drawn.
+_PATIENCE, _RANDOM, _DRAWS, _WORSE, _DESCENTS = 30, (-4.5, -2.0), 2, 2, 10
 # Number of sign symmetries tried before each draw of random instances, until one keeps N.
 _TRIED = 12
 # Of this number of random draws all but the last are symmetric, if that keeps N.
@@ -140,33 +142,32 @@ def rootless_instances(
     untried, symmetric = gradings(problem), None
     law = Distribution(signs=problem.distribution.signs)
     plain = Problem(problem.network, problem.learnable, problem.support, law)
+    chain = engine.chain
     for number, first in enumerate(count(0, batch), 1):
+        if has_passed(end):
+            return
         if symmetric is None:
             symmetric = _SymmetricStart.find(engine, islice(untried, _TRIED), rng)
         use = symmetric if number % _SYMMETRIC else None
-        patience = _PATIENCE * (number if use is None else 1)
-        if has_passed(end):
-            return
         draws = [_rounded(draw_instance(plain, seed, first + k)) for k in range(batch)]
-        chain = engine.chain
         state = _first_state(engine, draws) if use is None else use.first_state(chain, draws)
-        stalled = step = 0
-        while state is not None and state.level and stalled < patience and not has_passed(end):
-            found = _next_state(engine.chain, state, _neighbours(engine.chain, state, step, rng))
-            stalled, step = stalled + 1, step + 1
-            most = state.cost if stalled % _UPHILL else state.level + 3
-            if found is None or found.cost > most:
-                continue
-            if found.level < state.level:
-                stalled = step = 0
-            state = found
-        if state is not None and not len(state.real):
-            instance = state.instance
+        best = state
+        for _ in range(_DESCENTS * number):
+            if state is not None:
+                state = _descended(chain, state, end)
+                best = state if best is None or state.level <= best.level + _WORSE else best
+            if best is None or not best.level or has_passed(end):
+                break
+            space = _Parameters(best.instance, chain, best.grading)
+            lengths = np.exp(rng.uniform(*_RANDOM, _DRAWS))
+            state = _at_best(chain, best, [space.moved(space.random(rng), x) for x in lengths])
+        if best is not None and not len(best.real):
+            instance = best.instance
             yield NonRealInstance(
                 {name: to_rational(value) for name, value in instance.weights.items()},
                 {name: to_rational(value) for name, value in instance.teacher.items()},
                 to_rational(instance.X),
-                to_rational(np.stack([state.upper.real, state.upper.imag], axis=-1)),
+                to_rational(np.stack([best.upper.real, best.upper.imag], axis=-1)),
             )
 
 
@@ -182,8 +183,8 @@ class _State:
         The real ones, and one of each conjugate pair.
     signs : ndarray of float
         Signs of det J at the real ones.
-    nearest : float
-        Least relative distance of the labels from those at which two of opposite sign meet.
+    grading : Grading or None
+        A sign symmetry that the instance has.
     """
 
     instance: Instance
@@ -191,7 +192,6 @@ class _State:
     real: np.ndarray
     upper: np.ndarray
     signs: np.ndarray
-    nearest: float
     grading: Grading | None
 
     @classmethod
@@ -209,43 +209,27 @@ class _State:
             return None
         if _has_equal(roots):
             return None
-        space = _Parameters(instance, chain, grading)
-        signs = space.signs(real)
-        a, b = np.nonzero(signs[:, None] < signs)
-        nearest = float(space.apart(real[a], real[b]).min(initial=np.inf))
-        return cls(instance, roots, real, upper, signs, nearest, grading)
+        signs = np.linalg.slogdet(chain.residuals(chain.parameters(instance).real, real)[1])[0]
+        return cls(instance, roots, real, upper, signs, grading)
 
     @cached_property
     def level(self) -> int:
         """The number of real solutions plus a multiple of the absolute sum of their signs."""
         return len(self.real) + _DEGREE * int(abs(self.signs.sum()))
 
-    @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Pairs of real solutions that can meet, because their signs are opposite."""
-        return [(int(a), int(b)) for a, b in np.argwhere(self.signs[:, None] < self.signs)]
-
-    @cached_property
-    def cost(self) -> float:
-        """The level plus a number below 1: less if a pair is nearer to its meeting point, or fewer
-        solutions are nearly real."""
-        near = np.minimum(np.log(_flatness(self.upper) / _FLAT), 0).sum() if len(self.upper) else 0
-        merit = np.log(self.nearest) - _BARRIER * near if self.pairs else 0.0
-        return self.level + float(1 / (1 + np.exp(-merit / 4)))
-
 
 def _first_state(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
-    """The instance of least cost among those for which all solutions were found."""
+    """The instance of least level among those for which all solutions were found."""
     states = [
         _State.of(engine.chain, instance, pool.roots)
         for instance, pool in zip(instances, engine.all_roots(instances), strict=True)
         if pool is not None
     ]
-    return min((s for s in states if s is not None), key=lambda state: state.cost, default=None)
+    return min((s for s in states if s is not None), key=lambda state: state.level, default=None)
 
 
-def _next_state(chain: Chain, state: _State, instances: list[Instance]) -> _State | None:
-    """The instance of least cost, its solutions followed from those of an instance near it.
+def _at_best(chain: Chain, state: _State, instances: list[Instance]) -> _State | None:
+    """The instance of least level, its solutions followed from those of an instance near it.
 
     On the straight line of real instances solutions meet, so paths pass it at a distance, through
     complex instances.
@@ -254,6 +238,84 @@ def _next_state(chain: Chain, state: _State, instances: list[Instance]) -> _Stat
     roots = state.roots if grading is None else grading.representatives(state.roots)
     first = chain.parameters(state.instance)
     return _followed(chain, first, roots, instances, grading, _CORNER)
+
+
+def _descended(chain: Chain, state: _State, end: float) -> _State:
+    """The last instance of a descent in short steps, each of which makes a pair meet if it is long
+    enough."""
+    length, turn, since, space = _FIRST, 0, 0, None
+    while state.level and since < _PATIENCE and length > _SHORTEST and not has_passed(end):
+        since += 1
+        if space is None:
+            space = _Parameters(state.instance, chain, state.grading)
+            pairs, guards = space.pairs(state), space.guards(state)
+        step = _shortest(pairs, guards, turn)
+        if step is None:
+            break
+        size = float(np.linalg.norm(step))
+        found = _next_state(chain, state, space.moved(step, min(_BEYOND, length / size)))
+        if found is None or found.level > state.level:
+            # Another pair may be easier.
+            length, turn = _SHORTER * length, turn + 1
+            continue
+        length = min(_LONGER * length, _FURTHEST)
+        if found.level < state.level:
+            since = turn = 0
+        state, space = found, None
+    return state
+
+
+def _shortest(pairs: np.ndarray, guards: np.ndarray, turn: int) -> np.ndarray | None:
+    """The shortest of the guarded steps of some pairs, the first of which is chosen in turn.
+
+    Parameters
+    ----------
+    pairs, guards : ndarray, shape (·, p)
+        Gradients of logarithms: of quantities that are to vanish, and of those that are not.
+    turn : int
+    """
+    sizes, found = np.linalg.norm(guards, axis=1), list[np.ndarray]()
+    for k in range(min(_PAIRS, len(pairs))):
+        row = pairs[(turn + k) % len(pairs)]
+        # How near a zero is, relative to that of the pair.
+        ratio = sizes / np.linalg.norm(row)
+        near = ratio > _AWAY
+        least = np.clip(_GROWN * np.log(ratio[near]), -_SHRUNK, _GROWN)
+        step = _guarded(np.vstack([-row, guards[near]]), np.concatenate([[1.0], least]))
+        if step is not None:
+            found.append(step)
+    return min(found, key=lambda step: float(np.linalg.norm(step)), default=None)
+
+
+def _next_state(chain: Chain, state: _State, instance: Instance) -> _State | None:
+    """A real instance very near to another, and all its solutions; None if they are not found.
+
+    Most solutions stay real, or non-real, and are followed on the straight line, one of each
+    conjugate pair.  Paths of those that meet stop there; these solutions are followed through
+    complex instances.
+    """
+    check_time()
+    first = chain.parameters(state.instance)[None]
+    try:
+        second = chain.parameters(instance)[None]
+    except InputError:
+        return None
+    starts = np.concatenate([state.real, state.upper])
+    none = np.zeros(len(starts), np.int64)
+    tracked = track(chain, first, second, none, none, starts, _SHORT)
+    done = tracked.status == DONE
+    is_real = none < 0
+    is_real[: len(state.real)] = True
+    upper = tracked.roots[done & ~is_real]
+    roots = [tracked.roots[done & is_real], upper, upper.conj()]
+    if not done.all():
+        rest = np.concatenate([starts[~done], starts[~done & ~is_real].conj()])
+        none, via = np.zeros(len(rest), np.int64), np.full((1, len(rest)), _CORNER)
+        tracked = track(chain, first, second, none, none, rest, via=via)
+        if not (tracked.status == DONE).all():
+            return None
+        roots.append(tracked.roots)
+    return _State.of(chain, instance, np.concatenate(roots), state.grading)
 
 
 def _followed(
@@ -300,7 +362,7 @@ def _followed(
             found = tracked.roots[which == k]
             found = found if grading is None else grading.partners(found)
             states.append(_State.of(chain, instance, found, grading))
-    return min((s for s in states if s is not None), key=lambda state: state.cost, default=None)
+    return min((s for s in states if s is not None), key=lambda state: state.level, default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,42 +420,11 @@ class _SymmetricStart:
         return _followed(chain, self.parameters, self.roots, symmetric, self.grading, None)
 
 
-def _neighbours(chain: Chain, state: _State, step: int, rng: np.random.Generator) -> list[Instance]:
-    """Instances before and beyond the meeting points of some pairs of solutions, and random ones.
-
-    The pairs are chosen in turn by `step`.
-    """
-    space, found = _Parameters(state.instance, chain, state.grading), list[Instance]()
-    if state.pairs:
-        x, y = (state.real[list(ends)] for ends in zip(*state.pairs, strict=True))
-        meetings, approaches = space.to_meeting(x, y), space.towards(x, y)
-        lengths = np.array([np.linalg.norm(shortest) for shortest, _ in meetings])
-        moves = [k for k in np.argsort(lengths) if np.isfinite(lengths[k])]
-        rows, least = space.guards(state.upper)
-        for k in range(min(_PAIRS, len(moves))):
-            move = moves[(step * _PAIRS + k) % len(moves)]
-            shortest, basis = meetings[move]
-            ways = (_guarded(shortest, basis, rows, least),
-                    _guarded(approaches[move], None, rows, np.zeros_like(least)))  # fmt: skip
-            for way in ways:
-                if way is not None:
-                    for multiple in np.exp(rng.uniform(*_MULTIPLES)):
-                        length = min(multiple, _FURTHEST / np.linalg.norm(way))
-                        found.append(space.moved(way, float(length)))
-    distances = np.exp(rng.uniform(*_RANDOM))
-    return found + [space.moved(space.random(rng), distance) for distance in distances]
-
-
 def _has_equal(roots: np.ndarray) -> bool:
     """Whether some solutions are equal: combinations of their weights are, on a logarithmic
     scale."""
     mixed = np.sort(np.arcsinh(roots) @ np.exp(1j * np.arange(roots.shape[1])))
     return bool(np.abs(np.diff(mixed)).min(initial=np.inf) < _REAL)
-
-
-def _flatness(roots: np.ndarray) -> np.ndarray:
-    """Relative distances of non-real solutions from the real ones."""
-    return np.asarray(np.linalg.norm(roots.imag, axis=1) / np.linalg.norm(roots, axis=1))
 
 
 class _Parameters:
@@ -433,10 +464,21 @@ class _Parameters:
                 chain.raw(even, inputs, none), chain.raw(even, inputs, none, keep_cells=True)
             ])  # fmt: skip
         self._inputs = chain.raw({n: 0 * v for n, v in exists.items()}, 0 * unit + 1, none) != 0
+        r = chain.unknowns
+        # Derivatives of the labels by θ's second half, and an orthonormal basis of those steps of
+        # the teacher that change the labels.
+        self._labels = pulled(chain, self._teacher, np.tile(self._others, (r, 1)), np.eye(r))
+        self._own, other = map(np.flatnonzero, np.split(self._units, 2))
+        self._other = other
+        slopes = self._labels[:, other] * self._units[chain.size :][other]
+        self._basis, self._slopes = np.linalg.qr(slopes.T)
 
     def moved(self, step: np.ndarray, length: float) -> Instance:
         """The instance after a step times `length`."""
-        own, other = np.split(length * self._units * step, 2)
+        own, other = np.zeros((2, self.chain.size))
+        own[self._own] = length * step[: len(self._own)]
+        other[self._other] = length * (self._basis @ step[len(self._own) :])
+        own, other = own * self._units[: len(own)], other * self._units[len(own) :]
         chain, X = self.chain, self.instance.X
         weights, teacher = (
             {name: value + part[chain.offsets[name] :][: value.size].reshape(value.shape)
@@ -447,68 +489,58 @@ class _Parameters:
             X = X + chain.inputs_of(own)
         return _rounded(replace(self.instance, weights=weights, teacher=teacher, X=X))
 
-    def signs(self, roots: np.ndarray) -> np.ndarray:
-        """Signs of det J at real solutions (k, r)."""
-        return np.linalg.slogdet(self.chain.residuals(self._student, roots)[1])[0]
-
     def random(self, rng: np.random.Generator) -> np.ndarray:
         """A unit step in a random direction."""
-        found = rng.standard_normal(len(self._units)) * (self._units != 0)
+        found = rng.standard_normal(len(self._own) + self._basis.shape[1])
         return np.asarray(found / np.linalg.norm(found))
 
-    def apart(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """For pairs of solutions the labels' relative distance from those half-way between."""
-        values = self.chain.residuals(self._student, (x + y) / 2)[0]
-        size = np.linalg.norm(self.chain.equation_labels(self._student))
-        return np.asarray(np.linalg.norm(values, axis=1) / size)
+    def pairs(self, state: _State) -> np.ndarray:
+        """Gradients of log |x − y|² for pairs of real solutions of opposite signs, the nearest to
+        each other first, each solution in one pair at most; weights are compared by asinh."""
+        a, b = np.nonzero(state.signs[:, None] < state.signs)
+        x = np.arcsinh(state.real)
+        # Those of all weights of the real solutions, of which there are few.
+        many, r = x.shape
+        each, ones = np.repeat(state.real, r, axis=0), np.tile(np.eye(r), (many, 1))
+        slopes = self._gradients(each, ones).reshape(many, r, -1)
+        slopes = slopes / np.hypot(1, state.real)[:, :, None]
+        gap = x[a] - x[b]
+        rows = np.empty((len(a), slopes.shape[2]))
+        for k in range(many):
+            rows[a == k] = gap[a == k] @ slopes[k]
+        for k in range(many):
+            rows[b == k] -= gap[b == k] @ slopes[k]
+        rows *= 2 / (gap**2).sum(axis=1)[:, None]
+        left, chosen = np.ones(many, bool), list[int]()
+        for k in np.argsort(-np.linalg.norm(rows, axis=1)):
+            if left[a[k]] and left[b[k]] and np.isfinite(rows[k]).all():
+                left[[a[k], b[k]]] = False
+                chosen.append(k)
+        return rows[chosen]
 
-    def to_meeting(self, x: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For pairs of solutions the shortest steps to where they meet half-way, to first order.
-
-        With an orthonormal basis of the steps that change whether they do.
-        """
-        middle = (x + y) / 2
-        pairs, r = middle.shape
-        values = self.chain.residuals(self._student, middle)[0]
-        each, ones = np.repeat(middle, r, axis=0), np.tile(np.eye(r), (pairs, 1))
-        own = pulled(self.chain, self._student, each, ones)
-        other = pulled(self.chain, self._teacher, np.tile(self._others, (r, 1)), np.eye(r))
-        other = np.tile(other, (pairs, 1))
-        own[:, self._inputs] -= other[:, self._inputs]
-        slopes = np.concatenate([own, -other], axis=1) * self._units
-        found = []
-        for A, v in zip(slopes.reshape(pairs, r, -1), values, strict=True):
-            Q, R = np.linalg.qr(A.T)
-            found.append((-Q @ _solved(R.T[None], v[None])[0], Q))
-        return found
-
-    def towards(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """For pairs of solutions the steps along which they approach fastest, up to no distance."""
-        gap = np.arcsinh(x) - np.arcsinh(y)
-        # −∇D / 2, D the square of the gap.
-        down = self._gradients(y, gap / np.hypot(1, y)) - self._gradients(x, gap / np.hypot(1, x))
-        with np.errstate(all="ignore"):
-            return np.asarray(down * ((gap**2).sum(axis=1) / (2 * (down**2).sum(axis=1)))[:, None])
-
-    def guards(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradients of log |Im x| for the solutions nearest to real ones, and its least changes."""
-        flatness = _flatness(roots)
-        near = np.argsort(flatness)[:_GUARDS]
-        sizes = (roots[near].imag ** 2).sum(axis=1)
-        rows = self._gradients(roots[near], roots[near].imag).imag / sizes[:, None]
-        good = np.isfinite(rows).all(axis=1)
-        return rows[good], np.clip(np.log(_FLAT / flatness[near]), *_CHANGES)[good]
+    def guards(self, state: _State) -> np.ndarray:
+        """Gradients of the logarithms of what should not vanish: of |Im asinh z| for non-real
+        solutions, and of 1 / |z| for all."""
+        real, upper = state.real.astype(complex), state.upper
+        heights = np.arcsinh(upper).imag
+        rows = self._gradients(
+            np.concatenate([upper, upper, real]),
+            np.concatenate([heights / np.sqrt(1 + upper**2), 1j * upper.conj(), 1j * real]),
+        ).imag
+        sizes = np.concatenate([(heights**2).sum(axis=1), -(np.abs(upper) ** 2).sum(axis=1),
+                                -(np.abs(real) ** 2).sum(axis=1)])  # fmt: skip
+        rows = rows / sizes[:, None]
+        return np.asarray(rows[np.isfinite(rows).all(axis=1)])
 
     def _gradients(self, roots: np.ndarray, covectors: np.ndarray) -> np.ndarray:
         """Gradients of covector · x by θ, x a solution: dx = −J⁻¹ (∂ student − ∂ teacher) dθ."""
         J = self.chain.residuals(self._student, roots)[1]
         covectors = _solved(J.transpose(0, 2, 1), covectors)
-        others = np.broadcast_to(self._others, roots.shape)
         own = -pulled(self.chain, self._student, roots, covectors)
-        other = pulled(self.chain, self._teacher, others, covectors)
         # Student and teacher have the same samples.
-        own[:, self._inputs] += other[:, self._inputs]
-        return np.concatenate([own, other], axis=1) * self._units
+        own[:, self._inputs] += covectors @ self._labels[:, self._inputs]
+        own = (own * self._units[: self.chain.size])[:, self._own]
+        return np.concatenate([own, covectors @ self._slopes.T], axis=1)
 
 
 def _solved(matrices: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -519,34 +551,18 @@ def _solved(matrices: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return np.full(columns.shape, np.nan)
 
 
-def _guarded(
-    step: np.ndarray, basis: np.ndarray | None, rows: np.ndarray, least: np.ndarray
-) -> np.ndarray | None:
-    """The step nearest to a given one with rows · step ≥ least, None if there is none.
-
-    Parameters
-    ----------
-    step : ndarray
-    basis : ndarray or None
-        The columns are directions along which it must not change.
-    rows, least : ndarray
-        See `_Parameters.guards`.
-    """
-    if not np.isfinite(step).all():
-        return None
-    if not len(rows):
-        return step
-    free = rows if basis is None else rows - (rows @ basis) @ basis.T
-    scale = np.linalg.norm(free, axis=1) + 1e-300
-    free, wanted = free / scale[:, None], (least - rows @ step) / scale
-    matrix, aim = np.vstack([free.T, wanted]), np.zeros(free.shape[1] + 1)
+def _guarded(rows: np.ndarray, least: np.ndarray) -> np.ndarray | None:
+    """The shortest step with rows · step ≥ least, None if there is none."""
+    sizes = np.linalg.norm(rows, axis=1) + 1e-300
+    matrix = np.vstack([(rows / sizes[:, None]).T, least / sizes])
+    aim = np.zeros(len(matrix))
     aim[-1] = 1
     try:
         rest = matrix @ nnls(matrix, aim)[0] - aim
     except RuntimeError:
         # More steps than SciPy allows.
         return None
-    return step - rest[:-1] / rest[-1] if rest[-1] < -1e-9 else None
+    return -rest[:-1] / rest[-1] if rest[-1] < -1e-9 else None
 
 
 def _rounded(instance: Instance) -> Instance:
