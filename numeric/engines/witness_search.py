@@ -91,6 +91,8 @@ _GROWN, _SHRUNK, _AWAY = 0.2, 0.4, 0.15
 # Relative imaginary part below which a solution is called real, and least difference of two; the
 # corner of the paths between real instances.
 _REAL, _CORNER = 1e-7, 0.5 + 0.5j
+# Parts of a solution's weights that are less than this share of the largest one are taken for 0.
+_ZERO = 1e-20
 # Weight of the sum of signs, relative to one real solution.
 _DEGREE = 3
 # Steps without fewer real solutions after which a descent ends; logarithms of the lengths of the
@@ -163,11 +165,14 @@ def rootless_instances(
             state = _at_best(chain, best, [space.moved(space.random(rng), x) for x in lengths])
         if best is not None and not len(best.real):
             instance = best.instance
+            parts = np.stack([best.upper.real, best.upper.imag], axis=-1)
+            # Rounding errors about 0 would be long as fractions.
+            parts[np.abs(parts) < _ZERO * np.abs(parts).max(axis=(1, 2), keepdims=True)] = 0
             yield NonRealInstance(
                 {name: to_rational(value) for name, value in instance.weights.items()},
                 {name: to_rational(value) for name, value in instance.teacher.items()},
                 to_rational(instance.X),
-                to_rational(np.stack([best.upper.real, best.upper.imag], axis=-1)),
+                to_rational(parts),
             )
 
 

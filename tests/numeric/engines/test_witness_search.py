@@ -190,6 +190,7 @@ def test_symmetric_instances_of_a_normal_form():
     assert problem is not None
     guess = next(rootless_instances(problem, 56, 0, 120.0))
     assert len(guess.solutions) == 28
+    assert all(len(str(part)) < 100 for point in guess.solutions for part in np.ravel(point))
     assert any(
         all(not guess.weights[name][odd].any() for name, odd in grading.odd.items())
         for grading in gradings(everything)
