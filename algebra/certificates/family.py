@@ -58,7 +58,7 @@ class Tools:
     growths : callable or None
         Given a problem with more weights than equations, and their number, yields whole numbers for
         the weights, guesses of how they grow towards solutions at infinity
-        (`algebra.linear.infinity`), as `numeric.chains.places.tracked_growths` does.
+        (`algebra.linear.surplus.infinity`), as `numeric.chains.places.tracked_growths` does.
     root_counter : callable or None
         Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.

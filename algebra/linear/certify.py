@@ -5,8 +5,9 @@
 * **maximal** (MP = 1): the allocation is not minimal and the generic root count N is odd, in
   particular 1: non-real solutions occur in conjugate pairs, so every generic instance has a real
   one.  Or a sub-allocation is maximal: further learnable weights cannot lower MP.  Or groups of
-  weights that move together are (`algebra.linear.tied`), or an odd number of solutions lies at
-  infinity (`algebra.linear.infinity`).  Or the teacher itself is a student in
+  weights that move together are, or an odd number of solutions lies at infinity, or an odd number
+  of students has given products of matrices, or of critical points the distance from a point
+  (`algebra.linear.surplus`).  Or the teacher itself is a student in
   another basis (`algebra.linear.reachable`, `algebra.linear.dual_bases`).  Or a whole column of W
   reaches all labels by its real degree (`algebra.linear.columns`).
 * **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct simple
@@ -14,7 +15,7 @@
   others, so the instances in a neighbourhood have no real solution either, and the neighbourhood
   has positive probability (theorem and proof: `algebra.linear.verification.witness`).  Or a
   combination of the labels is a positive definite form of the weights, however many there are
-  (`algebra.linear.verification.definite`).
+  (`algebra.linear.verification.definite`), or no critical point of the distance is real.
 * **undecided**: the attempts are listed.
 
 If structural zeros leave no path from inputs to outputs, every label is 0 and every student
@@ -55,11 +56,11 @@ from algebra.linear.evidence import (
     Reached,
     circuit_reason,
 )
-from algebra.linear.infinity import AtInfinity, solution_at_infinity
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.surplus.critical import instance_without_real_points, number_of_critical_points
+from algebra.linear.surplus.infinity import AtInfinity, solution_at_infinity
 from algebra.linear.surplus.partial_products import fixed_products
-from algebra.linear.tied import tied_problems
+from algebra.linear.surplus.tied import tied_problems
 from algebra.linear.verification.normal_form import normal_problem
 from algebra.linear.witness import find_witness
 from algebra.networks.limits import plural

@@ -36,7 +36,7 @@ from algebra.certificates.records import (
 from algebra.declarations import Count, Keyword, Size, named_key
 from algebra.errors import one_line
 from algebra.linear.dual_bases import COLUMN, ROW
-from algebra.linear.infinity import AtInfinity
+from algebra.linear.surplus.infinity import AtInfinity
 from algebra.linear.surplus.partial_products import FixedProducts
 from algebra.linear.verification.definite import DefiniteForm
 from algebra.networks.base import Cell, Network

@@ -66,7 +66,7 @@ from algebra.linear.evidence import (
 )
 from algebra.linear.recount import prime_not_in, recount_again
 from algebra.linear.surplus.apart import APART
-from algebra.linear.tied import check_tied
+from algebra.linear.surplus.tied import check_tied
 from algebra.linear.verification.definite import check_definite
 from algebra.linear.verification.dual_bases import check_dual_bases
 from algebra.linear.verification.enclosed import check_enclosed

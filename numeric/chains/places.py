@@ -3,9 +3,9 @@ r"""Growths of the weights along paths to infinity: guesses for solutions at inf
 More weights learn than there are equations: the students of an instance are a variety V of positive
 dimension r − ρ, and one of its points is known, the student from which the labels were computed.
 Growths v for which the leading parts of the equations have isolated solutions
-(`algebra.linear.infinity`) are rational points of V's tropical variety, a fan of dimension r − ρ in
-R^r: of growths drawn at random hardly any lies on it.  So one path is followed: r − ρ of the
-weights are set to :math:`w_k = w_k(0) e^{a_k t}`, the others follow from the equations, and for
+(`algebra.linear.surplus.infinity`) are rational points of V's tropical variety, a fan of dimension
+r − ρ in R^r: of growths drawn at random hardly any lies on it.  So one path is followed: r − ρ of
+the weights are set to :math:`w_k = w_k(0) e^{a_k t}`, the others follow from the equations, and for
 large t each of them grows like a power of e^t, a rational number with a small denominator.
 
 The instance is complex, so that a real path meets no singular point.  Unknowns are the logarithms u
@@ -131,7 +131,9 @@ class _Path:
         saved = ctx.prec
         try:
             ctx.prec = _BITS
-            return self._precise(*self._moderate(), known)
+            # A path that is lost may meet infinite numbers first.
+            with np.errstate(all="ignore"):
+                return self._precise(*self._moderate(), known)
         except (np.linalg.LinAlgError, ZeroDivisionError, OverflowError, ValueError):
             return None
         finally:

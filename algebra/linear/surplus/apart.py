@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from algebra.linear.infinity import check_infinity
 from algebra.linear.surplus.critical import check_critical
+from algebra.linear.surplus.infinity import check_infinity
 from algebra.linear.surplus.partial_products import check_fixed_products
 
 # By the name of the evidence: its check, and what follows, for MP = 1, and perhaps for MP < 1.  A

@@ -28,8 +28,8 @@ orthogonal to the kernel of J, so it is J^T λ for a real λ: a real solution. �
 C is the Euclidean distance degree of the variety [1]_.  It is counted modulo primes, as N is.  If
 r − ρ = 1 the students form a curve; on each of its branches that go to infinity at both ends there
 is an odd number of real critical points, and on each oval an even one.  So C is odd if an odd
-number of places lies at infinity, whatever their growths are (`algebra.linear.infinity` needs
-leading parts that are independent).
+number of places lies at infinity, whatever their growths are (`algebra.linear.surplus.infinity`
+needs leading parts that are independent).
 
 References
 ----------
@@ -50,6 +50,7 @@ import numpy as np
 from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
 from algebra.linalg.modular import random_prime
 from algebra.linear.evidence import CriticalInstance, CriticalPoints
+from algebra.linear.recount import prime_not_in
 from algebra.linear.verification.witness import check_points
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -195,9 +196,7 @@ def check_critical(
             raise CheckFailed(place, f"it must have {unknowns} coordinates")
         check_points(system, instance.points, number, seed, place, say)
     rng = random.Random(f"recount of critical points/{seed}")
-    p = random_prime(rng)
-    while p in claimed.primes:
-        p = random_prime(rng)
+    p = prime_not_in(claimed.primes, rng)
     try:
         found = _count(problem, p, seed, seconds)
     except (MsolveTimeout, MsolveFailed, MsolveMissing) as error:

@@ -14,11 +14,11 @@ all (instance, c).  Fibres of generic points have the same number of points, sim
 characteristic is 0.  For real instances and values non-real ones occur in pairs. ∎
 
 Sub-allocations are the case in which entries g are weights.  M is the degree of the divisor of
-poles of such a function on the students (`algebra.linear.tied`), and where a row of W goes to
-infinity while its products with the states stay finite, entries of W B have no pole: so M is often
-far below all N, and often odd where these are even.  In the example n = 2, T = 3, b = d = 1, m = 3
-with all of W, parts of three weights have even N, but once an entry of D W is fixed, the weights
-are rational in the data (M = 1).
+poles of such a function on the students (`algebra.linear.surplus.tied`), and where a row of W goes
+to infinity while its products with the states stay finite, entries of W B have no pole: so M is
+often far below all N, and often odd where these are even.  In the example n = 2, T = 3, b = d = 1,
+m = 3 with all of W, parts of three weights have even N, but once an entry of D W is fixed, the
+weights are rational in the data (M = 1).
 
 M is the degree of the ideal of the equations at a random instance, modulo primes; the student that
 gives labels and values is one of its points, so the equations are consistent.
@@ -36,6 +36,7 @@ from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
 from algebra.certificates.records import Primes, Record
 from algebra.declarations import Count, Size
 from algebra.linalg.modular import random_prime
+from algebra.linear.recount import prime_not_in
 from algebra.linear.verification.labels import polynomial_weights
 from algebra.networks.chain import need_chain
 from algebra.phases import phase
@@ -155,9 +156,7 @@ def check_fixed_products(
     if number % 2 == 0:
         raise CheckFailed(f"{PLACE}.solutions", f"{number} is even: it proves nothing")
     rng = random.Random(f"recount with products/{seed}")
-    p = random_prime(rng)
-    while p in claimed.primes:
-        p = random_prime(rng)
+    p = prime_not_in(claimed.primes, rng)
     instance = _Instance(problem, p, rng)
     for k, entry in enumerate(claimed.entries):
         if not instance.has(entry):

@@ -12,7 +12,7 @@ from flint import ctx
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
 from algebra.linalg.modular import random_prime
-from algebra.linear.infinity import (
+from algebra.linear.surplus.infinity import (
     AtInfinity,
     _LabelSystem,
     check_infinity,

@@ -8,7 +8,7 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.families import certify, verify
-from algebra.linear.tied import check_tied, tied_problems
+from algebra.linear.surplus.tied import check_tied, tied_problems
 from algebra.ranks.parametrized import learning_rank
 from algebra.systems.update_roots import update_root_count
 from matchprob import Allocation, LinearRNN, Problem

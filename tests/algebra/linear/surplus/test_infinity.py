@@ -10,7 +10,7 @@ from scipy.optimize import least_squares
 from algebra.certificates.checks import CheckFailed
 from algebra.families import verify
 from algebra.linalg.modular import modular_rank, random_prime
-from algebra.linear.infinity import (
+from algebra.linear.surplus.infinity import (
     AtInfinity,
     _LabelSystem,
     _Search,

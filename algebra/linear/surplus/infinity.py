@@ -60,6 +60,7 @@ from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
 from algebra.certificates.records import Counts, Primes, Record
 from algebra.declarations import Keyword, Size
 from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
+from algebra.linear.recount import prime_not_in
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
@@ -401,9 +402,7 @@ def check_infinity(
     if pins(problem.student()):
         raise CheckFailed(PLACE, "weights that are exact numbers ([values]) are not known here")
     rng = random.Random(f"recount at infinity/{seed}")
-    p = random_prime(rng)
-    while p in claimed.primes:
-        p = random_prime(rng)
+    p = prime_not_in(claimed.primes, rng)
     try:
         system = _LabelSystem(problem, p, rng)
         if system.rank != equations:
