@@ -3,10 +3,10 @@
     python benchmarks/bench_undecided.py RECORDS.jsonl [--kinds recurrent …] [--count 60] [--verify]
 
 Net k of a kind is drawn from the stream ``undecided/KIND/k``.  Sizes are n = 2 … 8, T ≤ 5, b ≤ 2, d
-≤ 4, m ≤ 6 (multi-layer nets: one to three hidden layers of 2 … 5 units; normalization nets: one or
-two blocks); r = ρ − 1 … ρ + 2 cells learn, ρ the generic rank of the network's Jacobian.  Cells are
-drawn again until they have rank min(r, ρ), twenty times at most: an allocation of few weights is
-minimal, most others are not.
+≤ 4, m ≤ 6 (small ones: n ≤ 3, T ≤ 4, d ≤ 2, m ≤ 4; multi-layer nets: one to three hidden layers of
+2 … 5 units; normalization nets: one or two blocks); r = ρ − 1 … ρ + 2 cells learn, ρ the generic
+rank of the network's Jacobian.  Cells are drawn again until they have rank min(r, ρ), twenty times
+at most: an allocation of few weights is minimal, most others are not.
 
 The line of each net is written to the file as soon as the net is done: a second run continues after
 the last line.  `--seconds` limits the CPU time of one net, msolve's included; the time limit of the
@@ -44,9 +44,16 @@ def recurrent(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
 
 def mixed(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
     """Cells of W, B and D."""
-    sizes = {"n": (2, 8), "T": (1, 5), "b": (1, 2), "d": (1, 4), "m": (1, 6)}
-    drawn = {name: rng.randint(*ends) for name, ends in sizes.items()}
-    return mp.LinearRNN(**drawn), ("W", "B", "D")
+    return _recurrent(rng, n=(2, 8), T=(1, 5), b=(1, 2), d=(1, 4), m=(1, 6)), ("W", "B", "D")
+
+
+def small(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
+    """Cells of W, B and D, of two or three units."""
+    return _recurrent(rng, n=(2, 3), T=(2, 4), b=(1, 2), d=(1, 2), m=(1, 4)), ("W", "B", "D")
+
+
+def _recurrent(rng: random.Random, **sizes: tuple[int, int]) -> Network:
+    return mp.LinearRNN(**{name: rng.randint(*ends) for name, ends in sizes.items()})
 
 
 def layers(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
@@ -67,7 +74,8 @@ def normalization(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
 
 
 KINDS: dict[str, Draw] = {
-    "recurrent": recurrent, "mixed": mixed, "layers": layers, "normalization": normalization,
+    "recurrent": recurrent, "mixed": mixed, "small": small, "layers": layers,
+    "normalization": normalization,
 }  # fmt: skip
 
 
