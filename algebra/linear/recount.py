@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
 from algebra.linalg.modular import random_prime
 from algebra.linear.rows import count_by_minors, sides
 from algebra.linear.verification.labels import count_by_labels
@@ -250,6 +251,56 @@ def prime_not_in(used: Sequence[int], rng: random.Random) -> int:
         p = random_prime(rng)
         if p not in used:
             return p
+
+
+def counted_modulo(
+    claimed: int,
+    used: Sequence[int],
+    what: str,
+    count: Callable[[int, random.Random], int | None],
+    seed: int,
+    place: str,
+    say: Say,
+) -> str:
+    """A number counted again modulo a random prime that was not used.
+
+    Parameters
+    ----------
+    claimed : int
+    used : sequence of int
+        Primes that the certificate has used.
+    what : str
+        What is counted; it determines prime and instance together with the seed.
+    count : callable
+        Takes the prime and a random stream; None if there are not finitely many, or not simple
+        ones.
+    seed : int
+    place : str
+    say : callable
+        Takes place, status and text of what was found.
+
+    Returns
+    -------
+    str
+        "probable" or "unfinished".
+
+    Raises
+    ------
+    CheckFailed
+        If there are not as many.
+    """
+    rng = random.Random(f"recount of {what}/{seed}")
+    p = prime_not_in(used, rng)
+    try:
+        found = count(p, rng)
+    except (RootCountError, MsolveTimeout, MsolveFailed, MsolveMissing) as error:
+        say(place, UNFINISHED, f"{what}: {claimed}; not counted again: {error}")
+        return UNFINISHED
+    if found != claimed:
+        number = "infinitely many or multiple ones" if found is None else found
+        raise CheckFailed(place, f"{what} counted again modulo {p}: {number}, not {claimed}")
+    say(place, PROBABLE, f"{what}: {found} again, modulo {p} at another instance")
+    return PROBABLE
 
 
 def sympy_degree(core: Core, p: int) -> int | None:

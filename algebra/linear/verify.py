@@ -64,7 +64,7 @@ from algebra.linear.evidence import (
     context_of,
     read_evidence,
 )
-from algebra.linear.recount import prime_not_in, recount_again
+from algebra.linear.recount import counted_modulo, recount_again
 from algebra.linear.surplus.apart import APART
 from algebra.linear.surplus.tied import check_tied
 from algebra.linear.verification.definite import check_definite
@@ -81,7 +81,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, at_enough_samples, jacobian, tangent_factors
 from algebra.systems.forms import forms
-from algebra.systems.root_count import DEGREE, TRACE, RootCount, RootCountError
+from algebra.systems.root_count import DEGREE, TRACE, RootCount
 from algebra.systems.update_roots import FORM, LAST, count_at
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import time_left
@@ -536,18 +536,11 @@ class ClaimChecker:
             raise CheckFailed(place, text)
         if claimed.form != FORM or claimed.rule != DEGREE:
             raise CheckFailed(place, "is not made of equations in the parameters")
-        rng = random.Random(f"recount of updates/{self.seed}")
-        p = prime_not_in(claimed.primes, rng)
-        try:
-            found = count_at(problem, p, rng, LAST, self.effort.limits.basis)
-        except RootCountError as error:
-            text = f"N = {claimed.value} by {claimed.source}; not counted again: {error}"
-            self.say(place, UNFINISHED, text)
-            return UNFINISHED
-        if found != claimed.value:
-            raise CheckFailed(place, f"counted again modulo {p}: {found}, not {claimed.value}")
-        self.say(place, PROBABLE, f"N = {found} again, modulo {p} at another instance")
-        return PROBABLE
+        seconds = self.effort.limits.basis
+        return counted_modulo(
+            claimed.value, claimed.primes, "solutions",
+            lambda p, rng: count_at(problem, p, rng, LAST, seconds), self.seed, place, self.say,
+        )  # fmt: skip
 
     def _root_count(self, target: Allocation, claimed: RootEvidence) -> str:
         """N is the number of complex solutions of a generic instance."""

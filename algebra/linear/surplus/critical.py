@@ -47,10 +47,10 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
+from algebra.certificates.checks import CheckFailed, Say
 from algebra.linalg.modular import random_prime
 from algebra.linear.evidence import CriticalInstance, CriticalPoints
-from algebra.linear.recount import prime_not_in
+from algebra.linear.recount import counted_modulo
 from algebra.linear.verification.witness import check_points
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -195,18 +195,11 @@ def check_critical(
         if len(instance.points.numerators) != unknowns:
             raise CheckFailed(place, f"it must have {unknowns} coordinates")
         check_points(system, instance.points, number, seed, place, say)
-    rng = random.Random(f"recount of critical points/{seed}")
-    p = prime_not_in(claimed.primes, rng)
-    try:
-        found = _count(problem, p, seed, seconds)
-    except (MsolveTimeout, MsolveFailed, MsolveMissing) as error:
-        say(PLACE, UNFINISHED, f"{number} critical points; not counted again: {error}")
-        return UNFINISHED
-    if found != number:
-        text = f"counted again modulo {p}: {found or 'not finitely many'}, not {number}"
-        raise CheckFailed(f"{PLACE}.number", text)
-    say(PLACE, PROBABLE, f"{found} critical points of the distance again, modulo {p}")
-    return PROBABLE
+    return counted_modulo(
+        number, claimed.primes, "critical points of the distance",
+        lambda p, rng: _count(problem, p, rng.randrange(1 << 32), seconds),
+        seed, f"{PLACE}.number", say,
+    )  # fmt: skip
 
 
 def _applies(problem: Problem, equations: int) -> bool:

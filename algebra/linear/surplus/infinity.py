@@ -56,11 +56,11 @@ from typing import Annotated
 
 import numpy as np
 
-from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
+from algebra.certificates.checks import CheckFailed, Say
 from algebra.certificates.records import Counts, Primes, Record
 from algebra.declarations import Keyword, Size
 from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
-from algebra.linear.recount import prime_not_in
+from algebra.linear.recount import counted_modulo
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
@@ -401,21 +401,15 @@ def check_infinity(
         raise CheckFailed(f"{PLACE}.solutions", f"{claimed.solutions} is even: it proves nothing")
     if pins(problem.student()):
         raise CheckFailed(PLACE, "weights that are exact numbers ([values]) are not known here")
-    rng = random.Random(f"recount at infinity/{seed}")
-    p = prime_not_in(claimed.primes, rng)
-    try:
+
+    def count(p: int, rng: random.Random) -> int | None:
         system = _LabelSystem(problem, p, rng)
         if system.rank != equations:
             text = f"{system.rank} independent label equations, not {equations}"
             raise CheckFailed(PLACE, text)
-        found = system.count(claimed.growth, claimed.fixed, max(1, round(seconds)))
-    except (RootCountError, MsolveTimeout, MsolveFailed, MsolveMissing) as error:
-        text = f"{claimed.solutions} solutions at infinity; not counted again: {error}"
-        say(PLACE, UNFINISHED, text)
-        return UNFINISHED
-    if found != claimed.solutions:
-        number = "infinitely many or multiple ones" if found is None else found
-        text = f"solutions counted again modulo {p}: {number}, not {claimed.solutions}"
-        raise CheckFailed(f"{PLACE}.solutions", text)
-    say(PLACE, PROBABLE, f"{found} simple solutions at infinity again, modulo {p}")
-    return PROBABLE
+        return system.count(claimed.growth, claimed.fixed, max(1, round(seconds)))
+
+    return counted_modulo(
+        claimed.solutions, claimed.primes, "solutions at infinity", count, seed,
+        f"{PLACE}.solutions", say,
+    )  # fmt: skip

@@ -32,11 +32,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
+from algebra.certificates.checks import CheckFailed, Say
 from algebra.certificates.records import Primes, Record
 from algebra.declarations import Count, Size
 from algebra.linalg.modular import random_prime
-from algebra.linear.recount import prime_not_in
+from algebra.linear.recount import counted_modulo
 from algebra.linear.verification.labels import polynomial_weights
 from algebra.networks.chain import need_chain
 from algebra.phases import phase
@@ -155,23 +155,19 @@ def check_fixed_products(
         raise CheckFailed(f"{PLACE}.entries", text + "equations")
     if number % 2 == 0:
         raise CheckFailed(f"{PLACE}.solutions", f"{number} is even: it proves nothing")
-    rng = random.Random(f"recount with products/{seed}")
-    p = prime_not_in(claimed.primes, rng)
-    instance = _Instance(problem, p, rng)
-    for k, entry in enumerate(claimed.entries):
-        if not instance.has(entry):
-            text = f"{list(entry)} is no entry of a partial product"
-            raise CheckFailed(f"{PLACE}.entries[{k}]", text)
-    try:
-        found = instance.count(claimed.entries, max(1, round(seconds)))
-    except (MsolveTimeout, MsolveFailed, MsolveMissing) as error:
-        say(PLACE, UNFINISHED, f"{number} students; not counted again: {error}")
-        return UNFINISHED
-    if found != number:
-        text = f"counted again modulo {p}: {found or 'not finitely many'}, not {number}"
-        raise CheckFailed(f"{PLACE}.solutions", text)
-    say(PLACE, PROBABLE, f"{found} students with these entries again, modulo {p}")
-    return PROBABLE
+
+    def count(p: int, rng: random.Random) -> int | None:
+        instance = _Instance(problem, p, rng)
+        for k, entry in enumerate(claimed.entries):
+            if not instance.has(entry):
+                text = f"{list(entry)} is no entry of a partial product"
+                raise CheckFailed(f"{PLACE}.entries[{k}]", text)
+        return instance.count(claimed.entries, max(1, round(seconds)))
+
+    return counted_modulo(
+        number, claimed.primes, "students with these entries", count, seed, f"{PLACE}.solutions",
+        say,
+    )  # fmt: skip
 
 
 def _applies(problem: Problem) -> bool:

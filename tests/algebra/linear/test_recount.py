@@ -5,7 +5,15 @@ import random
 import pytest
 from flint import fmpz
 
-from algebra.linear.recount import one_solution, prime_not_in, recount, sympy_degree
+from algebra.certificates.checks import CheckFailed
+from algebra.linear.recount import (
+    counted_modulo,
+    one_solution,
+    prime_not_in,
+    recount,
+    sympy_degree,
+)
+from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.polynomials.rings import PrimeField
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.instances import modular_core
@@ -120,3 +128,32 @@ def test_one_solution_is_proved_or_not_claimed(msolve):
     assert "rows" in one_solution(Allocation.rows(net, "W", [0]), {}, 1)
     assert "columns" in one_solution(Allocation.columns(net, "W", [0]), {}, 1)
     assert one_solution(SMALL, {}, 1) == ""
+
+
+@pytest.mark.parametrize(
+    ("found", "status"),
+    [(5, "probable"), (MsolveTimeout("late"), "unfinished"), (4, ""), (None, "")],
+)
+def test_a_number_counted_modulo_a_new_prime(found, status):
+    """The same number, none, another one, or infinitely many."""
+    said, primes = [], []
+
+    def count(p, rng):
+        primes.append(p)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def again(used=()):
+        return counted_modulo(5, used, "things", count, 1, "place", lambda *own: said.append(own))
+
+    if not status:
+        with pytest.raises(CheckFailed, match=r"things counted again modulo \d+: .*, not 5"):
+            again()
+        return
+    assert again() == status
+    assert said[0][:2] == ("place", status)
+    assert said[0][2].startswith("things: 5")
+    # A prime that the certificate has used is not used again.
+    assert again(tuple(primes)) == status
+    assert len(set(primes)) == 2
