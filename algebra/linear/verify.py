@@ -445,19 +445,17 @@ class ClaimChecker:
         self.say("verdict", status, texts[verdict == INTERMEDIATE])
         return status
 
-    def _nothing_beside(self, own: str) -> None:
-        """No other argument, and no count of solutions."""
+    def _nothing_beside(self, own: str, *checked: str) -> None:
+        """No other argument and no count of solutions, except those that are checked too."""
         for other in self.evidence.arguments():
-            if other != own:
+            if other not in (own, *checked):
                 raise CheckFailed(f"evidence.{other}", f"does not belong beside {own}")
 
     def _definite(self, known: str) -> str:
         """A positive definite form that some labels contradict implies MP < 1, without N."""
         evidence, place = self.evidence, "evidence.definite_form"
         assert evidence.definite_form is not None
-        for other in ("no_real_root", "enclosed_solutions"):
-            if getattr(evidence, other) is not None:
-                raise CheckFailed(f"evidence.{other}", "does not belong beside definite_form")
+        self._nothing_beside("definite_form", "root_count")
         if not self.peers:
             text = "the teacher is not a network of this kind, so this proves nothing"
             raise CheckFailed(place, text)

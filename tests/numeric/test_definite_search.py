@@ -230,6 +230,9 @@ def test_forged_forms_are_refused(genuine):
         (("generic_root_count",), 24),
         (("evidence", "whole_column"), 0),
         (("evidence", "no_real_root"), {}),
+        # Evidence that would not be checked beside the form.
+        (("evidence", "normal_form"), {}),
+        (("evidence", "critical_points"), {"number": 2, "primes": [65521]}),
     ):
         assert not mp.verify(changed(genuine, path, value)).holds, path
 
