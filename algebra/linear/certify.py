@@ -288,14 +288,14 @@ class _Case(OnRanks):
         with suppress(OutOfTime):
             others = [self._by_infinity, by_slow_parts, self._by_ties, self._by_products]
             # Ties are no easier to count than parts.
-            others.insert(4 if quick.even else 0, self._by_paths)
-            others.append(self._by_critical_points)
-            for other in others:
+            others = [*others, self._by_paths] if quick.even else [self._by_paths, *others]
+            for other in (*others, self._by_critical_points):
                 # Problems of ties do not support exact numbers.
                 found, text = other(0 if pins(support) else limits.subsets)
                 if found is not None:
                     return found
-                texts += [text] * bool(text)
+                if text:
+                    texts.append(text)
         rest, counter = _Parts(slow.even), self.effort.tools.root_counter
         found = self._by_parts(chain(slow.left, again), rest, share, counter, math.inf)
         if found is not None:
@@ -395,7 +395,7 @@ class _Case(OnRanks):
         found = number_of_critical_points(self.problem, self.whole.rank, seed, seconds)
         if found is None:
             return None, "critical points of the distance were not counted"
-        text = number = plural(found.number, f"{found.number} critical point") + " of the distance"
+        text = number = str(found)
         if found.number % 2:
             other, verdict, rule = found, MAXIMAL, f"{number}, odd"
         elif self.peers:

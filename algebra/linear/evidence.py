@@ -39,7 +39,8 @@ from algebra.linear.dual_bases import COLUMN, ROW
 from algebra.linear.surplus.infinity import AtInfinity
 from algebra.linear.surplus.partial_products import FixedProducts
 from algebra.linear.verification.definite import DefiniteForm
-from algebra.networks.base import Cell, Network
+from algebra.networks.base import Cell
+from algebra.networks.limits import plural
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
@@ -48,6 +49,7 @@ from algebra.problems.updates import Tied
 from algebra.ranks.matroid import smallest_circuit
 from algebra.systems.elimination import BY_HASH, ORDERS
 from algebra.systems.forms import forms
+from algebra.systems.root_count import with_few_samples
 
 # A weight or sample, of at most 64 characters; those of certification have at most four.
 _Entry = rational_of(64)
@@ -165,9 +167,7 @@ class Enclosed(Record):
 
 
 def _few_samples(context: Context) -> tuple[int, int]:
-    """The shape of as many samples as determine the labels of all."""
-    network: Network = context["network"]
-    return network.with_samples(network.determining_samples).input_shape
+    return with_few_samples(context["problem"].allocation).network.input_shape
 
 
 _FewSamples = Annotated[np.ndarray, matrix(_few_samples, _Entry)]
@@ -222,6 +222,9 @@ class CriticalPoints(Record):
     def verdict(self) -> str:
         """The verdict for which they are an argument."""
         return MAXIMAL if self.instance is None else INTERMEDIATE
+
+    def __str__(self) -> str:
+        return plural(self.number, f"{self.number} critical point") + " of the distance"
 
 
 def _need_drawn(

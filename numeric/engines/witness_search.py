@@ -331,7 +331,7 @@ def _followed(
     grading: Grading | None,
     corner: complex | None,
 ) -> _State | None:
-    """The instance of least cost among those to which all solutions can be followed.
+    """The instance of least level among those to which all solutions can be followed.
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ class _SymmetricStart:
         return None
 
     def first_state(self, chain: Chain, instances: list[Instance]) -> _State | None:
-        """The symmetric instance of least cost among those for which all solutions were found."""
+        """The symmetric instance of least level among those for which all solutions were found."""
         symmetric = [self.grading.symmetric(instance) for instance in instances]
         return _followed(chain, self.parameters, self.roots, symmetric, self.grading, None)
 

@@ -52,7 +52,6 @@ from algebra.linalg.modular import random_prime
 from algebra.linear.evidence import CriticalInstance, CriticalPoints
 from algebra.linear.recount import counted_modulo
 from algebra.linear.verification.witness import check_points
-from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
@@ -129,29 +128,28 @@ def instance_without_real_points(
     tried : str
         The attempts, in words.
     """
-    text = plural(found.number, f"{found.number} critical point") + " of the distance"
     if found.number > _MOST_SOLVED:
-        return None, text
+        return None, str(found)
     few, end, solved = _few(problem), end_of_part(seconds), 0
     with phase("instances without critical points of the distance"):
         for index in count():
             if has_passed(end):
-                return None, f"{text}, real ones in each of {solved} instances"
+                return None, f"{found}, real ones in each of {solved} instances"
             check_time()
             student, teacher, X = rational_instance(few, seed, index)
             X = _in_normal_form(few, X)
             try:
                 roots = real_roots(_rational(few, student, teacher, X), timeout=_SECONDS)
             except (MsolveTimeout, MsolveFailed):
-                return None, text
+                return None, str(found)
             except MsolveMissing as missing:
-                return None, f"{text}; {missing}"
+                return None, f"{found}; {missing}"
             if not roots.complex == roots.degree == found.number or roots.parametrization is None:
                 continue
             solved += 1
             if not roots.roots:
                 instance = CriticalInstance(student, teacher, X, roots.parametrization)
-                return replace(found, instance=instance), text
+                return replace(found, instance=instance), str(found)
     raise AssertionError("unreachable")
 
 

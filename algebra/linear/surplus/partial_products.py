@@ -29,7 +29,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations, islice
 from typing import Any
 
 from algebra.certificates.checks import CheckFailed, Say
@@ -182,9 +182,9 @@ class _Instance:
         self.p = p
         few = with_few_samples(problem.allocation)
         drawn = modular_instance(few, p, rng.randrange(1 << 32), problem.student())
-        chain = need_chain(few.network).chain()
-        start = () if chain.start is None else (chain.start,)
-        names = (*start, *chain.steps, chain.output)
+        layout = need_chain(few.network).chain()
+        start = () if layout.start is None else (layout.start,)
+        names = (*start, *layout.steps, layout.output)
         self.learning = [name in few.matrices for name in names]
         weights, self.root, self.labels = polynomial_weights(drawn)
         self.factors = [weights[name] for name in names]
@@ -218,40 +218,35 @@ class _Instance:
         return quotient_degree(equations, timeout=seconds).degree
 
     def choices(self, number: int, rng: random.Random) -> Iterator[tuple[Entry, ...]]:
-        """Entries to fix, those of short products first.
+        """Entries to fix, those of products of two factors before sets with some of three."""
+        short, long = (self._entries(length, rng) for length in (1, 2))
+        with_long = (
+            chosen for chosen in _some(short + long, number, rng)
+            if not set(long).isdisjoint(chosen)
+        )  # fmt: skip
+        yield from islice(chain(_some(short, number, rng), with_long), _MOST_CHOICES)
+
+    def _entries(self, length: int, rng: random.Random) -> list[Entry]:
+        """Entries of the products of so many factors and one more, in random order.
 
         Inputs that enter by fixed weights, and outputs that are read by such, can be mixed at will:
         one of them stands for all.
         """
-        last = len(self.factors) - 1
-        groups = []
-        for length in (1, 2):
-            found = []
-            for first in range(last + 1 - length):
-                if length == last or self._repeats(first, length):
-                    continue
-                rows, columns = len(self.factors[first + length]), self.factors[first].shape[1]
-                if first == 0 and not self.learning[0]:
-                    columns = 1
-                if first + length == last and not self.learning[-1]:
-                    rows = 1
-                found += [
-                    (first, first + length, i, j) for i in range(rows) for j in range(columns)
-                    if not self.product(first, first + length)[i, j].is_constant()
-                ]  # fmt: skip
-            rng.shuffle(found)
-            groups.append(found)
-        made = 0
-        for size in range(1, len(groups) + 1):
-            entries = [entry for group in groups[:size] for entry in group]
-            sets = list(_some(entries, number, rng))
-            for chosen in sets:
-                # The sets of the groups before were tried.
-                if size == 1 or any(entry in groups[size - 1] for entry in chosen):
-                    made += 1
-                    if made > _MOST_CHOICES:
-                        return
-                    yield chosen
+        end, found = len(self.factors) - 1, list[Entry]()
+        for first in range(end + 1 - length):
+            last = first + length
+            if length == end or self._repeats(first, length):
+                continue
+            product = self.product(first, last)
+            rows, columns = product.shape
+            rows = 1 if last == end and not self.learning[-1] else rows
+            columns = 1 if first == 0 and not self.learning[0] else columns
+            found += [
+                (first, last, i, j) for i in range(rows) for j in range(columns)
+                if not product[i, j].is_constant()
+            ]  # fmt: skip
+        rng.shuffle(found)
+        return found
 
     def _repeats(self, first: int, length: int) -> bool:
         """Whether the product is that of the factors one place earlier: a power of W."""
