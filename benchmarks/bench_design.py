@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from algebra.design.cheapest import cheapest
-from algebra.design.demand import Demand, checked_demand
-from algebra.design.neurons import fewest_neurons
-from algebra.design.result import Design
 from algebra.networks.recurrent import LinearRNN
+from algebra.questions.design.cheapest import cheapest
+from algebra.questions.design.demand import Demand, checked_demand
+from algebra.questions.design.neurons import fewest_neurons
+from algebra.questions.design.result import Design
 from numeric.cap_relaxation import linear_relaxation
 
 # n, T, d = m: d m equations, 8 n candidates.

@@ -4,7 +4,7 @@ Run from the top folder::
 
     python benchmarks/bench_flops.py              # Figure 2a's nets of n = 12, seed 5
 
-Operations are counted from the tape's loops (`numeric.chains.lanes.inputs`): a complex
+Operations are counted from the tape's loops (`numeric.equations.lanes.inputs`): a complex
 multiply-add is 8, one in pairs of doubles 72, an entry of the LU factors is counted where
 elimination fills it.  The peak is that of NumPy's matrix product on one core, in the same run.  The
 table has, allocation by allocation, N, milliseconds and rounds a path, operations a round, and the
@@ -27,9 +27,9 @@ import numpy as np
 
 from algebra.systems.root_count import generic_root_count
 from benchmarks.bench_complete import figure2
-from numeric.chains.inputs import InputsForm, inputs_form
-from numeric.chains.lanes.inputs import InputsWriter, make_inputs
 from numeric.engines.homotopy import HomotopyEngine
+from numeric.equations.inputs import InputsForm, inputs_form
+from numeric.equations.lanes.inputs import InputsWriter, make_inputs
 from numeric.instances import draw_instance
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.kernel import track_system

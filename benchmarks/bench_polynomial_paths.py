@@ -31,7 +31,7 @@ from algebra.problems.problem import Problem
 from benchmarks.bench_complete import cpu
 from numeric.counts import InstanceCount
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.engines.phcpy import PhcpyEngine
+from numeric.engines.phcpy.engine import PhcpyEngine
 from numeric.instances import Instance, draw_instance
 from numeric.warm_up import GROUPS
 

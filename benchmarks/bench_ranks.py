@@ -16,8 +16,8 @@ from typing import Any
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
+from algebra.questions.surveys.audit import audit
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.surveys.audit import audit
 
 
 def timed(label: str, work: Callable[[], Any]) -> None:

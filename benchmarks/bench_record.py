@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 import matchprob as mp
-from algebra.record.verify import verify_recording
+from algebra.questions.record.verify import verify_recording
 
 # Kind, inputs b, samples m and plastic synapses r.
 CIRCUITS = [

@@ -21,9 +21,9 @@ import numpy as np
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from numeric.families.relu.decide import decide
+from numeric.families.relu.decision import UNDETERMINED
 from numeric.instances import draw_instance
-from numeric.relu.decide import decide
-from numeric.relu.decision import UNDETERMINED
 
 
 def main() -> None:

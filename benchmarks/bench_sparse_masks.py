@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from algebra.families.normalization.khatri_rao import khatri_rao, product_patterns, structural_ranks
 from algebra.linalg.modular import batched_rank, random_prime, random_residues
-from algebra.normalization.khatri_rao import khatri_rao, product_patterns, structural_ranks
 
 # Densities near the threshold of each size: both cases are frequent.
 SIZES = [

@@ -37,14 +37,14 @@ from algebra.errors import InputError
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.problem import Problem
-from numeric.chains.chain import IN_D, IN_M, IN_S0, Chain, make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
 from numeric.engines.exact import exact_core, settled_by_elimination
-from numeric.engines.phcpy import audited_count
+from numeric.engines.phcpy.engine import audited_count
+from numeric.engines.phcpy.floating_core import FloatingCore, Terms
+from numeric.engines.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
+from numeric.equations.chain import IN_D, IN_M, IN_S0, Chain, make_chain
 from numeric.instances import Instance, draw_instance
-from numeric.phcpy.floating_core import FloatingCore, Terms
-from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
 from numeric.tracking.monodromy import StartSystem, find_start
 from numeric.tracking.start_cache import load_start, save_start
 

@@ -38,13 +38,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.identify.dimension import dimension_of
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.programs.capacity import whole_rank
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program, Value
-from numeric.programs.patterns import drawn_patterns
+from algebra.questions.capacity import whole_rank
+from algebra.questions.identify.dimension import dimension_of
+from numeric.equations.programs.patterns import drawn_patterns
 
 
 @dataclass(frozen=True)

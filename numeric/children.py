@@ -45,7 +45,7 @@ class Child:
         Used in messages.
     command : sequence of str
         Called with one more argument: the number of a pipe that is closed when this process
-        ends (`numeric.phcpy.worker.end_with_parent`).
+        ends (`numeric.engines.phcpy.worker.end_with_parent`).
     environment : mapping of str to str
 
     Attributes

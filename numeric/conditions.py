@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from numeric.activations.krawczyk import ActivationBallSystem
+from numeric.families.activations.krawczyk import ActivationBallSystem
 from numeric.instances import Instance, to_rational
 
 # M to the power 2^_SQUARINGS.

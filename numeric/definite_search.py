@@ -1,4 +1,5 @@
-"""Search for a positive definite form that proves MP < 1 (`algebra.linear.verification.definite`).
+"""Search for a positive definite form that proves MP < 1
+(`algebra.families.linear.verification.definite`).
 
 For random D and P the form q is written in the unknowns y of the theorem (weights of short rows,
 states of long ones) and restricted to {D w P = 0}; K is projected to the left kernel of D's columns
@@ -17,14 +18,14 @@ import numpy as np
 from flint import fmpq, fmpz
 
 from algebra.certificates.checks import CheckFailed
-from algebra.linalg.rational import rational_kernel
-from algebra.linear.verification.definite import (
+from algebra.families.linear.verification.definite import (
     DefiniteForm,
     Lines,
     check_definite,
     inputs_of_first_power,
     learnable_cells,
 )
+from algebra.linalg.rational import rational_kernel
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 

@@ -19,8 +19,8 @@ from flint import arb, ctx, fmpq
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
 from algebra.results import named
-from numeric.activations.krawczyk import ActivationBallSystem
 from numeric.conditions import Bounds, conditions
+from numeric.families.activations.krawczyk import ActivationBallSystem
 from numeric.instances import Instance, to_rational
 
 # Formats in which learnable weights may be stored.

@@ -26,7 +26,7 @@ from numeric.instances import draw_instance
 
 def _tracker() -> None:
     """The path tracker, by tracking one path of a small network."""
-    from numeric.chains.chain import make_chain
+    from numeric.equations.chain import make_chain
     from numeric.tracking.tracker import track
 
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -39,7 +39,7 @@ def _tracker() -> None:
 def _certification() -> None:
     """Krawczyk's test of the teacher of a small network, in the weights and with its states."""
     from numeric.certification.krawczyk import FAILED, Certified, RootPool, make_target, prove
-    from numeric.chains.chain import make_chain
+    from numeric.equations.chain import make_chain
 
     problem = Problem.of(
         Allocation.from_cells(LinearRNN(n=2, T=2, b=1, d=1, m=2), [("W", 0, 0), ("W", 1, 1)])
@@ -58,7 +58,7 @@ def _certification() -> None:
 def _relu() -> None:
     """Both searches for shallow ReLU networks."""
     from numeric.engines.counter import InstanceCounter
-    from numeric.relu.pairs import decide_pairs
+    from numeric.families.relu.pairs import decide_pairs
 
     for q, n in ((2, 2), (2, 3)):
         network = ShallowReLU(q=q, n=n, d=1, m=2)

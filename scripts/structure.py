@@ -30,7 +30,7 @@ PERMITTED = (
     "algebra/linear",
     "algebra/relu",
     "algebra/normalization",
-    "algebra/families.py",
+    "algebra/families/registry.py",
     "numeric/relu",
     "numeric/normalization",
 )

@@ -19,12 +19,12 @@ from typing import Any
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import read_problem
-from algebra.families import certify
+from algebra.families.registry import certify
 from algebra.networks.base import Network
 from algebra.problems.files import problem_from_dict
+from algebra.questions.record.elements import elements_of
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
-from algebra.record.elements import elements_of
 from algebra.time_limits import OutOfTime
 from matchprob import Allocation, InputError, Problem
 from tests.tampering import random_problem, tampered

@@ -3,7 +3,7 @@
 import copy
 import json
 
-from algebra.families import certify
+from algebra.families.registry import certify
 
 
 def data_of(problem, **options):

@@ -28,23 +28,23 @@ from flint import fmpq
 import matchprob as mp
 from algebra.certificates.checks import Verification
 from algebra.certificates.reading import as_text
-from algebra.design.neurons import neuron_of
 from algebra.errors import Unfinished
+from algebra.families.linear.derivatives import DualMatrix
+from algebra.families.linear.enclosed import enclosed_evidence
+from algebra.families.relu.decision import FORMAT as DECISION
 from algebra.linalg.modular import modular_rank
-from algebra.linear.derivatives import DualMatrix
-from algebra.linear.enclosed import enclosed_evidence
 from algebra.networks.base import Network, Point
 from algebra.problems.files import problem_from_dict
+from algebra.questions.design.neurons import neuron_of
+from algebra.questions.record.elements import available_kinds, elements_of
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, random_point
-from algebra.record.elements import available_kinds, elements_of
-from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, InputError, Problem, draw_instance
 from matchprob.cli import app, run_command
 from numeric.engines.witness_search import rootless_instances
-from numeric.relu.decide import decide
-from tests.numeric.relu.cases import brute_force
+from numeric.families.relu.decide import decide
+from tests.numeric.families.relu.cases import brute_force
 from tests.plain_data import places, value_at
 
 GOALS = ("cheapest", "spread", "neurons", "maximal")

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.axes import Axes
 
 import matchprob as mp
-from algebra import families
+from algebra.families import registry
 from algebra.networks.activation import FUNCTIONS, Analytic, register_activation
 from algebra.networks.base import KINDS
 from algebra.networks.chain import ChainLayout, ChainNetwork
@@ -107,7 +107,7 @@ def test_a_linear_kind_is_one_class(backwards, tmp_path):
     found, other = mp.certify(problem), mp.certify(mp.Problem(plain, masks))
     kept = ("verdict", "rank", "equations", "generic_root_count")
     assert [getattr(found, name) for name in kept] == [getattr(other, name) for name in kept]
-    assert families.verify(found.to_dict()).holds
+    assert registry.verify(found.to_dict()).holds
     written = mp.inspect(problem, form="backward").written
     assert written.labels[-1] == "G1 U = Y [1, 1]"
 
@@ -143,7 +143,7 @@ def test_an_activation_is_one_record(tmp_path):
             assert np.allclose(J[:, k], change.ravel() / step, atol=1e-4)
         found = mp.certify(problem)
         assert (found.rank, found.equations) == (3, 3)
-        assert families.verify(found.to_dict()).holds
+        assert registry.verify(found.to_dict()).holds
         assert "silu(F1_0_2)" in str(mp.inspect(problem, form="sums").written.equations[-1])
     finally:
         FUNCTIONS.pop("silu", None)

@@ -13,7 +13,7 @@ import pytest
 import matchprob as mp
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError, Unfinished
-from algebra.families import verify
+from algebra.families.registry import verify
 from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.problems.problem import Problem
 from matchprob.api.proofs.check import check_proof
@@ -163,8 +163,8 @@ def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
         raise MsolveTimeout("no time")
 
     for name in ("quotient_degree", "count_by_minors"):
-        monkeypatch.setattr(f"algebra.linear.recount.{name}", late)
-    monkeypatch.setattr("algebra.linear.recount.sympy_degree", lambda core, p: None)
+        monkeypatch.setattr(f"algebra.families.linear.recount.{name}", late)
+    monkeypatch.setattr("algebra.families.linear.recount.sympy_degree", lambda core, p: None)
     _open(verify(data))
 
 

@@ -1,7 +1,7 @@
 """A verdict on an allocation and its evidence: the object, its field names and its plain data.
 
-The families of networks reach verdicts (`algebra.families`); the evidence of each verdict is
-described in ``docs/verification.md``.
+The families of networks reach verdicts (`algebra.families.registry`); the evidence of each verdict
+is described in ``docs/verification.md``.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def explain_unfinished(problem: Problem, over: LimitReached, timeout: float = 12
     timeout : float, optional
         The time limit of the call.
     """
-    from algebra.theorems.statements import what_theorems_say
+    from algebra.questions.theorems.statements import what_theorems_say
 
     network = problem.network
     known = [f"Tried: {over}."]

@@ -1,6 +1,6 @@
 """The interface of a family of networks, and the tools that it may use.
 
-`algebra.families` lists the families; it is the only place that chooses one.
+`algebra.families.registry` lists the families; it is the only place that chooses one.
 """
 
 from __future__ import annotations
@@ -58,13 +58,14 @@ class Tools:
     growths : callable or None
         Given a problem with more weights than equations, and their number, yields whole numbers for
         the weights, guesses of how they grow towards solutions at infinity
-        (`algebra.linear.surplus.infinity`), as `numeric.chains.places.tracked_growths` does.
+        (`algebra.families.linear.surplus.infinity`), as `numeric.equations.growths.tracked_growths`
+        does.
     root_counter : callable or None
         Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
     refuted : callable or None
         For ReLU nets: searches a persistent instance without a match, as
-        `numeric.relu.evidence.refuted_instance` does.
+        `numeric.families.relu.evidence.refuted_instance` does.
     """
 
     candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None

@@ -51,7 +51,6 @@ from algebra.networks.base import (
 from algebra.networks.readings import LABELS, of_units
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
-from algebra.programs.capacity import matrix_shape
 from algebra.programs.degrees import EntryBound, degree_in, entry_bound
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import evaluate
@@ -63,6 +62,7 @@ from algebra.programs.onnx.model import check_length
 from algebra.programs.onnx.written import is_written, read_program, write_program
 from algebra.programs.positive import is_analytic
 from algebra.programs.program import Program
+from algebra.questions.capacity import matrix_shape
 
 GENERIC, FILE = "generic", "file"
 # Largest size in bytes of a file that is embedded in certificates.

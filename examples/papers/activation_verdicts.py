@@ -13,8 +13,8 @@ from matplotlib.lines import Line2D
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation, Cell
+from algebra.questions.theorems.statements import MINIMAL, what_theorems_say
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.theorems.statements import MINIMAL, what_theorems_say
 from algebra.time_limits import check_time
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.panels import FigureLayout

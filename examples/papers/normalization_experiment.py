@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 from matchprob.figures.papers.normalization_training import NORMALIZATION, WEIGHTS, SumNet, train
 
-from numeric.normalization.scales import tune_both_scales, tune_scales
+from numeric.families.normalization.scales import tune_both_scales, tune_scales
 
 ALGORITHMS = ("adam", "target", "both", "dense", "trained")
 SAMPLES = 20_000

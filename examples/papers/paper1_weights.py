@@ -40,9 +40,9 @@ from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_
 from matchprob.io.progress import progress
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
-from numeric.profiles.profile import Profile, ProfileResult
+from numeric.experiments.profiles.profile import Profile, ProfileResult
+from numeric.experiments.training.experiment import Share, TrainResult
 from numeric.statistics.intervals import proportion_interval
-from numeric.training.experiment import Share, TrainResult
 
 # Columns that learn, row by row; N = 1, 3, 41, 72, and out of reach.
 ROWS = {

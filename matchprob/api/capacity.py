@@ -14,8 +14,8 @@ from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineArgument, LineOption, verb
 
 if TYPE_CHECKING:
-    from algebra.programs.capacity import Capacity, Subset
     from algebra.programs.onnx import Read
+    from algebra.questions.capacity import Capacity, Subset
 
 LORA = (1, 2, 4, 8)
 # Largest number of layers with which each layer is one of the default subsets.
@@ -82,10 +82,10 @@ def capacity(
     >>> mp.capacity("model.onnx", ["*.bias", "head.*"], lora=[1, 2], on=["*q*,*v*"]).plot()
     ... # doctest: +SKIP
     """
-    from algebra.programs.capacity import capacities
     from algebra.programs.generic import Model
     from algebra.programs.onnx import Read, read_onnx
-    from numeric.programs.patterns import drawn_patterns
+    from algebra.questions.capacity import capacities
+    from numeric.equations.programs.patterns import drawn_patterns
 
     with limited(positive_seconds(timeout, "timeout")):
         found = model
@@ -139,7 +139,7 @@ def matching(found: Read, patterns: str, among: Sequence[str] | None = None) -> 
 
 
 def _named(found: Read, patterns: str) -> Subset:
-    from algebra.programs.capacity import Subset
+    from algebra.questions.capacity import Subset
 
     return Subset(patterns, tuple(matching(found, patterns)))
 
@@ -150,7 +150,7 @@ def matrices(found: Read) -> list[str]:
 
 
 def _low_rank(found: Read, rank: int, patterns: str) -> Subset:
-    from algebra.programs.capacity import Subset, matrix_shape
+    from algebra.questions.capacity import Subset, matrix_shape
 
     names = matching(found, patterns, matrices(found))
     shapes = {name: matrix_shape(found.parameters[name]) for name in names}
@@ -162,7 +162,7 @@ def _low_rank(found: Read, rank: int, patterns: str) -> Subset:
 
 def default_subsets(found: Read) -> list[Subset]:
     """What requires a gradient; biases; norms; the last layer; each layer; low ranks; all."""
-    from algebra.programs.capacity import Subset
+    from algebra.questions.capacity import Subset
 
     names = list(found.parameters)
     out = []

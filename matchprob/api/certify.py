@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from algebra.problems.problem import Problem
     from algebra.systems.inspection import Inspection
     from algebra.systems.symbolic import Elimination
-    from numeric.relu.decision import ReluDecision
+    from numeric.families.relu.decision import ReluDecision
 
 _MODEL = ("learn", "m", "sizes", "constants", "output")
 
@@ -108,7 +108,7 @@ def inspect(
     >>> report.written.labels[0], sorted(map(str, report.written.equations[0].free_symbols))
     ('g_D(F) W = F [0, 0]', ['F_0_0', 'F_0_2', 'F_0_3', 'W_0_0', 'W_1_0'])
     """
-    from algebra import families
+    from algebra.families import registry
     from algebra.networks.base import NotKnown
     from algebra.systems.forms import CORE, TooLong
     from matchprob.api.given import as_instance
@@ -125,7 +125,7 @@ def inspect(
             found = _inspected(problem, None, seed, all_forms)
         if equations or form not in (None, CORE):
             try:
-                written = families.written_form(
+                written = registry.written_form(
                     found.allocation, None if form == CORE else form, problem.support,
                     numbers=numbers, seed=seed,
                 )  # fmt: skip
@@ -140,16 +140,16 @@ def inspect(
 def _inspected(
     problem: Problem, numbers: GivenNumbers | None, seed: int, all_forms: bool
 ) -> Inspection:
-    from algebra import families
-    from algebra.linear.inspect import inspect_numbers
+    from algebra.families import registry
+    from algebra.families.linear.inspect import inspect_numbers
     from numeric.instances import draw_instance
 
     if numbers is not None:
         return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
     if problem.updates:
-        return families.inspect_updates(problem, seed=seed)
+        return registry.inspect_updates(problem, seed=seed)
     allocation = draw_instance(problem, seed, 0).allocation
-    return families.inspect_allocation(
+    return registry.inspect_allocation(
         allocation, problem.student(allocation), seed=seed, all_forms=all_forms
     )
 
@@ -196,9 +196,9 @@ def certify(
     Returns
     -------
     Certificate
-        See `algebra.certificates.certificate` and `algebra.families`.
+        See `algebra.certificates.certificate` and `algebra.families.registry`.
     """
-    from algebra import families
+    from algebra.families import registry
     from matchprob.api.tools import root_counter
 
     whole = problem_or_model(question, learn, m, sizes, constants, output)
@@ -213,7 +213,7 @@ def certify(
         yield from rootless_instances(solved, root_count, seed, search)
 
     def refuted() -> Mapping[str, Any] | None:
-        from numeric.relu.evidence import refuted_instance
+        from numeric.families.relu.evidence import refuted_instance
 
         return refuted_instance(problem, seed, search)
 
@@ -224,11 +224,11 @@ def certify(
         return None if form is None else form.to_dict()
 
     def growths(solved: Problem, equations: int) -> Iterator[tuple[int, ...]]:
-        from numeric.chains.places import tracked_growths
+        from numeric.equations.growths import tracked_growths
 
         yield from tracked_growths(solved, equations, seed)
 
-    found = families.certify(
+    found = registry.certify(
         problem,
         seed=seed,
         timeout=timeout,
@@ -263,7 +263,7 @@ _QUICK = "Accept floating-point results that are far beyond rounding errors."
 
 
 def _undecided(found: ReluDecision, _: Arguments) -> str:
-    from numeric.relu.decision import UNDETERMINED
+    from numeric.families.relu.decision import UNDETERMINED
 
     return f"the trial is not decided: {found.note}" if found.verdict == UNDETERMINED else ""
 
@@ -310,8 +310,8 @@ def decide(
         constraints, matches must satisfy them.
     """
     from matchprob.api.given import as_instance
+    from numeric.families.relu.decide import decide as decide_relu
     from numeric.instances import draw_instance
-    from numeric.relu.decide import decide as decide_relu
 
     problem = as_problem(question)
     with limited(positive_seconds(timeout, "timeout")):

@@ -19,7 +19,7 @@ from matchprob.verbs.verb import Arguments, LineArgument, LineOption, ResultFile
 
 if TYPE_CHECKING:
     from matchprob.api.constructions import DepthConstruction
-    from numeric.normalization.construct import Construction
+    from numeric.families.normalization.construct import Construction
 
 
 def _check_arrays(path: Path, arguments: Arguments) -> None:
@@ -92,10 +92,12 @@ def construct(
     ------
     InputError
         If shapes do not fit.  With `exact`, if the width is too small, its subclasses:
-        `algebra.normalization.scales.Unreachable`, with a proof, for a target of one layer;
-        `algebra.normalization.reconstruct.TooNarrow`, with a proof, if a block has fewer units than
-        the rank of the target's Jacobian; `algebra.normalization.hidden_orders.NotRealized` for
-        other deep targets, whose `status` says what is known.
+        `algebra.families.normalization.scales.Unreachable`, with a proof, for a target of one
+        layer;
+        `algebra.families.normalization.reconstruct.TooNarrow`, with a proof, if a block has fewer
+        units than the rank of the target's Jacobian;
+        `algebra.families.normalization.hidden_orders.NotRealized` for other deep targets, whose
+        `status` says what is known.
 
     Examples
     --------

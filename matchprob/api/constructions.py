@@ -12,23 +12,23 @@ import numpy as np
 
 from algebra.documents import Document, Explanation, Table, step
 from algebra.errors import InputError, shown, whole_number
+from algebra.families.normalization.dense import DenseNet, norm_bound, rational_array
+from algebra.families.normalization.hidden_orders import NotRealized
+from algebra.families.normalization.hidden_scales import NOT_FOUND
+from algebra.families.normalization.khatri_rao import width_needed
+from algebra.families.normalization.reconstruct import TooNarrow
+from algebra.families.normalization.scales import Unreachable
+from algebra.families.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
 from algebra.networks.limits import plural
-from algebra.normalization.dense import DenseNet, norm_bound, rational_array
-from algebra.normalization.hidden_orders import NotRealized
-from algebra.normalization.hidden_scales import NOT_FOUND
-from algebra.normalization.khatri_rao import width_needed
-from algebra.normalization.reconstruct import TooNarrow
-from algebra.normalization.scales import Unreachable
-from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
 from algebra.results import Result
 from matchprob.io.layers import read_layered_network
-from numeric.normalization.construct import (
+from numeric.families.normalization.construct import (
     Construction,
     construct_exactly,
     construct_in_doubles,
     forward_check,
 )
-from numeric.normalization.skip_blocks import SkipConstruction, construct_depth
+from numeric.families.normalization.skip_blocks import SkipConstruction, construct_depth
 
 
 @dataclass(frozen=True, repr=False)

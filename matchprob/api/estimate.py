@@ -349,11 +349,10 @@ def _with_approximate(
 
     The result of the search is kept in the study's store, for any later bound of the loss.
     """
+    # Loaded here: optimizers, which other estimates do not need.
+    from numeric.experiments.training.approximate import STARTS, STEPS, VERSION, least_loss
     from numeric.instances import draw_instance
     from numeric.statistics.approximate import ApproximateShare
-
-    # Loaded here: optimizers, which other estimates do not need.
-    from numeric.training.approximate import STARTS, STEPS, VERSION, least_loss
 
     done = {"experiment": "least loss", "version": VERSION, "study": study.work.key}
     name = json.dumps({**done, "starts": STARTS, "steps": STEPS}, sort_keys=True)

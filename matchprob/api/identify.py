@@ -16,12 +16,12 @@ from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import LineArgument, LineOption, ResultFile, verb
 
 if TYPE_CHECKING:
-    from algebra.identify.dimension import Dimension
-    from algebra.identify.identification import Identification
     from algebra.networks.base import Network
     from algebra.problems.problem import Problem
     from algebra.programs.generic import Model
     from algebra.programs.onnx import Read
+    from algebra.questions.identify.dimension import Dimension
+    from algebra.questions.identify.identification import Identification
 
 # Numbers of activation patterns for a dimension: of a network, of a model.
 PATTERNS, MODEL_PATTERNS = 64, 4
@@ -48,7 +48,7 @@ def identify(
     >>> mp.identify(mp.Problem(net, {"W": [[1, 1], [0, 0]]})).to_dict()["globally_determined"]
     [['W', 0, 0], ['W', 0, 1]]
     """
-    from algebra.identify.identification import identify as identify_problem
+    from algebra.questions.identify.identification import identify as identify_problem
 
     problem = as_generic(question, "identify")
     seed = whole_number(seed, "seed", 0)
@@ -106,8 +106,8 @@ def dimension(
     """
     import numpy as np
 
-    from algebra.identify.dimension import dimension_of, filling_widths
     from algebra.programs.onnx import Read, read_onnx
+    from algebra.questions.identify.dimension import dimension_of, filling_widths
 
     with limited(positive_seconds(timeout, "timeout")):
         if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
@@ -162,10 +162,10 @@ def _by_program(
     parameters: int, seed: int, draws: int,
 ) -> Dimension:  # fmt: skip
     """The largest rank of a program's Jacobian at points drawn, one for each activation pattern."""
-    from algebra.identify.dimension import Dimension
-    from algebra.programs.capacity import whole_rank
     from algebra.programs.generic import argued
-    from numeric.programs.patterns import drawn_patterns
+    from algebra.questions.capacity import whole_rank
+    from algebra.questions.identify.dimension import Dimension
+    from numeric.equations.programs.patterns import drawn_patterns
 
     chooses = "choose" in model.functions
     tries = []

@@ -23,9 +23,9 @@ from matchprob.verbs.unfinished import COUNTING_SHARE, collected, trials_missing
 from matchprob.verbs.verb import Arguments, LineOption, verb
 
 if TYPE_CHECKING:
-    from numeric.profiles.measures import Measure
-    from numeric.profiles.profile import ProfileResult
-    from numeric.profiles.thresholds import Threshold
+    from numeric.experiments.profiles.measures import Measure
+    from numeric.experiments.profiles.profile import ProfileResult
+    from numeric.experiments.profiles.thresholds import Threshold
     from numeric.studies.study import Study
     from numeric.studies.trials import TrialSeries
 
@@ -86,9 +86,14 @@ def profile(
     ([45, 115], 200)
     """
     from matchprob.io.progress import watched
-    from numeric.profiles.measures import find_measure
-    from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
-    from numeric.profiles.thresholds import Thresholds, is_listed, merged_thresholds, with_bound
+    from numeric.experiments.profiles.measures import find_measure
+    from numeric.experiments.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
+    from numeric.experiments.profiles.thresholds import (
+        Thresholds,
+        is_listed,
+        merged_thresholds,
+        with_bound,
+    )
     from numeric.statistics.intervals import tail_of
     from numeric.studies.study import Study, shared
     from numeric.studies.together import run_together
@@ -164,7 +169,7 @@ def _recounted(
     A ReLU cell may contain a continuum of matches, which cannot be listed; under a bound the trial
     can nevertheless be decided.
     """
-    from numeric.profiles.thresholds import with_bound
+    from numeric.experiments.profiles.thresholds import with_bound
     from numeric.studies.trials import close_kept_counters, compute_trials
 
     out = {t.index: t for t in thresholds}

@@ -15,12 +15,12 @@ from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, Callback, LineOption, ResultFile, verb
 
 if TYPE_CHECKING:
-    from algebra.record.result import FirstChoice, Recording
+    from algebra.questions.record.result import FirstChoice, Recording
 
 
 def _tables(before: Arguments) -> tuple[Any, Any]:
     """The elements that may be recorded, and the names of units, with which tables are read."""
-    from algebra.record.elements import check_kinds, elements_of
+    from algebra.questions.record.elements import check_kinds, elements_of
 
     problem = before["question"]
     kinds = check_kinds(before.get("what", "outputs"))
@@ -152,7 +152,7 @@ def record(
     >>> mp.record(problem, "units").names
     ('unit 0', 'unit 1')
     """
-    from algebra.record.recording import record as record_problem
+    from algebra.questions.record.recording import record as record_problem
     from matchprob.api.tools import relaxation
 
     problem = as_generic(question, "record")

@@ -17,8 +17,8 @@ from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
 if TYPE_CHECKING:
     from algebra.networks.base import Network
     from algebra.problems.problem import Problem
-    from algebra.surveys.atlas import Atlas
-    from algebra.surveys.audit import Audit, AuditResult
+    from algebra.questions.surveys.atlas import Atlas
+    from algebra.questions.surveys.audit import Audit, AuditResult
 
 
 def _unchecked(found: Audit, _: Arguments) -> str:
@@ -62,7 +62,7 @@ def audit(
     Audit
         A sequence of results, one for each matrix, and their totals.
     """
-    from algebra.surveys import audit as audits
+    from algebra.questions.surveys import audit as audits
     from matchprob.io.progress import counted
 
     problem = network_of(question)
@@ -174,7 +174,7 @@ def atlas(
     -------
     Atlas
     """
-    from algebra.surveys import atlas as atlases
+    from algebra.questions.surveys import atlas as atlases
     from matchprob.api.certify import certify
     from matchprob.io.progress import counted
 

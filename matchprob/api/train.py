@@ -19,12 +19,12 @@ from matchprob.verbs.verb import Callback, LineOption, verb
 
 if TYPE_CHECKING:
     from numeric.counts import InstanceCount
+    from numeric.experiments.training.experiment import Experiment, Trained, TrainResult
     from numeric.studies.study import Study
-    from numeric.training.experiment import Experiment, Trained, TrainResult
 
 
 def _optimizer_names(incomplete: str) -> list[str]:
-    from numeric.programs.descent import OPTIMIZERS
+    from numeric.equations.programs.descent import OPTIMIZERS
 
     return [name for name in OPTIMIZERS if name.startswith(incomplete)]
 
@@ -84,10 +84,10 @@ def train(
     """
     from matchprob.io.progress import ticked, watched
     from numeric.engines.base import engine_info
+    from numeric.experiments.training.experiment import Experiment, TrainingSettings, TrainResult
     from numeric.statistics.intervals import tail_of
     from numeric.studies.study import Study
     from numeric.studies.trials import TrialSeries
-    from numeric.training.experiment import Experiment, TrainingSettings, TrainResult
 
     problem = as_problem(question)
     if not problem.is_random and not problem.learning.size:
@@ -133,7 +133,7 @@ def _train(
     on_trained: Callable[[Trained], None] | None,
 ) -> Iterator[Trained]:
     """The results of training in the order of the trials; those in the study's store are read."""
-    from numeric.training.experiment import Trained
+    from numeric.experiments.training.experiment import Trained
 
     done = {"experiment": "training", "study": study.work.key, **asdict(experiment.settings)}
     name = json.dumps(done, sort_keys=True)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from algebra.design.demand import exact_price
 from algebra.errors import ErrorsAt, InputError
 from algebra.problems.allocation import Cell
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
 from algebra.problems.tables import Rows, check_shape, read_rows
+from algebra.questions.design.demand import exact_price
 
 
 def _entries(

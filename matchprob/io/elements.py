@@ -11,7 +11,7 @@ from algebra.linalg.rational import exact_number
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
 from algebra.problems.tables import read_rows
-from algebra.record.elements import Recordable, numbers_of, unit_names
+from algebra.questions.record.elements import Recordable, numbers_of, unit_names
 
 
 def _kind_of(element: Recordable) -> str:

@@ -23,8 +23,8 @@ from flint import fmpz
 
 from algebra.errors import InputError
 from algebra.polynomials.msolve.text import system_text
-from numeric.phcpy.floating_core import scaled_terms
-from numeric.phcpy.systems import PhcSystem
+from numeric.engines.phcpy.floating_core import scaled_terms
+from numeric.engines.phcpy.systems import PhcSystem
 
 Exact = Mapping[tuple[int, ...], Any]
 """Exponents to integers that are not zero."""

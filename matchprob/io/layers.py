@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.normalization.dense import DenseNet
+from algebra.families.normalization.dense import DenseNet
 
 # The default of torch's ``eps``, which is added to a running variance.
 EPSILON = 1e-5

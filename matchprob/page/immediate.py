@@ -20,6 +20,7 @@ from algebra.networks.base import Network, NotKnown
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
+from algebra.questions.theorems.statements import THEOREMS
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import Budget, budgets
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
@@ -29,7 +30,6 @@ from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.instances import modular_instance
 from algebra.systems.system import WrittenSystem
-from algebra.theorems.statements import THEOREMS
 from algebra.time_limits import OutOfTime, within
 from matchprob.page.state import PageState, pack
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from algebra import families
 from algebra.certificates.certificate import UNDECIDED, Certificate, certainty
 from algebra.documents import Paragraph
 from algebra.errors import InputError
+from algebra.families import registry
 from algebra.linalg.rational import nearest_double
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
@@ -96,7 +96,7 @@ def structure_job(ask: Ask, report: Report) -> None:
         # Reported before elimination, which may take long.
         blocks = immediate.blocks_of(problem, ask["seed"])
         report({"event": "blocks", "digest": digest, "blocks": blocks})
-    found = families.inspect_allocation(allocation, problem.support, seed=ask["seed"])
+    found = registry.inspect_allocation(allocation, problem.support, seed=ask["seed"])
     report(
         {
             "event": "structure",

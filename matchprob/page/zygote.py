@@ -147,7 +147,7 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
 def _end_with_parent() -> None:
     """End this process when the zygote is killed, on Linux; elsewhere it continues.
 
-    A pipe as in `numeric.phcpy.worker` would not work: later forks hold copies of it open.
+    A pipe as in `numeric.engines.phcpy.worker` would not work: later forks hold copies of it open.
     """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):

@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from algebra.identify.dimension import Dimension
-from algebra.programs.capacity import Capacity, SubsetCapacity
+from algebra.questions.capacity import Capacity, SubsetCapacity
+from algebra.questions.identify.dimension import Dimension
 from matchprob.report.drawing.palette import BLUE, INK, SKY
 from matchprob.report.drawing.style import SMALL, heading, tidy
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.identify.identification import Identification
 from algebra.problems.allocation import Cell
+from algebra.questions.identify.identification import Identification
 from matchprob.report.drawing.masks import Group
 from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY, VERMILION
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from algebra.documents import Document, Explanation, step
 from algebra.errors import Unrealized
-from algebra.normalization.hidden_orders import NotRealized
-from algebra.normalization.hidden_scales import IRRATIONAL, NOT_FOUND
-from algebra.normalization.reconstruct import NarrowLayer, TooNarrow
-from algebra.normalization.scales import Obstruction, Unreachable
+from algebra.families.normalization.hidden_orders import NotRealized
+from algebra.families.normalization.hidden_scales import IRRATIONAL, NOT_FOUND
+from algebra.families.normalization.reconstruct import NarrowLayer, TooNarrow
+from algebra.families.normalization.scales import Obstruction, Unreachable
 
 
 def unrealized(failure: Unrealized) -> tuple[Document, dict[str, Any]]:

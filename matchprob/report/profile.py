@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from algebra.errors import InputError
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, tidy
-from numeric.profiles.document import profile_names
-from numeric.profiles.measures import MEASURES
-from numeric.profiles.profile import Profile, ProfileResult
+from numeric.experiments.profiles.document import profile_names
+from numeric.experiments.profiles.measures import MEASURES
+from numeric.experiments.profiles.profile import Profile, ProfileResult
 
 _COLOURS = (BLUE, VERMILION, ORANGE, ROSE, SKY, INK)
 

@@ -12,8 +12,8 @@ from matplotlib.patches import Patch
 
 from algebra.networks.readings import LABELS
 from algebra.problems.allocation import Cell
-from algebra.record.elements import title, unit_names
-from algebra.record.result import Recording
+from algebra.questions.record.elements import title, unit_names
+from algebra.questions.record.result import Recording
 from matchprob.report.drawing.masks import Group, draw_grids, grid_size
 from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY
 from matchprob.report.drawing.style import heading, name_ticks, tidy

@@ -10,7 +10,7 @@ real solution is decided.  An instance with one complex solution that eliminatio
 over Q, including bounds that are met exactly.
 
 Solutions of networks with activations are certified in ball arithmetic from the start
-(`numeric.activations`), or lie in the rational boxes of the exact engine.
+(`numeric.families.activations`), or lie in the rational boxes of the exact engine.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from algebra.polynomials.parametrization import Box as RationalBox
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.systems.instances import rational_core
-from numeric.activations.pool import enclosed_pool
 from numeric.certification.krawczyk_balls import decide_real_root
 from numeric.certification.pool import certified_pool
-from numeric.chains.chain import Chain, make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.equations.chain import Chain, make_chain
+from numeric.families.activations.pool import enclosed_pool
 from numeric.instances import Instance
 
 Box = Mapping[Cell, Interval]

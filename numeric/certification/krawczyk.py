@@ -38,8 +38,8 @@ from numeric.certification.krawczyk_kernel import (
     overlaps,
     prove_all,
 )
-from numeric.chains.discs import Discs, make_discs, run_discs
-from numeric.chains.system import ParameterSystem
+from numeric.equations.discs import Discs, make_discs, run_discs
+from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
 
 __all__ = [

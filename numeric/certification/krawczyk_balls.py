@@ -14,8 +14,8 @@ from flint import acb, arb, ctx
 
 from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from numeric.certification.krawczyk import NONREAL, REAL, Certified
-from numeric.chains.balls import BallSystem
-from numeric.chains.system import ParameterSystem
+from numeric.equations.balls import BallSystem
+from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
 
 _NEWTON = 30

@@ -1,11 +1,11 @@
 """Krawczyk's test, compiled: one driver for any system of equations.
 
 `prove_all` uses only the values and the Jacobian of a system, at points and over polydiscs, by
-tapes that run in discs (`numeric.chains.discs.run_discs`): those of the equations of a chain, whose
-unknowns are the weights w, or of its lifted equations, whose unknowns are the states and w.  With
-weights of size R the equations in the weights alone have a condition number near R^K; the lifted
-ones are bilinear and as well conditioned as the problem itself, and their Jacobian consists of
-unknowns and data, so that its discs are exact.  The (real) roots of both correspond.
+tapes that run in discs (`numeric.equations.discs.run_discs`): those of the equations of a chain,
+whose unknowns are the weights w, or of its lifted equations, whose unknowns are the states and w.
+With weights of size R the equations in the weights alone have a condition number near R^K; the
+lifted ones are bilinear and as well conditioned as the problem itself, and their Jacobian consists
+of unknowns and data, so that its discs are exact.  The (real) roots of both correspond.
 
 A proof rests on the last inclusion only (for the argument see `numeric.certification.krawczyk`):
 where Newton's method starts, how often the inverse is computed and when it stops affect whether a
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from numeric.chains.discs import OPTIONS, TINY, UNIT, Discs, make_discs, run_discs, size_up
+from numeric.equations.discs import OPTIONS, TINY, UNIT, Discs, make_discs, run_discs, size_up
 from numeric.kernels import njit
 
 if TYPE_CHECKING:
-    from numeric.chains.equations import EquationTapes
+    from numeric.equations.system_forms import EquationTapes
 
 FAILED, REAL, NONREAL = 0, 1, 2
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
-from numeric.activations.pool import EnclosedPool, enclosed_pool
 from numeric.certification.krawczyk import (
     FAILED,
     REAL,
@@ -24,7 +23,8 @@ from numeric.certification.krawczyk import (
     make_target,
 )
 from numeric.certification.krawczyk_balls import certify_exact
-from numeric.chains.chain import Chain, make_chain
+from numeric.equations.chain import Chain, make_chain
+from numeric.families.activations.pool import EnclosedPool, enclosed_pool
 from numeric.instances import Instance
 
 _MOST_BITS = 256

@@ -163,7 +163,7 @@ def _levenberg_marquardt(task: Assignment) -> InstanceEngine:
 
 def _start_phcpy(resources: Resources) -> None:
     """Start the worker: a missing phcpy is reported before any work is done."""
-    from numeric.phcpy.process import PhcpyProcess
+    from numeric.engines.phcpy.process import PhcpyProcess
 
     resources.get(PhcpyProcess).start()
 
@@ -179,8 +179,8 @@ def _start_phcpy(resources: Resources) -> None:
     check=_start_phcpy,
 )
 def _phcpy(task: Assignment) -> InstanceEngine:
-    from numeric.engines.phcpy import PhcpyEngine
-    from numeric.phcpy.process import PhcpyProcess
+    from numeric.engines.phcpy.engine import PhcpyEngine
+    from numeric.engines.phcpy.process import PhcpyProcess
 
     process = task.resources.get(PhcpyProcess)
     return PhcpyEngine(task.problem, task.plan.root_count, timeout=task.timeout, process=process)

@@ -273,7 +273,7 @@ def family_name(network: Network) -> str:
     Networks with activations are "polynomial" or "analytic".
     """
     # Loaded here: help needs no network.
-    from algebra.families import family_of
+    from algebra.families.registry import family_of
 
     lowering = network.lower()
     solved = network if lowering is None else lowering.network

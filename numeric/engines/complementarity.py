@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from algebra.families.relu.equations import relu_system
 from algebra.linalg.rational import nearest_double
-from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import SequentialEngine
+from numeric.families.relu.cells import CellTree
+from numeric.families.relu.decide import decide
+from numeric.families.relu.decision import MATCH, NONE
+from numeric.families.relu.hull import hull_fits
+from numeric.families.relu.pairs import has_bounds
+from numeric.families.relu.simplex import DIVIDE, NO_MATCH
 from numeric.instances import Instance
-from numeric.relu.cells import CellTree
-from numeric.relu.decide import decide
-from numeric.relu.decision import MATCH, NONE
-from numeric.relu.hull import hull_fits
-from numeric.relu.pairs import has_bounds
-from numeric.relu.simplex import DIVIDE, NO_MATCH
 
 # Nodes after which a count is abandoned.
 _MOST_NODES = 400_000

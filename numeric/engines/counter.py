@@ -238,8 +238,8 @@ class InstanceCounter:
         if plan.allocation.size != plan.equations:
             return found
         # Loaded here: it needs compiled kernels, which other engines do not.
-        from numeric.chains.chain import make_chain
         from numeric.engines.search import FIRST_PATHS, MOST_PATHS, RealSearch
+        from numeric.equations.chain import make_chain
 
         unknowns = core_dimension(plan.allocation)
         chain = None

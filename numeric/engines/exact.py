@@ -20,8 +20,8 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpz_poly
 
+from algebra.families.linear.minimal_polynomials import minimal_polynomials
 from algebra.linalg.rational import nearest_double
-from algebra.linear.minimal_polynomials import minimal_polynomials
 from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.parametrization import Box, are_disjoint
@@ -35,8 +35,8 @@ from algebra.time_limits import check_time
 from numeric.count_result import CountResult
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
+from numeric.engines.phcpy.floating_core import FloatingCore
 from numeric.instances import Instance
-from numeric.phcpy.floating_core import FloatingCore
 
 _NAME = "exact"
 # Number of complex solutions beyond which a core is not solved again for minimal polynomials.

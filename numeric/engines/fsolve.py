@@ -27,10 +27,10 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
-from numeric.chains.chain import Chain
 from numeric.counts import InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS
 from numeric.engines.multistart import LowerBoundEngine
+from numeric.equations.chain import Chain
 from numeric.instances import Instance
 
 # Largest error of a label, relative to the largest label, at a point that counts as converged.

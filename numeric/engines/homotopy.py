@@ -33,14 +33,14 @@ from numeric.certification.krawczyk import (
     make_target,
 )
 from numeric.certification.krawczyk_balls import certify_exact
-from numeric.chains.chain import Chain
-from numeric.chains.programs import make_system
-from numeric.chains.system import ParameterSystem
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, InstanceEngine
 from numeric.engines.exact import ExactEngine
 from numeric.engines.newton import NewtonEngine
 from numeric.engines.search import SearchEngine
+from numeric.equations.chain import Chain
+from numeric.equations.program_system import make_system
+from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
 from numeric.tracking.inputs.precise import finish_inputs_path
 from numeric.tracking.lines import detour

@@ -22,10 +22,10 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
-from numeric.chains.arrays import residuals
-from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS, SequentialEngine
+from numeric.equations.arrays import residuals
+from numeric.equations.chain import Chain, make_chain
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, TrackerSettings, track

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from numeric.activations.newton import certified_solutions
 from numeric.counts import COMPLETE, InstanceCount, lower_bound
 from numeric.engines.base import SequentialEngine
+from numeric.families.activations.newton import certified_solutions
 from numeric.instances import Instance
 
 # Random starts of an instance.

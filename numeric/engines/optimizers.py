@@ -22,12 +22,12 @@ from algebra.linalg.rational import nearest_double
 from algebra.time_limits import check_time
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
+from numeric.equations.programs.descent import adam as descend_by_adam
+from numeric.equations.programs.losses import MSE, Loss
+from numeric.equations.programs.students import Students
+from numeric.families.relu.endpoints import witness_at
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
-from numeric.programs.descent import adam as descend_by_adam
-from numeric.programs.losses import MSE, Loss
-from numeric.programs.students import Students
-from numeric.relu.endpoints import witness_at
 
 # Number of endpoints whose patterns are tried exactly.
 _TRIED = 5

@@ -5,7 +5,7 @@ The equations of these networks are no single polynomial system.  A trial is dec
 * by verdict, if the allocation is maximal (every layer can be realized for generic
   weights) or minimal (too few weights for the labels' dimension);
 * with one hidden layer by branch and bound over activation patterns, in rationals
-  (`algebra.normalization.matching`): both answers are proofs, unless time runs out;
+  (`algebra.families.normalization.matching`): both answers are proofs, unless time runs out;
 * otherwise by realizing the target's layers on the samples, in rationals: a solution that
   reproduces the labels in the whole network is a match; finding none proves nothing, and the
   trial is undetermined.
@@ -19,18 +19,18 @@ from __future__ import annotations
 import time
 
 from algebra.certificates.certificate import MAXIMAL, MINIMAL
-from algebra.families import certify
-from algebra.normalization.certify import target_rank
-from algebra.normalization.matching import MATCHED, UNMATCHED, applies_to, match_instance
+from algebra.families.normalization.certify import target_rank
+from algebra.families.normalization.matching import MATCHED, UNMATCHED, applies_to, match_instance
+from algebra.families.registry import certify
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
 from numeric.engines.plans import Plan
+from numeric.families.normalization.realize import realize_instance
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
-from numeric.normalization.realize import realize_instance
 
 # Largest number of linear programs for one instance.
 _MOST_NODES = 20_000

@@ -1,9 +1,9 @@
 """The engine `scip`: ReLU instances decided by SCIP, independent of `complementarity`.
 
-The equations are those of `algebra.relu.equations`; the weights are free variables, and each pair
-(u, v) is a special ordered set of type 1.  SCIP works in floating point with tolerance 1e-9 and
-returns no certificate of infeasibility.  A match is reported only with a rational witness verified
-over Q.
+The equations are those of `algebra.families.relu.equations`; the weights are free variables, and
+each pair (u, v) is a special ordered set of type 1.  SCIP works in floating point with tolerance
+1e-9 and returns no certificate of infeasibility.  A match is reported only with a rational witness
+verified over Q.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.families.relu.equations import relu_system
 from algebra.linalg.rational import nearest_double
 from algebra.problems.constraints import Interval
-from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import SequentialEngine
+from numeric.families.relu.decision import MATCH, NONE
 from numeric.instances import Instance, to_double
-from numeric.relu.decision import MATCH, NONE
 
 
 class ScipEngine(SequentialEngine):

@@ -13,10 +13,10 @@ import time
 from algebra.networks.limits import plural
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
-from numeric.chains.chain import Chain
 from numeric.counts import InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS
 from numeric.engines.multistart import LowerBoundEngine, multistart_newton
+from numeric.equations.chain import Chain
 from numeric.instances import Instance
 from numeric.tracking.label_paths import LabelPaths
 
@@ -54,7 +54,7 @@ class RealSearch:
     --------
     >>> from algebra.networks.recurrent import LinearRNN
     >>> from algebra.problems.problem import Problem
-    >>> from numeric.chains.chain import make_chain
+    >>> from numeric.equations.chain import make_chain
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     >>> instance, chain = draw_instance(problem, 0, 1), make_chain(problem.allocation)

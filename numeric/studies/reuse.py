@@ -22,8 +22,8 @@ from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions
 from numeric.engines.base import engine_info, family_name
+from numeric.families.relu.pairs import obeying_witnesses
 from numeric.instances import Instance, ReducedInstance, draw_instance, reduced
-from numeric.relu.pairs import obeying_witnesses
 from numeric.studies.store import Store
 from numeric.studies.trials import RECORDS_VERSION, TrialSeries
 

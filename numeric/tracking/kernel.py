@@ -6,15 +6,15 @@ Newton step, and a simplified one whose contraction decides whether the step is 
 (`numeric.tracking.steps`).  Errors are relative to the sizes of groups of coordinates, so weights
 of size 10^5 do not stall a path.  A lane that finishes takes the next path.
 
-The equations are tapes (`numeric.chains.lanes.tape`): nothing is compiled for a new network.
+The equations are tapes (`numeric.equations.lanes.tape`): nothing is compiled for a new network.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from numeric.chains.lanes.linalg import LANES, OPTIONS, workspace
-from numeric.chains.lanes.tape import LaneSystem, run_tape
+from numeric.equations.lanes.linalg import LANES, OPTIONS, workspace
+from numeric.equations.lanes.tape import LaneSystem, run_tape
 from numeric.kernels import njit
 from numeric.tracking.pade import WINDOW, fit, pade_slots, predict, set_factors, take_units
 from numeric.tracking.settings import TrackerSettings
@@ -80,7 +80,7 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
     Parameters
     ----------
     ws : ndarray of float, shape (o.slots + pade_slots(o.size), 2, LANES)
-    o : numeric.chains.lanes.tape.LaneSystem
+    o : numeric.equations.lanes.tape.LaneSystem
     lanes : numeric.tracking.steps.Lanes
         Idle lanes.
     work : numeric.tracking.steps.Work

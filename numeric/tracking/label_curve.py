@@ -1,7 +1,7 @@
 r"""A curve of instances and its hyperplane sections: evaluation and path tracking.
 
 With everything fixed but the learnable weights w, the labels are a polynomial map G from
-C^r to C^r (`numeric.chains.system`).  A line Y_0 + tV in label space gives the curve
+C^r to C^r (`numeric.equations.system`).  A line Y_0 + tV in label space gives the curve
 
     C = {(w, t) : G(w) = Y_0 + tV}  in  C^r × C.
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numeric.chains.system import ParameterSystem
+from numeric.equations.system import ParameterSystem
 from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import DONE, Lines, PathOutcomes

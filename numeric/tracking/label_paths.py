@@ -34,8 +34,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from numeric.chains.arrays import labels
-from numeric.chains.chain import Chain
+from numeric.equations.arrays import labels
+from numeric.equations.chain import Chain
 from numeric.instances import Instance
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.monodromy import match
@@ -76,7 +76,7 @@ class LabelPaths:
     --------
     >>> from algebra.networks.recurrent import LinearRNN
     >>> from algebra.problems.problem import Problem
-    >>> from numeric.chains.chain import make_chain
+    >>> from numeric.equations.chain import make_chain
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     >>> paths = LabelPaths(draw_instance(problem, 0, 0), make_chain(problem.allocation))

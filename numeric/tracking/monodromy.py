@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.errors import InputError
-from numeric.chains.system import ParameterSystem
+from numeric.equations.system import ParameterSystem
 from numeric.tracking.trace_test import trace_test
 from numeric.tracking.tracker import DONE, track
 

@@ -48,7 +48,7 @@ from algebra.polynomials.permutation_groups import (
 )
 from algebra.results import Result
 from algebra.time_limits import check_time
-from numeric.chains.system import ParameterSystem
+from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import StartSystem, match
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 

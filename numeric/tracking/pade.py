@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from numeric.chains.lanes.linalg import LANES, OPTIONS
-from numeric.chains.lanes.simd import conjugate_dot, horner, scale_slots
+from numeric.equations.lanes.linalg import LANES, OPTIONS
+from numeric.equations.lanes.simd import conjugate_dot, horner, scale_slots
 from numeric.kernels import njit
 
 # Degree of the denominator.  Three poles follow the nearest branch points; more gain little.

@@ -5,9 +5,9 @@ and the equations' condition grows like a power of R.  Newton's basin shrinks wi
 condition of 10^12 a prediction must be right to about 8 digits, while Taylor coefficients computed
 in doubles are right to 4, whatever the linear algebra, and the path becomes slow or is lost.  Such
 paths are few.  Each is followed from its last point to the end in python-flint's arithmetic, by the
-tapes of its own system (`numeric.chains.lanes.tape`): with exact coefficients a step is as long as
-the series' radius of convergence allows, and about ten steps reach the end.  On the line unknowns
-may grow to 10^35 and the condition to 10^50.  If 256 bits do not suffice, steps are halved
+tapes of its own system (`numeric.equations.lanes.tape`): with exact coefficients a step is as long
+as the series' radius of convergence allows, and about ten steps reach the end.  On the line
+unknowns may grow to 10^35 and the condition to 10^50.  If 256 bits do not suffice, steps are halved
 repeatedly; then the path continues with 768 bits.
 """
 
@@ -21,14 +21,14 @@ import numpy as np
 from flint import acb, arb, ctx
 
 from algebra.time_limits import check_time
-from numeric.chains.balls import ONE, BallTape
-from numeric.chains.lanes.tape import LaneSystem
-from numeric.chains.system import ParameterSystem
+from numeric.equations.balls import ONE, BallTape
+from numeric.equations.lanes.tape import LaneSystem
+from numeric.equations.system import ParameterSystem
 
 # Precisions in order, and the number of halvings of a step after which the next one is used.
 _BITS = (256, 768)
 _MOST_HALVINGS = 8
-# Order of the Taylor polynomials, for which `numeric.chains` makes the systems followed here.
+# Order of the Taylor polynomials, for which `numeric.equations` makes the systems followed here.
 ORDER = 26
 # Target for the predictor's relative error, and the largest first Newton step accepted:
 # well inside the basin at the worst condition observed.

@@ -24,7 +24,7 @@ from algebra.systems.root_count import (
     RootCountError,
     TraceEvidence,
 )
-from numeric.chains.programs import make_system
+from numeric.equations.program_system import make_system
 from numeric.tracking.monodromy import INCOMPLETE, find_start
 from numeric.tracking.trace_test import FAILED, TOLERANCE, trace_test
 

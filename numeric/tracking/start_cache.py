@@ -19,7 +19,7 @@ import numpy as np
 
 from algebra.problems.problem import Problem
 from numeric.caches import cache_folder
-from numeric.chains.system import ParameterSystem
+from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import GIVEN, StartSystem
 
 # Increase if start systems of older code must not be used.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from numeric.chains.lanes.linalg import LANES, OPTIONS
+from numeric.equations.lanes.linalg import LANES, OPTIONS
 from numeric.kernels import njit
 from numeric.tracking.pade import DEGREE, denominator
 
@@ -99,7 +99,7 @@ class Work(NamedTuple):
     Attributes
     ----------
     pivots, pattern : ndarray of int
-        Pivots and pattern of the factors (`numeric.chains.lanes.linalg.factor`).
+        Pivots and pattern of the factors (`numeric.equations.lanes.linalg.factor`).
     sizes : ndarray of float, shape (groups, LANES)
     poles : ndarray of complex, shape (DEGREE + 1, LANES)
         Denominators (`numeric.tracking.pade`).

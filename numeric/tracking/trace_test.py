@@ -8,14 +8,13 @@ tested, which contains the solutions.
 
 The curve.  G : C^r → C^r maps the learnable weights to the (independent) labels, all else
 fixed at random complex values; it is dominant, because the allocation is not minimal and
-r = ρ (`numeric.chains.programs.make_system` checks both).  N is the number of points over generic
-labels.  Over a random line Y_0 + tV it gives the curve C = {(w, t) : G(w) = Y_0 + tV}.  By
-Bertini's theorem [1]_, applied r − 1 times, C is *irreducible* and smooth, because C^r is.
-Its closure in P^r × P^1 meets a generic slice in t in N points, all of them finite, and a
-generic slice λ(w) = 0 in a number δ of points, hence a generic form of bidegree (1, 1) in
-N + δ points [2]_.  One such section is known in advance: ``λ(w) t = 0``, with λ a random affine
-function, holds the N solutions at the labels Y_0 (where t = 0) and the δ points where
-λ(w) = 0.
+r = ρ (`numeric.equations.program_system.make_system` checks both).  N is the number of points over
+generic labels.  Over a random line Y_0 + tV it gives the curve C = {(w, t) : G(w) = Y_0 + tV}.  By
+Bertini's theorem [1]_, applied r − 1 times, C is *irreducible* and smooth, because C^r is. Its
+closure in P^r × P^1 meets a generic slice in t in N points, all of them finite, and a generic slice
+λ(w) = 0 in a number δ of points, hence a generic form of bidegree (1, 1) in N + δ points [2]_.  One
+such section is known in advance: ``λ(w) t = 0``, with λ a random affine function, holds the N
+solutions at the labels Y_0 (where t = 0) and the δ points where λ(w) = 0.
 
 The test.  In the chart where λ(w) = 0 and t = 0 are at infinity, with coordinates w/λ(w)
 and 1/t, take parallel hyperplanes of a random direction,
@@ -68,7 +67,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from numeric.chains.system import ParameterSystem
+from numeric.equations.system import ParameterSystem
 from numeric.tracking.label_curve import LabelCurve, track_sections
 from numeric.tracking.pencils import (
     Pencil,

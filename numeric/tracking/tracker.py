@@ -3,7 +3,7 @@
 Each path follows one root while the parameters move on the straight complex line from one instance
 to another, t from 0 to 1, or on a detour through complex t.  Many paths over many instances run
 in one compiled call.  Where the equations have a form in few unknowns
-(`numeric.chains.inputs`) they are tracked in it, else in the weights; one kernel
+(`numeric.equations.inputs`) they are tracked in it, else in the weights; one kernel
 (`numeric.tracking.kernel`) runs the tape of either.
 
 A tracked endpoint is an approximation; `numeric.certification.krawczyk` decides what it proves.
@@ -19,8 +19,8 @@ from typing import Protocol
 import numpy as np
 
 from algebra.time_limits import check_time, time_left
-from numeric.chains.lanes.linalg import LANES
-from numeric.chains.system import ParameterSystem
+from numeric.equations.lanes.linalg import LANES
+from numeric.equations.system import ParameterSystem
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings

@@ -4,7 +4,7 @@ import pytest
 
 from algebra.problems.allocation import Allocation
 from benchmarks.bench_homotopy import NETS
-from numeric.chains.chain import make_chain
+from numeric.equations.chain import make_chain
 
 
 @pytest.mark.parametrize("name", NETS)

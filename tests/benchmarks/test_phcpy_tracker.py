@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from matchprob import LinearFeedForward, LinearRNN, Problem, draw_instance
-from numeric.chains.chain import make_chain
 from numeric.engines.base import unregister
 from numeric.engines.counter import InstanceCounter
-from tests.numeric.chains.cases import chains, residual_at
-from tests.numeric.engines.test_phcpy import need_phcpy
+from numeric.equations.chain import make_chain
+from tests.numeric.engines.phcpy.test_engine import need_phcpy
+from tests.numeric.equations.cases import chains, residual_at
 from tests.refusals import refuses
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))

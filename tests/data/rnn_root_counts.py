@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 
 from algebra.networks.recurrent import LinearRNN
+from algebra.questions.surveys.atlas import orbits
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.surveys.atlas import orbits
 from algebra.systems.root_count import generic_root_count
 
 NETS = [

@@ -1,7 +1,7 @@
 """The demo: the six allocations of the paper's section B.1.1."""
 
 from matchprob import demo
-from tests.numeric.engines.test_phcpy import need_phcpy
+from tests.numeric.engines.phcpy.test_engine import need_phcpy
 
 
 def test_the_six_allocations(tmp_path, capsys):

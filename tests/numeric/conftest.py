@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from algebra.errors import InputError
-from numeric.phcpy.install import find_phcpy
-from numeric.phcpy.process import PhcpyInstallation, PhcpyProcess
+from numeric.engines.phcpy.install import find_phcpy
+from numeric.engines.phcpy.process import PhcpyInstallation, PhcpyProcess
 
 # A phcpy whose solver follows the exponent of x0 in the first polynomial.
 _SOLVER = """

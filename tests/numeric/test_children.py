@@ -3,7 +3,7 @@
 import pytest
 
 from numeric.children import ChildCrashed, ChildTimeout
-from numeric.phcpy.install import start_worker
+from numeric.engines.phcpy.install import start_worker
 from tests.refusals import refuses
 
 

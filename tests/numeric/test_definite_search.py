@@ -9,7 +9,7 @@ import pytest
 
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
-from algebra.linear.verification.definite import DefiniteForm, check_definite
+from algebra.families.linear.verification.definite import DefiniteForm, check_definite
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Problem

@@ -22,8 +22,8 @@ TOP = Path(__file__).parents[2]
 # Calls a kernel that uses `UNIT` by a function of another file, and says what it computed.
 ASK = """
 import numpy as np
-from numeric.chains.discs import make_discs, run_discs
-from numeric.chains.lanes.tape import Tape
+from numeric.equations.discs import make_discs, run_discs
+from numeric.equations.lanes.tape import Tape
 
 x, tape = make_discs(3), Tape()
 x.mid[:] = 1
@@ -253,7 +253,7 @@ def test_a_function_that_kernels_call_has_no_machine_code_of_its_own(monkeypatch
 
 CALLER = """
 from numeric import kernels
-from numeric.relu.simplex import copy_vector
+from numeric.families.relu.simplex import copy_vector
 import numpy as np
 
 @kernels.njit()

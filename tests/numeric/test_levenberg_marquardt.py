@@ -4,10 +4,10 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from matchprob import LinearEstimator, Problem, draw_instance
-from numeric.chains.chain import make_chain
 from numeric.engines.multistart import damped_newton
+from numeric.equations.chain import make_chain
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
-from tests.numeric.chains.cases import chains, residual_at
+from tests.numeric.equations.cases import chains, residual_at
 
 
 def test_linear_systems_are_solved_from_anywhere():

@@ -10,7 +10,8 @@ law is bounded).  Consequences for the verdicts:
   proper map of degree ≠ 0 and a teacher in another basis each imply that *every* generic instance
   has a real solution.  Both kinds of verdict hold unchanged.
 * *MP < 1* by an instance without real solutions: the instance must lie in the orthant.
-* Arguments on single weights of either sign (`algebra.activations.reach`) are carried out in the
+* Arguments on single weights of either sign (`algebra.families.activations.reach`) are carried out
+in the
   orthant.
 
 The learnable weights of a match may have any sign; ``[constraints] sign`` restricts them.

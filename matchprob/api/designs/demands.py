@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from algebra.design.demand import Demand, checked_demand
 from algebra.errors import InputError, given_list, given_mapping, whole_number
 from algebra.problems.allocation import Cell, check_cell
 from algebra.problems.problem import Problem
+from algebra.questions.design.demand import Demand, checked_demand
 from algebra.ranks.jacobian import all_cells
 from algebra.ranks.parametrized import Parametrized
 from matchprob.api.designs.goals import ALL, LEARNABLE
@@ -48,7 +48,7 @@ class DemandOptions:
     Attributes
     ----------
     costs : mapping of cell to number
-        Exact: see `algebra.design.demand.exact_price`.
+        Exact: see `algebra.questions.design.demand.exact_price`.
     must, forbidden : sequence of cells
     matrices : sequence of str
         Only these may learn; all matrices if it is empty.  One that learns by an update means the

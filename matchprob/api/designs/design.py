@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from algebra.design.goals import goals_text
 from algebra.documents import Document
 from algebra.errors import InputError
+from algebra.questions.design.goals import goals_text
 from algebra.results import Result
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.designs.goals import COUNTED, GOALS, RaceOptions, chosen_goal
@@ -21,11 +21,11 @@ from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
 
 if TYPE_CHECKING:
-    from algebra.design.demand import Demand
-    from algebra.design.result import Design
     from algebra.problems.allocation import Allocation
     from algebra.problems.names import Names
     from algebra.problems.problem import Problem
+    from algebra.questions.design.demand import Demand
+    from algebra.questions.design.result import Design
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +96,7 @@ class DesignResult(Result):
         InputError
             If the goal has no proof, or the search did not find one.
         """
-        from algebra.design.proof import proof_of
+        from algebra.questions.design.proof import proof_of
 
         return proof_of(self.demand, self.design).to_dict()
 

@@ -1,18 +1,19 @@
-"""The goals of the verb design: those of `algebra.design.goals`, and the one that needs trials."""
+"""The goals of the verb design: those of `algebra.questions.design.goals`, and the one that needs
+trials."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from algebra.design import goals
-from algebra.design.goals import Goal, SearchOptions
 from algebra.errors import InputError, known_name, shown
+from algebra.questions.design import goals
+from algebra.questions.design.goals import Goal, SearchOptions
 
 if TYPE_CHECKING:
-    from algebra.design.demand import Demand
-    from algebra.design.result import Design
     from algebra.problems.problem import Problem
+    from algebra.questions.design.demand import Demand
+    from algebra.questions.design.result import Design
 
 # The weights to choose among: those of [learnable], or all that exist.
 LEARNABLE, ALL = "learnable", "all"

@@ -8,17 +8,17 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from algebra.design.cheapest import cheapest
-from algebra.design.demand import Demand, SearchUnfinished
-from algebra.design.maximal import NoneMaximal, cheapest_maximal
-from algebra.design.neurons import fewest_neurons
-from algebra.design.odd_counts import renamings
-from algebra.design.ranked import ranked_bases
-from algebra.design.result import Design, allocation_of, design_of
-from algebra.design.spread import most_spread
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.questions.design.cheapest import cheapest
+from algebra.questions.design.demand import Demand, SearchUnfinished
+from algebra.questions.design.maximal import NoneMaximal, cheapest_maximal
+from algebra.questions.design.neurons import fewest_neurons
+from algebra.questions.design.odd_counts import renamings
+from algebra.questions.design.ranked import ranked_bases
+from algebra.questions.design.result import Design, allocation_of, design_of
+from algebra.questions.design.spread import most_spread
 from algebra.time_limits import end_of_part, has_passed
 from matchprob.api.tools import relaxation, root_counter
 from numeric.studies.racing import Race, successive_halving

@@ -18,11 +18,11 @@ from matchprob.verbs.verb import ResultFile, verb
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
-    from algebra.design.demand import Demand
-    from algebra.design.repair import Repair
-    from algebra.design.robustness import Robustness
     from algebra.problems.names import Names
     from algebra.problems.problem import Problem
+    from algebra.questions.design.demand import Demand
+    from algebra.questions.design.repair import Repair
+    from algebra.questions.design.robustness import Robustness
     from matchprob.api.designs.demands import DemandOptions
 
 # Least number of seconds for the certificate of each of the two allocations.
@@ -154,9 +154,9 @@ def repair(
     >>> done.before.verdict, done.repair.moves, done.after.verdict
     ('intermediate', 1, 'maximal')
     """
-    from algebra.design import repair as repairs
-    from algebra.design.demand import SearchUnfinished
-    from algebra.design.goals import SearchOptions
+    from algebra.questions.design import repair as repairs
+    from algebra.questions.design.demand import SearchUnfinished
+    from algebra.questions.design.goals import SearchOptions
     from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
     from matchprob.api.certify import certify
     from matchprob.api.designs.demands import DemandOptions
@@ -237,7 +237,7 @@ def robust(
     >>> print(robust(Problem(net, {"W": [[1, 1, 1]]})))
     any 1 of 3 weights may be lost, some 2 may not
     """
-    from algebra.design import robustness as losses
+    from algebra.questions.design import robustness as losses
     from algebra.ranks.parametrized import by_parameters
 
     problem = by_parameters(as_generic(question, "robust"), singly="robust")

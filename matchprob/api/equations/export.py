@@ -22,8 +22,8 @@ from matchprob.api.given import Given, as_instance
 from matchprob.api.question import as_problem
 from matchprob.io.languages import LANGUAGES, spoken, write_system
 from matchprob.verbs.parameters import Question
+from numeric.engines.phcpy.floating_core import FloatingCore
 from numeric.instances import Instance, draw_instance, reduced
-from numeric.phcpy.floating_core import FloatingCore
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from algebra import families
 from algebra.certificates.checks import Verification, unfinished
 from algebra.certificates.reading import network_size_within, read_json
-from algebra.design.proof import FORMAT as DESIGN_FORMAT
-from algebra.design.verify import verify_design
 from algebra.errors import InputError, Unfinished, one_line
-from algebra.identify.dimension import FORMAT as DIMENSION_FORMAT
-from algebra.identify.verify_dimension import verify_dimension
-from algebra.record.proof import FORMAT as RECORDING_FORMAT
-from algebra.record.verify import verify_recording
-from algebra.relu import decision
+from algebra.families import registry
+from algebra.families.relu import decision
+from algebra.questions.design.proof import FORMAT as DESIGN_FORMAT
+from algebra.questions.design.verify import verify_design
+from algebra.questions.identify.dimension import FORMAT as DIMENSION_FORMAT
+from algebra.questions.identify.verify_dimension import verify_dimension
+from algebra.questions.record.proof import FORMAT as RECORDING_FORMAT
+from algebra.questions.record.verify import verify_recording
 from algebra.time_limits import OutOfTime, within
 from numeric.tracking.root_count import monodromy_root_count
 
@@ -71,4 +71,4 @@ def _check(data: Mapping[str, object], seed: int, timeout: float) -> Verificatio
     counter = partial(monodromy_root_count, timeout=timeout)
     if data.get("format") == DESIGN_FORMAT:
         return verify_design(data, seed=seed, timeout=timeout, fallback=counter)
-    return families.verify(data, seed=seed, timeout=timeout, fallback=counter)
+    return registry.verify(data, seed=seed, timeout=timeout, fallback=counter)

@@ -10,18 +10,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from algebra.activations.verify import ActivationEvidence
 from algebra.certificates.claim import Claim, ProblemTable
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.declarations import table_schema
-from algebra.design.proof import DesignProof, FirstDesignProof
-from algebra.identify.verify_dimension import DimensionProof
-from algebra.models.verify import ModelEvidence
-from algebra.normalization.verify import NormalizationEvidence
-from algebra.record.proof import RecordingProof
-from algebra.relu.decision import DecisionFile
-from algebra.relu.verify import ReluEvidence
-from algebra.updates.verify import UpdateEvidence
+from algebra.families.activations.verify import ActivationEvidence
+from algebra.families.models.verify import ModelEvidence
+from algebra.families.normalization.verify import NormalizationEvidence
+from algebra.families.relu.decision import DecisionFile
+from algebra.families.relu.verify import ReluEvidence
+from algebra.families.updates.verify import UpdateEvidence
+from algebra.questions.design.proof import DesignProof, FirstDesignProof
+from algebra.questions.identify.verify_dimension import DimensionProof
+from algebra.questions.record.proof import RecordingProof
 
 # The evidence of all networks whose verdicts depend on ranks is one table.
 _ON_RANKS = (ActivationEvidence, ModelEvidence, UpdateEvidence)

@@ -18,19 +18,19 @@ from matplotlib.ticker import MaxNLocator
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
-from algebra.design.robustness import Robustness
 from algebra.errors import InputError, shown
-from algebra.identify.dimension import Dimension
-from algebra.identify.identification import Identification
 from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.names import Names
-from algebra.programs.capacity import Capacity
+from algebra.questions.capacity import Capacity
+from algebra.questions.design.robustness import Robustness
+from algebra.questions.identify.dimension import Dimension
+from algebra.questions.identify.identification import Identification
+from algebra.questions.record.result import Recording
+from algebra.questions.surveys.atlas import Atlas
+from algebra.questions.surveys.audit import Audit, AuditResult
 from algebra.ranks.parametrized import by_parameters
-from algebra.record.result import Recording
 from algebra.results import Result
-from algebra.surveys.atlas import Atlas
-from algebra.surveys.audit import Audit, AuditResult
 from algebra.systems.inspection import Inspection
 from matchprob.api.constructions import DepthConstruction
 from matchprob.api.designs.design import DesignResult
@@ -63,13 +63,13 @@ from matchprob.report.identification import cell_groups
 from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
 from numeric.count_result import CountResult
-from numeric.normalization.construct import Construction
-from numeric.profiles.profile import ProfileResult
-from numeric.programs.losses import MSE
-from numeric.relu.decision import ReluDecision
+from numeric.equations.programs.losses import MSE
+from numeric.experiments.profiles.profile import ProfileResult
+from numeric.experiments.training.experiment import TrainResult
+from numeric.families.normalization.construct import Construction
+from numeric.families.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
-from numeric.training.experiment import TrainResult
 
 Size = tuple[float, float]
 

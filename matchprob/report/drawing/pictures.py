@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
-from algebra.surveys.atlas import Atlas
+from algebra.questions.surveys.atlas import Atlas
 from algebra.systems.inspection import Inspection
 from matchprob.report.drawing.palette import (
     ABSENT,

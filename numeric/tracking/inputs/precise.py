@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from flint import acb, acb_mat, arb, ctx, fmpq_mat
 
-from numeric.chains.inputs import InputsForm, Reduced
-from numeric.chains.lanes.inputs import make_inputs
+from numeric.equations.inputs import InputsForm, Reduced
+from numeric.equations.lanes.inputs import make_inputs
 from numeric.instances import Instance
 from numeric.tracking.precise import ORDER, PreciseSystem, exact, follow_precisely
 

@@ -1,6 +1,6 @@
 """Path tracking in the free inputs, between parameter vectors of a chain.
 
-Used by `numeric.tracking.tracker.track` if `numeric.chains.inputs` applies: the same
+Used by `numeric.tracking.tracker.track` if `numeric.equations.inputs` applies: the same
 arguments and results, in a fraction of the time and with few paths lost.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from numeric.chains.inputs import InputsForm
-from numeric.chains.lanes.inputs import make_inputs
+from numeric.equations.inputs import InputsForm
+from numeric.equations.lanes.inputs import make_inputs
 from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import Lines, PathOutcomes

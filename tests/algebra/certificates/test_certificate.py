@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.families import certify
+from algebra.families.registry import certify
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN

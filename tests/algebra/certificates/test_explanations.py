@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from algebra.certificates.certificate import DISCRETE
-from algebra.families import certify, verify
+from algebra.families.registry import certify, verify
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import Limits
 from matchprob import Distribution, LinearFeedForward, LinearRNN, NormNet, Problem, ShallowReLU

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from algebra.certificates.family import Effort, Tools
-from algebra.families import FAMILIES, family_of
+from algebra.families.registry import FAMILIES, family_of
 from algebra.networks.base import KINDS
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from algebra.certificates import sparse
-from algebra.families import verify
+from algebra.families.registry import verify
 
 FILES = sorted((Path(__file__).parents[2] / "data" / "certificates").glob("*.json"))
 

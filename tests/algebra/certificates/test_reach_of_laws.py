@@ -9,7 +9,7 @@ import pytest
 
 import matchprob as mp
 from algebra.certificates.reach_of_laws import is_beyond, why_refused
-from algebra.families import certify, verify
+from algebra.families.registry import certify, verify
 from algebra.linalg.modular import random_prime
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count

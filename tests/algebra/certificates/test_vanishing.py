@@ -7,7 +7,7 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.vanishing import check_vanishing, vanishing_certificate
-from algebra.families import certify, verify
+from algebra.families.registry import certify, verify
 from matchprob import LinearFeedForward, Problem, ShallowReLU
 
 

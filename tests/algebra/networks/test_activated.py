@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.linear.derivatives import dual_derivative
+from algebra.families.linear.derivatives import dual_derivative
 from algebra.networks.base import Network
 from algebra.problems.files import network_from_dict
 from algebra.ranks.budgets.cover import budget_violations

@@ -7,7 +7,7 @@ import sympy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from algebra.normalization.certify import target_rank
+from algebra.families.normalization.certify import target_rank
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from matchprob import Allocation, NormNet, Problem

@@ -5,8 +5,8 @@ import base64
 import numpy as np
 import pytest
 
+from algebra.families.linear.derivatives import dual_derivative
 from algebra.linalg.modular import modular_rank
-from algebra.linear.derivatives import dual_derivative
 from algebra.networks.base import NotKnown
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.files import problem_from_dict

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
+from algebra.families.linear.derivatives import DualMatrix
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.linear.derivatives import DualMatrix
 from algebra.networks.base import NotKnown, Point
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward

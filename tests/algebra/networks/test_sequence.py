@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.families import certify, verify
+from algebra.families.registry import certify, verify
 from algebra.networks.sequence import SequenceRNN
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.ranks.budgets.cover import rank_bound

@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.families import certify, verify
-from algebra.identify.identification import identify
+from algebra.families.linear.derivatives import dual_derivative, dual_point
+from algebra.families.registry import certify, verify
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.linear.derivatives import dual_derivative, dual_point
 from algebra.problems.files import problem_from_dict
 from algebra.programs.leaks import read_leak
+from algebra.questions.identify.identification import identify
+from algebra.questions.record.recording import record
+from algebra.questions.record.verify import verify_recording
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import columns_at, random_point
-from algebra.record.recording import record
-from algebra.record.verify import verify_recording
 from matchprob import RNN, InputError, Problem, draw_instance
-from numeric.programs.losses import Loss
-from numeric.programs.students import Students
+from numeric.equations.programs.losses import Loss
+from numeric.equations.programs.students import Students
 from tests.samples import many
 
 LEAKS = (1, 0.25, [0.5, 1, "1/3"], "learnable")

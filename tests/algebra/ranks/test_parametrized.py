@@ -6,17 +6,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.design.cheapest import cheapest
-from algebra.design.demand import NoDesign, checked_demand
-from algebra.design.robustness import robustness
+from algebra.families.linear.derivatives import dual_derivative, dual_point
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.linear.derivatives import dual_derivative, dual_point
+from algebra.questions.design.cheapest import cheapest
+from algebra.questions.design.demand import NoDesign, checked_demand
+from algebra.questions.design.robustness import robustness
+from algebra.questions.record.recording import record
+from algebra.questions.record.verify import verify_recording
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.minors import rational_point
 from algebra.ranks.parametrized import by_parameters, by_updates, learning_rank
-from algebra.record.recording import record
-from algebra.record.verify import verify_recording
 from matchprob import RNN, FeedForward, InputError, LinearRNN, Problem, SequenceRNN, Types
 from tests.algebra.ranks.test_updates import parameters, random_problem, student
 from tests.samples import many

@@ -6,10 +6,10 @@ import pytest
 
 import matchprob as mp
 from algebra.errors import LargeMemory, Unfinished
+from algebra.questions.record.elements import ELEMENT_KINDS
 from algebra.ranks import size
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.ranks.size import check_memory, check_size, memory
-from algebra.record.elements import ELEMENT_KINDS
 from algebra.time_limits import OutOfTime, TooSlow, within
 from tests.samples import NET
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from algebra.linear.witness import solve_exactly
+from algebra.families.linear.witness import solve_exactly
+from algebra.questions.theorems.statements import what_theorems_say
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
-from algebra.theorems.statements import what_theorems_say
 from matchprob import Allocation, LinearRNN, Problem
 from tests.algebra.polynomials.by_sympy import count_by_sympy
 from tests.samples import many, more

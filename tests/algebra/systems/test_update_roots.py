@@ -6,7 +6,7 @@ import random
 import pytest
 import sympy
 
-from algebra.families import certify, verify
+from algebra.families.registry import certify, verify
 from algebra.linalg.modular import random_prime
 from algebra.systems.root_count import RootCountError, generic_root_count
 from algebra.systems.update_roots import FIRST, LAST, count_at, update_equations, update_root_count

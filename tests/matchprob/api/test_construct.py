@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 import matchprob as mp
 from algebra.errors import InputError
-from algebra.normalization.dense import DenseNet
-from algebra.normalization.reconstruct import NarrowLayer
+from algebra.families.normalization.dense import DenseNet
+from algebra.families.normalization.reconstruct import NarrowLayer
 from matchprob.api.constructions import random_frozen
 from matchprob.cli import app
 from matchprob.io.layers import EPSILON, read_layers
@@ -137,7 +137,7 @@ def test_depth_instead_of_width():
     (made,) = mp.construct_by_depth([(W1, b1)], 1, seed=2)
     assert made.error < 1e-10
     (block,) = mp.construct_by_depth_exactly([(W1, b1)], 1, seed=2)
-    from algebra.normalization.dense import rational_array
+    from algebra.families.normalization.dense import rational_array
 
     X = rational_array(np.array([[0.5, -0.25], [0.25, 0.75]]), "X")
     wanted = rational_array(W1, "W1") @ X + rational_array(b1, "b1", 1)[:, None]

@@ -8,9 +8,9 @@ import pytest
 import matchprob as mp
 from algebra.errors import InputError
 from algebra.linalg.modular import modular_rank
-from algebra.programs.capacity import cells_of
 from algebra.programs.generic import Columns, Model, random_program_point
-from numeric.programs.patterns import pattern_at
+from algebra.questions.capacity import cells_of
+from numeric.equations.programs.patterns import pattern_at
 from tests.refusals import refuses
 from tests.torch_modules import MODULES, Computes, nn, torch
 

@@ -3,7 +3,7 @@
 import pytest
 
 import matchprob as mp
-from algebra.design.verify import verify_design
+from algebra.questions.design.verify import verify_design
 from tests.refusals import refuses
 
 ERF = mp.Problem(mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="erf"), {"W": "all"})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.theorems.statements import THEOREMS, what_theorems_say
+from algebra.questions.theorems.statements import THEOREMS, what_theorems_say
 from matchprob import Allocation, LinearRNN, Problem, SequenceRNN, draw_instance
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "sequence.toml"

@@ -70,7 +70,7 @@ def test_monodromy_of_a_count(file, complaint, answer):
 
 def test_approximate_matches_are_kept(file, tmp_path, complaint, monkeypatch, answer):
     """--epsilon adds one key; results are stored, also for another loss."""
-    from numeric.training import approximate
+    from numeric.experiments.training import approximate
 
     path, store = file(DIAGONAL), tmp_path / "s.sqlite"
     words = ("estimate", path, "--trials", 12, "--store", store)
@@ -259,7 +259,7 @@ def test_impossible_options_are_refused(file, complaint, words):
 
 def test_missing_phcpy(file, complaint, monkeypatch):
     """Without phcpy its engine ends with a message that contains the installation command."""
-    from numeric.phcpy import install as phcpy_install
+    from numeric.engines.phcpy import install as phcpy_install
 
     monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", "/nonexistent/python")
     getattr(phcpy_install._find, "cache_clear", lambda: None)()

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from numeric.conditions import conditions
-from numeric.profiles import measures
+from numeric.experiments.profiles import measures
 from numeric.studies import study as studies
 from tests.matchprob.calls import NETWORK, call
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from matchprob.cli import app, run_command
+from numeric.experiments.training.experiment import Experiment
 from numeric.studies.store import Store
-from numeric.training.experiment import Experiment
 from tests.matchprob.calls import NETWORK, call
 
 EXAMPLES = "examples"

@@ -9,7 +9,7 @@ from matchprob.figures.papers.sparse_masks import (
     sparse_success,
 )
 
-from algebra.normalization.khatri_rao import product_patterns, structural_rank
+from algebra.families.normalization.khatri_rao import product_patterns, structural_rank
 from tests.refusals import refuses
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import matchprob as mp
 from algebra.errors import InputError
-from algebra.record.elements import elements_of
+from algebra.questions.record.elements import elements_of
 from matchprob.io.elements import elements_by_kind, read_element_costs, read_marks
 
 NET = mp.RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh")

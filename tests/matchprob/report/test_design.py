@@ -6,9 +6,9 @@ from collections import Counter
 from matplotlib.colors import to_hex
 from rich.console import Console
 
-from algebra.design.cheapest import cheapest
-from algebra.design.demand import checked_demand
-from algebra.design.spread import most_spread
+from algebra.questions.design.cheapest import cheapest
+from algebra.questions.design.demand import checked_demand
+from algebra.questions.design.spread import most_spread
 from matchprob import LinearRNN, Problem, design
 from matchprob.api.designs.design import DesignResult
 from matchprob.report.documents import print_document

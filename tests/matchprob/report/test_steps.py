@@ -10,15 +10,15 @@ import pytest
 import matchprob as mp
 from algebra.certificates.checks import FAILED, UNFINISHED, Check, Verification
 from algebra.documents import Document, Explanation
-from algebra.normalization.hidden_orders import NotRealized
-from algebra.normalization.reconstruct import TooNarrow
-from algebra.normalization.scales import Unreachable
+from algebra.families.normalization.hidden_orders import NotRealized
+from algebra.families.normalization.reconstruct import TooNarrow
+from algebra.families.normalization.scales import Unreachable
 from algebra.results import Result
 from matchprob import Comparison, CountResult, Estimate, InstanceCount
 from matchprob.cli import app
 from matchprob.report.impossible import explain_narrow, explain_not_realized, explain_unreachable
 from numeric.counts import COMPLETE, UNDETERMINED, Reason
-from numeric.relu.decision import ReluDecision
+from numeric.families.relu.decision import ReluDecision
 from tests.matchprob.explained import Explained, explained
 from tests.refusals import refuses
 

@@ -22,8 +22,8 @@ from numeric.certification.constraints import ConstrainedCounts, box_of
 from numeric.counts import InstanceCount, Reason
 from numeric.engines.base import EngineInfo, engine, unregister
 from numeric.engines.counter import InstanceCounter
+from numeric.engines.phcpy.install import find_phcpy
 from numeric.instances import draw_instance
-from numeric.phcpy.install import find_phcpy
 from tests.numeric.certification import closed_form
 from tests.samples import many
 

@@ -16,10 +16,10 @@ from numeric.certification.krawczyk import (
     prove,
 )
 from numeric.certification.krawczyk_balls import _Test, certify_exact
-from numeric.chains.chain import make_chain
 from numeric.engines.homotopy import HomotopyEngine
+from numeric.equations.chain import make_chain
 from numeric.tracking.tracker import track
-from tests.numeric.chains.cases import cases, residual_at
+from tests.numeric.equations.cases import cases, residual_at
 from tests.samples import NET
 
 CASES = cases()

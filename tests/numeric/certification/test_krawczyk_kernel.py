@@ -4,8 +4,8 @@ import numpy as np
 from flint import acb, acb_mat, arb, ctx
 
 from numeric.certification import krawczyk_kernel as kernel
-from numeric.chains.discs import Discs
-from tests.numeric.chains.test_discs import exact, members
+from numeric.equations.discs import Discs
+from tests.numeric.equations.test_discs import exact, members
 
 
 def test_approximate_inverse():

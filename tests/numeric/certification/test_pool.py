@@ -4,8 +4,8 @@ import numpy as np
 
 from matchprob import LinearRNN, Problem, draw_instance
 from numeric.certification.pool import RealPool, distinct_endpoints
-from numeric.chains.chain import make_chain
 from numeric.engines.exact import ExactEngine
+from numeric.equations.chain import make_chain
 
 DIAGONAL = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from matchprob import Estimate, LinearFeedForward, LinearRNN, Problem, draw_instance
-from numeric.chains.chain import make_chain
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.exact import ExactEngine
 from numeric.engines.fsolve import FsolveEngine, paper_equations
+from numeric.equations.chain import make_chain
 from tests.refusals import refuses
 from tests.samples import many
 

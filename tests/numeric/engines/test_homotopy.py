@@ -7,7 +7,7 @@ import pytest
 
 from matchprob import Allocation, Problem, draw_instance
 from numeric.engines.homotopy import HomotopyEngine
-from tests.numeric.chains.cases import cases
+from tests.numeric.equations.cases import cases
 from tests.refusals import refuses
 from tests.samples import NET
 

@@ -7,7 +7,7 @@ from matchprob import Allocation, LinearRNN, Problem, draw_instance
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.multistart import MultistartEngine, multistart_newton
-from tests.numeric.chains.cases import cases
+from tests.numeric.equations.cases import cases
 from tests.refusals import refuses
 
 CASES = cases()

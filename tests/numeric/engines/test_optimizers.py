@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from numeric.engines.optimizers import METHODS, OptimizerEngine, adam_endpoints, damped_endpoints
-from numeric.programs.losses import Loss
-from numeric.programs.students import Students
-from numeric.relu.decide import decide
-from numeric.relu.decision import MATCH
-from tests.numeric.relu.cases import instances, problem
+from numeric.equations.programs.losses import Loss
+from numeric.equations.programs.students import Students
+from numeric.families.relu.decide import decide
+from numeric.families.relu.decision import MATCH
+from tests.numeric.families.relu.cases import instances, problem
 from tests.refusals import refuses
 from tests.samples import many
 

@@ -3,7 +3,7 @@
 from matchprob import NormNet, Problem, draw_instance
 from numeric.engines.base import default_engine
 from numeric.engines.counter import InstanceCounter
-from numeric.normalization.realize import realize_instance
+from numeric.families.normalization.realize import realize_instance
 from tests.refusals import refuses
 
 EVERYTHING = {"g1": "all", "g2": "all", "b1": "all", "b2": "all"}

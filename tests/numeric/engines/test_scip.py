@@ -4,9 +4,9 @@ import pytest
 
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.scip import scip_verdict
-from numeric.relu.decide import decide
-from numeric.relu.decision import MATCH, NONE
-from tests.numeric.relu.cases import instances, problem
+from numeric.families.relu.decide import decide
+from numeric.families.relu.decision import MATCH, NONE
+from tests.numeric.families.relu.cases import instances, problem
 
 pytest.importorskip("pyscipopt")
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]

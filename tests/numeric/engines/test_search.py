@@ -5,12 +5,12 @@ import pytest
 
 from algebra.time_limits import OutOfTime, within
 from matchprob import Allocation, InputError, LinearRNN, Problem, RandomCells, draw_instance
-from numeric.chains.chain import make_chain
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.multistart import multistart_newton
 from numeric.engines.search import RealSearch
-from tests.numeric.chains.cases import cases
+from numeric.equations.chain import make_chain
+from tests.numeric.equations.cases import cases
 from tests.samples import DIAGONAL
 
 CASES = cases()

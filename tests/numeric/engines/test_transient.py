@@ -11,8 +11,8 @@ from matchprob import InstanceCount, LinearRNN, Problem, Store, Study, draw_inst
 from numeric.counts import COMPLETE, UNDETERMINED, Reason
 from numeric.engines.base import EngineInfo, engine, unregister
 from numeric.engines.exact import ExactEngine
-from numeric.engines.phcpy import PhcpyEngine
-from numeric.phcpy.process import PhcpyCrashed, PhcpyProcess
+from numeric.engines.phcpy.engine import PhcpyEngine
+from numeric.engines.phcpy.process import PhcpyCrashed, PhcpyProcess
 from tests.samples import DIAGONAL
 
 # Its core has several unknowns, so that msolve is called.

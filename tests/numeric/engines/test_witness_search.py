@@ -5,9 +5,9 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from algebra.linear.enclosed import enclosed_evidence
-from algebra.linear.verification.normal_form import normal_problem
-from algebra.linear.witness import solve_exactly
+from algebra.families.linear.enclosed import enclosed_evidence
+from algebra.families.linear.verification.normal_form import normal_problem
+from algebra.families.linear.witness import solve_exactly
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Instance, LinearRNN, Problem, draw_instance
 from numeric.counts import COMPLETE
@@ -24,7 +24,7 @@ from numeric.engines.witness_search import (
     _SymmetricStart,
     rootless_instances,
 )
-from numeric.gradings import gradings
+from numeric.sign_symmetries import gradings
 from tests.samples import DIAGONAL
 
 RING = Problem.of(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from numeric.chains.chain import make_chain
+from numeric.equations.chain import make_chain
 from numeric.tracking.label_curve import LabelCurve, track_sections
-from tests.numeric.chains.cases import cases
+from tests.numeric.equations.cases import cases
 
 CASES = cases()
 

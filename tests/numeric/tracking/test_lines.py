@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from matchprob import Allocation, LinearFeedForward, LinearRNN
-from numeric.chains.chain import make_chain
+from numeric.equations.chain import make_chain
 from numeric.tracking.lines import detour
-from tests.numeric.chains.cases import cases, residual_at
+from tests.numeric.equations.cases import cases, residual_at
 
 
 @pytest.mark.parametrize(("allocation", "_"), cases(), ids=lambda x: str(x))

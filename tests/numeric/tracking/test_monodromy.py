@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from matchprob import Allocation, LinearRNN
-from numeric.chains.chain import make_chain
+from numeric.equations.chain import make_chain
 from numeric.tracking.monodromy import GIVEN, INCOMPLETE, find_start, match
-from tests.numeric.chains.cases import cases, residual_at
+from tests.numeric.equations.cases import cases, residual_at
 from tests.refusals import refuses
 
 CASES = cases()

@@ -5,7 +5,7 @@ import pytest
 
 from algebra.polynomials.permutation_groups import SYMMETRIC, root_group
 from matchprob import Allocation, LinearRNN
-from numeric.chains.chain import make_chain
+from numeric.equations.chain import make_chain
 from numeric.tracking.monodromy import find_start
 from numeric.tracking.monodromy_group import MonodromyGroup, monodromy_group, trivial_group
 

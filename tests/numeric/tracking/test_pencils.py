@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from matchprob import Allocation, LinearEstimator, LinearRNN
-from numeric.chains.arrays import labels
-from numeric.chains.chain import make_chain
+from numeric.equations.arrays import labels
+from numeric.equations.chain import make_chain
 from numeric.tracking.label_curve import LabelCurve
 from numeric.tracking.monodromy import find_start
 from numeric.tracking.pencils import (

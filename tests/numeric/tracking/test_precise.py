@@ -6,7 +6,7 @@ from flint import ctx
 
 from numeric.tracking.precise import finish_chain_path
 from numeric.tracking.tracker import DONE, TrackerSettings, track
-from tests.numeric.chains.cases import chains
+from tests.numeric.equations.cases import chains
 
 CHAINS = chains()
 

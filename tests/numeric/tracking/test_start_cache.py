@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from matchprob import Allocation, Problem
-from numeric.chains.chain import make_chain
 from numeric.engines.homotopy import HomotopyEngine
+from numeric.equations.chain import make_chain
 from numeric.tracking.monodromy import GIVEN, StartSystem, find_start
 from numeric.tracking.start_cache import cache_file, load_start, save_start
-from tests.numeric.chains.cases import labels_at, residual_at
+from tests.numeric.equations.cases import labels_at, residual_at
 from tests.samples import NET
 
 ALLOCATION = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])

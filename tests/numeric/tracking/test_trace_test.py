@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from matchprob import Allocation, LinearEstimator, LinearRNN
-from numeric.chains.chain import make_chain
+from numeric.equations.chain import make_chain
 from numeric.tracking import trace_test as module
 from numeric.tracking.monodromy import find_start
 from numeric.tracking.pencils import Pencil, gaussian, trace_residual
 from numeric.tracking.trace_test import FAILED, PASSED, TOLERANCE, UNFINISHED, trace_test
-from tests.numeric.chains.cases import cases, residual_at
+from tests.numeric.equations.cases import cases, residual_at
 
 CASES = cases()
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from algebra.problems.allocation import Allocation
-from numeric.chains.chain import make_chain
+from numeric.equations.chain import make_chain
 from numeric.tracking.tracker import DONE, STUCK, TrackerSettings, track
-from tests.numeric.chains.cases import chains, residual_at
+from tests.numeric.equations.cases import chains, residual_at
 from tests.samples import NET
 
 CHAINS = chains()

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from algebra.families import verify
+from algebra.families.registry import verify
 from algebra.programs.onnx import read_onnx
 from algebra.programs.onnx.written import is_written, read_program, write_program
 from matchprob import Problem, ProgramNetwork

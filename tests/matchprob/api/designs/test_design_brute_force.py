@@ -9,12 +9,12 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from algebra.design.maximal import NoneMaximal
-from algebra.families import certify
+from algebra.families.registry import certify
 from algebra.problems.symmetry import SymmetryGroup
+from algebra.questions.design.maximal import NoneMaximal
+from algebra.questions.surveys.atlas import atlas
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
-from algebra.surveys.atlas import atlas
 from matchprob import Allocation, LinearRNN, Problem, design, estimate, repair, robust
 from tests.refusals import refuses
 

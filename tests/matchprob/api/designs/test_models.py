@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.design.demand import NoDesign
+from algebra.questions.design.demand import NoDesign
 from matchprob.api.question import problem_or_model
 from tests.onnx_models import save
 from tests.refusals import refuses

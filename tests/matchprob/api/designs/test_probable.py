@@ -3,8 +3,8 @@
 import json
 from itertools import combinations
 
-from algebra.design.demand import checked_demand
 from algebra.documents import Table
+from algebra.questions.design.demand import checked_demand
 from algebra.ranks.jacobian import all_cells
 from matchprob import Allocation, Constraints, LinearRNN, Problem, design, estimate
 from matchprob.api.designs.probable import gather

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 import matchprob as mp
-from algebra.surveys.audit import AuditResult
+from algebra.questions.surveys.audit import AuditResult
 from matchprob.io.sizes import check_dpi, inches
 from matchprob.report.drawing import style
 from matchprob.report.drawing.paint import PICTURES, figure_of, write_picture

@@ -9,13 +9,13 @@ from flint import acb, arb, ctx
 from matchprob import Problem, draw_instance
 from numeric.certification.krawczyk import FAILED
 from numeric.certification.krawczyk_balls import certify_exact
-from numeric.chains.balls import BallSystem
-from numeric.chains.chain import make_chain
-from numeric.chains.inputs import inputs_form
+from numeric.equations.balls import BallSystem
+from numeric.equations.chain import make_chain
+from numeric.equations.inputs import inputs_form
 from numeric.tracking import precise
 from numeric.tracking.inputs.precise import finish_inputs_path
 from numeric.tracking.tracker import DONE, track
-from tests.numeric.chains.test_inputs import CASES
+from tests.numeric.equations.test_inputs import CASES
 
 
 @cache

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from numeric.chains.chain import make_chain
-from numeric.chains.inputs import inputs_form
-from numeric.chains.lanes.inputs import make_inputs
-from numeric.chains.lanes.linalg import LANES, workspace
-from numeric.chains.lanes.tape import run_tape
+from numeric.equations.chain import make_chain
+from numeric.equations.inputs import inputs_form
+from numeric.equations.lanes.inputs import make_inputs
+from numeric.equations.lanes.linalg import LANES, workspace
+from numeric.equations.lanes.tape import run_tape
 from numeric.tracking.inputs.tracker import turn
 from numeric.tracking.lines import detour
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import make_work
 from numeric.tracking.tracker import DONE, WeightLines, follow_lines, track
-from tests.numeric.chains.cases import residual_at
-from tests.numeric.chains.test_inputs import CASES, equations
+from tests.numeric.equations.cases import residual_at
+from tests.numeric.equations.test_inputs import CASES, equations
 
 ONE = np.zeros(1, np.int64)
 

@@ -1,0 +1,115 @@
+"""Verdicts on networks with activations and biases.
+
+For every activation, MP = 0 if and only if the generic rank of the allocation's Jacobian is smaller
+than the network's (`algebra.families.activations.formal`: the theorem, and how the ranks of
+analytic networks are computed modulo a prime).  Not minimal, MP = 1 and MP < 1 are shown as in
+`algebra.families.activations.reach`.  Networks with a polynomial activation are polynomial systems:
+the other cases are decided as for linear networks, by N, its parity, and a rational witness.
+Analytic networks have no finite count of solutions, and the other cases are undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from algebra.certificates.certificate import (
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.certificates.family import Effort, Tools
+from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.certificates.reach_of_laws import beyond
+from algebra.families.activations.reach import read_out_part, stuck_output
+from algebra.families.linear.certify import certify_linear, generic_ranks, why_minimal
+from algebra.networks.activated import ActivatedNetwork
+from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.questions.theorems.statements import what_theorems_say
+from algebra.ranks.generic_rank import allocation_rank
+
+
+def certify_activated(problem: Problem, effort: Effort) -> Certificate:
+    """Decide an allocation of a network with activations if possible."""
+    network = problem.network
+    assert isinstance(network, ActivatedNetwork)
+    reduction = lowered(problem)
+    if reduction is not None:
+        found = certify_linear(reduction.problem, effort)
+        return replace(found, problem=problem)
+
+    def decide() -> Certificate:
+        return _ActivationCertifier(problem, network, effort).run()
+
+    theorems = what_theorems_say(network, problem.allocation)
+    return certified(problem, effort, theorems, decide, can_vanish=True)
+
+
+class _ActivationCertifier(OnRanks):
+    """Certifies one problem, given its ranks."""
+
+    def __init__(self, problem: Problem, network: ActivatedNetwork, effort: Effort) -> None:
+        super().__init__(problem, effort, *generic_ranks(problem, effort.seed))
+        self.network = network
+
+    def run(self) -> Certificate:
+        problem, network = self.problem, self.network
+        allocation, seed = problem.allocation, self.effort.seed
+        everything = self.if_everything_learns()
+        if everything is not None:
+            return everything
+        if self.own.rank < self.whole.rank:
+            if not self._ranks_proved(allocation):
+                return self.unproved()
+            rule, bound, reasons = why_minimal(problem, self.whole, self.own, seed)
+            return self.conclude(MINIMAL, rule, bound, reasons=reasons)
+        part = read_out_part(problem)
+        if part.size >= self.whole.rank:
+            own = allocation_rank(part, problem.student(), self.whole.rank, seed)
+            if own.rank == self.whole.rank and self._ranks_proved(part):
+                what = "only the read-out learns" if part == allocation else "the read-out learns"
+                return self.conclude(MAXIMAL, f"{what}, with full rank: a linear system")
+        proved = self._ranks_proved(allocation)
+        row = stuck_output(problem, allocation, seed)
+        if row is not None:
+            if not proved:
+                return self.unproved()
+            self.evidence["stuck_output"] = row
+            limit = f"{network.activation} is bounded on one side"
+            rule = f"output {row} cannot match every teacher: {limit}"
+            return self.conclude(INTERMEDIATE, rule)
+        if network.activation.is_polynomial:
+            # A trace test and guessed instances apply only to chains.
+            effort = replace(self.effort, tools=Tools())
+            found = certify_linear(problem, effort, peers=False, ranks=(self.whole, self.own))
+            found = replace(found, notes=())
+            if found.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
+                # The map is not homogeneous: the witness cannot be scaled into a cube.
+                return beyond(found)
+            return found
+        if not proved:
+            return self.unproved()
+        tried = "a number of complex solutions: it is infinite for an analytic network"
+        return self.conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
+
+    def _ranks_proved(self, part: Allocation) -> bool:
+        """Whether the ranks are the generic ones; adds regular minors to the evidence.
+
+        Parameters
+        ----------
+        part : Allocation
+            The part of the allocation that has full rank, or the allocation if it is minimal.
+        """
+        minimal = self.own.rank < self.whole.rank
+        exact = self.network.ranks_are_exact(self.problem.support)
+        polynomial = self.network.activation.is_polynomial
+        if exact and (minimal or polynomial):
+            return True
+        student = self.problem.student()
+        # If pre-activations contain given numbers, the values need not be independent.
+        exact = exact and not pins(self.problem.support if minimal else student)
+        return self.regular_minor(self.network, part.cells, student) or exact

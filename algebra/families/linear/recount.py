@@ -1,0 +1,339 @@
+"""The generic root count computed again by other methods, for verification.
+
+Small cores are counted by SymPy's Gröbner bases; others by minors in the powers of a recurrent
+matrix, as labels in the weights alone (`algebra.families.linear.verification.labels`), in another
+form, or in the same one without deferred blocks, by msolve modulo a new prime; if msolve is missing
+or too slow, numerically.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
+from algebra.families.linear.rows import count_by_minors, sides
+from algebra.families.linear.verification.labels import count_by_labels
+from algebra.linalg.modular import random_prime
+from algebra.networks.chain import need_chain
+from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
+from algebra.polynomials.msolve.solver import quotient_degree
+from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import pins
+from algebra.ranks.jacobian import random_point
+from algebra.systems.core import Core
+from algebra.systems.forms import preferred_forms
+from algebra.systems.instances import ModularInstance, modular_core, modular_instance
+from algebra.systems.root_count import RootCounter, RootCountError
+
+# SymPy's Gröbner bases are fast enough below these sizes.
+_SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
+# With more unknowns the labels in the weights alone are tried before other forms.
+_MANY_UNKNOWNS = 10
+
+
+@dataclass(frozen=True)
+class Recount:
+    """The result of counting again.
+
+    Attributes
+    ----------
+    value : int or None
+        None if no method finished.
+    how : str
+        The method, or the reason why none finished.
+    is_proved : bool
+        Whether it is proved; otherwise it is a count modulo a prime, or a numerical one.
+    at_least : int or None
+        The number of solutions found, if no method finished.
+    """
+
+    value: int | None
+    how: str
+    is_proved: bool = False
+    at_least: int | None = None
+
+
+def recount_again(
+    target: Allocation,
+    support: Mapping[str, np.ndarray],
+    used: Sequence[int],
+    *,
+    seed: int,
+    timeout: float,
+    fallback: RootCounter | None = None,
+) -> Recount:
+    """N of ρ weights of rank ρ by another method than that of `algebra.systems.root_count`.
+
+    Parameters
+    ----------
+    target : Allocation
+    support : mapping of str to mask
+    used : sequence of int
+        Primes that the certificate has used.
+    seed : int
+        It determines primes and instances.
+    timeout : float
+        Seconds for each Gröbner basis.
+    fallback : callable, optional
+        Counts if msolve is missing or does not finish.
+
+    Returns
+    -------
+    Recount
+    """
+    why_one = one_solution(target, support, seed)
+    if why_one:
+        return Recount(1, why_one, is_proved=True)
+    p = prime_not_in(used, random.Random(f"recount/{seed}"))
+    first = preferred_forms(target.network, target)[0]
+    core, _ = modular_core(target, p, seed, first, support)
+    if core.is_linear:
+        return Recount(1, f"elimination of a random instance modulo {p} leaves no equation")
+    return recount(target, support, core, p, seed=seed, timeout=timeout, fallback=fallback)
+
+
+def one_solution(target: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
+    """The reason why ρ weights of rank ρ have N = 1, if linear algebra proves it; otherwise "".
+
+    Parameters
+    ----------
+    target : Allocation
+    support : mapping of str to mask
+    seed : int
+        It determines a random point.
+
+    Notes
+    -----
+    If one matrix learns that acts once, the labels are affine in the weights, and of full rank.
+
+    If only the recurrent matrix W learns: if the linear part of `algebra.families.linear.rows`
+    determines the F_t at one point modulo a prime, it does so for generic weights.  Then row i of W
+    solves a linear system; if its learning part is determined at the point, it is so for generic
+    weights.
+    Hence N ≤ 1; and N ≥ 1, since the rank is ρ.  The same holds with the columns of W."""
+    if target.network.affine_in(target.matrices):
+        return f"the labels are affine in {', '.join(target.matrices)}, of full rank"
+    if target.network.chain() is None:
+        return ""
+    network = need_chain(target.network)
+    chain = network.chain()
+    W = chain.recurrent
+    if W is None or chain.start is None or target.matrices != (W,):
+        return ""
+    rng = random.Random(f"one/{seed}")
+    point = random_point(network, random_prime(rng), rng.randrange(1 << 32), support)
+    U = network.drive(point.X) % point.p
+    rows, columns = sides(chain, point.weights, U, target.masks[W], point.p)
+    if rows.is_determined():
+        return f"linear equations determine the powers of {W} times {chain.start}, then its rows"
+    if columns.is_determined():
+        return (
+            f"linear equations determine {chain.output} times the powers of {W}, then its columns"
+        )
+    return ""
+
+
+def recount(
+    target: Allocation,
+    support: Mapping[str, np.ndarray],
+    core: Core,
+    p: int,
+    *,
+    seed: int,
+    timeout: float,
+    fallback: RootCounter | None = None,
+) -> Recount:
+    """N from the cores of a random instance modulo p, small ones by SymPy.
+
+    Parameters
+    ----------
+    target : Allocation
+    support : mapping of str to mask
+    core : Core
+        The core of a random instance modulo p, in the preferred form.
+    p : int
+        A prime that the certificate did not use.
+    seed : int
+        It determines other instances.
+    timeout : float
+        Seconds for each Gröbner basis.
+    fallback : callable, optional
+        Counts if msolve is missing or does not finish.
+
+    Returns
+    -------
+    Recount
+
+    Notes
+    -----
+    A core with deferred blocks may have roots without weights: cores without deferred blocks are
+    tried first.  A core that elimination solves counts as 1; one with unknowns but no equations
+    gives no count.  If only a recurrent matrix learns, minors in few unknowns
+    (`algebra.families.linear.rows`) are tried before the large systems of the other forms; so are
+    the labels if there are fewer weights than unknowns.
+    """
+    plain, _ = modular_core(target, p, seed, core.system.form, support, defer=False)
+    for system in (plain, core):
+        if system.equations and _is_small(system):
+            count = sympy_degree(system, p)
+            if count:
+                return Recount(count, f"modulo {p} by SymPy's Gröbner basis")
+    instance, seconds = modular_instance(target, p, seed, support), max(1, round(timeout))
+    counters: list[tuple[Callable[[ModularInstance, int], int | None], str]] = [
+        (partial(count_by_minors, seed=seed), f"minors in the powers of {target.matrices[0]}")
+    ]
+    if target.size < len(core.unknowns) > _MANY_UNKNOWNS:
+        counters.append((count_by_labels, "labels in the weights alone"))
+    for counter, how in counters:
+        try:
+            value = counter(instance, seconds)
+        except (MsolveTimeout, MsolveFailed):
+            continue
+        except MsolveMissing as missing:
+            return _by_trace_test(target, support, seed, fallback, str(missing))
+        if value:
+            return Recount(value, f"modulo {p} by {how}")
+    routes: list[tuple[Core, str]] = [(core, "the same form")]
+    if len(plain.unknowns) <= 2 * len(core.unknowns):
+        routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))
+    for form in preferred_forms(target.network, target):
+        if form == core.system.form:
+            continue
+        other, _ = modular_core(target, p, seed, form, support)
+        if len(other.unknowns) <= 2 * len(core.unknowns):
+            routes.insert(0, (other, f"the {form} form"))
+    for system, how in routes:
+        if system.is_linear:
+            return Recount(1, f"modulo {p} in {how}: elimination leaves no equation")
+        if not system.equations:
+            continue
+        try:
+            degree = quotient_degree(system.equations, timeout=seconds).degree
+        except (MsolveTimeout, MsolveFailed):
+            continue
+        except MsolveMissing as missing:
+            return _by_trace_test(target, support, seed, fallback, str(missing))
+        if degree is not None and degree > 0:
+            return Recount(degree, f"modulo {p} in {how}")
+    why = f"counting it took more than {timeout:g} s"
+    return _by_trace_test(target, support, seed, fallback, why)
+
+
+def _is_small(core: Core) -> bool:
+    return len(core.unknowns) <= _SYMPY_UNKNOWNS and core.bezout <= _SYMPY_ROOTS
+
+
+def _by_trace_test(
+    target: Allocation,
+    support: Mapping[str, np.ndarray],
+    seed: int,
+    fallback: RootCounter | None,
+    why: str,
+) -> Recount:
+    """N by the numerical counter, if there is one."""
+    if fallback is None or pins(support):
+        # A numerical counter does not support exact numbers.
+        return Recount(None, why)
+    try:
+        found = fallback(target, support, seed + 7_777_777)
+    except RootCountError as error:
+        return Recount(None, f"{why}; {error}", at_least=error.at_least)
+    return Recount(found.value, f"by {found.how} ({why})")
+
+
+def prime_not_in(used: Sequence[int], rng: random.Random) -> int:
+    """A random prime that was not used before."""
+    while True:
+        p = random_prime(rng)
+        if p not in used:
+            return p
+
+
+def counted_modulo(
+    claimed: int,
+    used: Sequence[int],
+    what: str,
+    count: Callable[[int, random.Random], int | None],
+    seed: int,
+    place: str,
+    say: Say,
+) -> str:
+    """A number counted again modulo a random prime that was not used.
+
+    Parameters
+    ----------
+    claimed : int
+    used : sequence of int
+        Primes that the certificate has used.
+    what : str
+        What is counted; it determines prime and instance together with the seed.
+    count : callable
+        Takes the prime and a random stream; None if there are not finitely many, or not simple
+        ones.
+    seed : int
+    place : str
+    say : callable
+        Takes place, status and text of what was found.
+
+    Returns
+    -------
+    str
+        "probable" or "unfinished".
+
+    Raises
+    ------
+    CheckFailed
+        If there are not as many.
+    """
+    rng = random.Random(f"recount of {what}/{seed}")
+    p = prime_not_in(used, rng)
+    try:
+        found = count(p, rng)
+    except (RootCountError, MsolveTimeout, MsolveFailed, MsolveMissing) as error:
+        say(place, UNFINISHED, f"{what}: {claimed}; not counted again: {error}")
+        return UNFINISHED
+    if found != claimed:
+        number = "infinitely many or multiple ones" if found is None else found
+        raise CheckFailed(place, f"{what} counted again modulo {p}: {number}, not {claimed}")
+    say(place, PROBABLE, f"{what}: {found} again, modulo {p} at another instance")
+    return PROBABLE
+
+
+def sympy_degree(core: Core, p: int) -> int | None:
+    """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p); None: infinite."""
+    # Imported here, since the import takes longer than most commands.
+    import sympy
+    from sympy.polys.orderings import grevlex
+
+    symbols = [sympy.Symbol(f"x{k}") for k in range(len(core.unknowns))]
+    polynomials = [
+        sympy.Poly(
+            {tuple(map(int, m)): int(c) for m, c in e.to_dict().items()}, *symbols, modulus=p
+        )
+        for e in core.equations
+    ]
+    basis = sympy.groebner(polynomials, *symbols, modulus=p, order="grevlex")
+    leading = [g.monoms(order=grevlex)[0] for g in basis.polys]
+    if any(sum(m) == 0 for m in leading):
+        return 0
+    pure = {k for m in leading for k, e in enumerate(m) if e == sum(m)}
+    return _under_staircase(leading, len(symbols)) if len(pure) == len(symbols) else None
+
+
+def _under_staircase(leading: list[tuple[int, ...]], unknowns: int) -> int:
+    """Number of monomials that no leading monomial divides."""
+    todo, seen = [(0,) * unknowns], set()
+    while todo:
+        monomial = todo.pop()
+        if monomial in seen or any(
+            all(a <= b for a, b in zip(lead, monomial, strict=True)) for lead in leading
+        ):
+            continue
+        seen.add(monomial)
+        todo += [(*monomial[:k], monomial[k] + 1, *monomial[k + 1 :]) for k in range(unknowns)]
+    return len(seen)

@@ -1,0 +1,156 @@
+r"""Verdicts on normalization networks.
+
+The verdicts and their arguments:
+
+* **maximal**, linear or ReLU: every block realizes its layer of the target
+  (`algebra.families.normalization.blocks`, proved by a point modulo a prime for each block).
+* **linear nets**: every verdict of `algebra.families.linear.certify` on the lowered problem
+  (`algebra.networks.normalization`).  If the student's labels have a smaller dimension than the
+  target's (a hidden width below what the target needs), MP = 0 for every allocation.
+* **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension ρ.
+  For each activation pattern the student's labels are a polynomial image of the r learnable
+  weights.  If r < ρ these are finitely many images of measure 0, and MP = 0.  A common factor can
+  be moved between a block's hidden scales and shifts and its output scales if all of these learn,
+  so such a block counts as one weight less.
+* **ReLU nets, intermediate**: depth 2 or more and r < ρ, ρ for the targets with all hidden units
+  active on all samples, an event of positive probability: MP < 1.  Also with positive probability
+  the target's last hidden units and the student's are inactive on all samples; then labels are
+  constant and the learnable shifts b_2l match them: MP > 0.
+* **other ReLU nets**: undecided.  Nothing is claimed of patterns with both active and inactive
+  units.
+
+The teacher is the target, not a network like the student; see `algebra.networks.normalization`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from algebra.certificates.certificate import (
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import certified
+from algebra.certificates.points import RankData
+from algebra.families.linear.certify import certify_linear
+from algebra.families.normalization.blocks import realizes_all
+from algebra.networks.normalization import NormNet
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+
+NARROW = "the frozen net's labels have dimension {0}, the target's {1}"
+
+
+def theorem_1(problem: Problem) -> str:
+    """The conclusion of Theorem 1 of the second paper, as stated: "maximal" or "silent"."""
+    network, masks = problem.network, problem.allocation.masks
+    assert isinstance(network, NormNet)
+    odd = range(1, 2 * network.depth, 2)
+    wide = all(
+        w >= a * b
+        for w, a, b in zip(network.hidden, network.widths, network.widths[1:], strict=False)
+    )
+    tuned = all(masks[f"g{j}"].all() and masks[f"b{j}"].all() for j in odd) and all(
+        masks[f"b{j + 1}"].all() for j in odd
+    )
+    dense = all(mask.all() for mask in problem.support.values())
+    return MAXIMAL if wide and tuned and dense else "silent"
+
+
+def effective_learnable(problem: Problem) -> int:
+    """Learnable weights minus one for each block in which a common factor can be moved."""
+    network, masks = problem.network, problem.allocation.masks
+    assert isinstance(network, NormNet)
+    free = 0
+    for k in range(1, network.depth + 1):
+        names = (f"g{2 * k - 1}", f"b{2 * k - 1}", f"g{2 * k}")
+        free += all(masks[name].all() for name in names)
+    return problem.allocation.size - free
+
+
+@lru_cache(maxsize=64)
+def target_rank(network: NormNet, seed: int = 0) -> GenericRank:
+    """Dimension of the variety of the teacher's labels, all its hidden units active.
+
+    For a linear net the labels themselves; with ReLU those of the linear piece on which all units
+    are active, which has positive probability.
+
+    Examples
+    --------
+    >>> target_rank(NormNet.square(2, 1, 4, 5)).rank
+    6
+    """
+    return network_rank(*network.target(), seed)
+
+
+def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
+    """Verdict on an allocation; limits and tools are used for linear nets."""
+    theorems = {"norm.1": theorem_1(problem)}
+    return certified(problem, effort, theorems, lambda: _decided(problem, effort))
+
+
+def _decided(problem: Problem, effort: Effort) -> Certificate:
+    network, seed = problem.network, effort.seed
+    assert isinstance(network, NormNet)
+    target = target_rank(network, seed)
+
+    def conclude(verdict: str, rule: str, rank: int, **more: Any) -> Certificate:
+        values: dict[str, Any] = {"prime": 0, "error_bound": Fraction(0), "evidence": {}}
+        values |= more
+        values["evidence"] = {**values["evidence"], "target_rank": RankData.of(target).to_dict()}
+        return Certificate(
+            problem=problem, verdict=verdict, rule=rule, equations=target.rank, rank=rank,
+            seed=seed, **values,
+        )  # fmt: skip
+
+    blocks = realizes_all(problem, seed)
+    if not isinstance(blocks, str):
+        sizes = ", ".join(f"{b.unknowns} scales for {b.equations} equations" for b in blocks)
+        return conclude(
+            MAXIMAL, f"each layer of the target is realized: {sizes}", target.rank,
+            prime=blocks[0].p, evidence={"construction": [b.to_dict() for b in blocks]},
+        )  # fmt: skip
+    reduction = lowered(problem)
+    if reduction is not None:
+        inner = reduction.problem
+        whole = network_rank(inner.network, inner.support, seed)
+        if whole.rank < target.rank:
+            own = allocation_rank(inner.allocation, inner.support, whole.rank, seed)
+            evidence = {
+                "student_rank": RankData.of(whole).to_dict(),
+                "allocation_rank": RankData.of(own).to_dict(),
+            }
+            return conclude(
+                MINIMAL, NARROW.format(whole.rank, target.rank), own.rank, prime=own.p,
+                error_bound=whole.error, evidence=evidence,
+            )  # fmt: skip
+        found = certify_linear(inner, effort, peers=False)
+        return replace(
+            found,
+            evidence={"lowered": found.to_dict()},
+            # They refer to matrices of the lowered network.
+            reasons=(),
+        )
+    r = effective_learnable(problem)
+    rank = min(r, target.rank)
+    tried: tuple[str, ...] = (f"construction: {blocks}",)
+    if r < target.rank:
+        text = f"{r} learnable weights in effect, labels of dimension {target.rank}"
+        if network.depth == 1:
+            return conclude(MINIMAL, text, rank)
+        if problem.allocation.masks[f"b{2 * network.depth}"].all():
+            note = "never minimal: target and student are both silent with positive probability"
+            return conclude(INTERMEDIATE, text, rank, notes=(note,))
+        tried += (f"MP < 1: {text}; whether MP > 0 is open",)
+    else:
+        tried += (f"counting: {r} learnable weights in effect, {target.rank} equations",)
+    rule = "decided per instance, not in general, since units may be active for some samples only"
+    return conclude(UNDECIDED, rule, rank, tried=tried)

@@ -1,0 +1,155 @@
+"""Inspection of normalization networks: the linear system of Lemma 1, layer by layer.
+
+The report has for each layer of the target the numbers of scales and equations, the generic rank of
+the Khatri–Rao product, and the widths that would suffice.  Linear nets are also inspected in the
+lowered form (`algebra.networks.normalization`), whose sizes are those of the system that engines
+solve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, whole_number
+from algebra.families.linear.inspect import inspect_linear
+from algebra.families.normalization.khatri_rao import khatri_rao_rank, width_needed
+from algebra.networks.base import Support
+from algebra.networks.normalization import NormNet
+from algebra.polynomials.rings import SymbolicRing
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.ranks.generic_rank import GenericRank
+from algebra.systems.inspection import Inspection
+from algebra.systems.written import SymbolicSystem, indexed_symbols
+
+
+@dataclass(frozen=True)
+class LemmaSystem:
+    """The system of Lemma 1 for one layer of the target.
+
+    Attributes
+    ----------
+    layer : int
+        k, from 1.
+    rows, columns, width : int
+        The target layer is rows×columns; hidden units.
+    scales, output_scales : int
+        Learnable entries of g_{2k-1} and of g_2k.
+    rank : GenericRank
+        Of W_2k ⊙ W_{2k-1}ᵀ, with the zeros of the support.
+    """
+
+    layer: int
+    rows: int
+    columns: int
+    width: int
+    scales: int
+    output_scales: int
+    rank: GenericRank
+
+    @property
+    def equations(self) -> int:
+        """Number of equations, one for each entry of the target layer."""
+        return self.rows * self.columns
+
+    def __str__(self) -> str:
+        odd, even = 2 * self.layer - 1, 2 * self.layer
+        known = "proved" if self.rank.is_proved else f"error at most {self.rank.error}"
+        needed = width_needed(self.rows, self.columns)
+        fewer = width_needed(self.rows, self.columns, second_scales=True)
+        return (
+            f"layer {self.layer}: (W{even} ⊙ W{odd}ᵀ) vecd(G{odd}) = vec(T{self.layer}): "
+            f"{self.equations} equations in {self.width} scales, {self.scales} learnable; generic "
+            f"rank {self.rank.rank} ({known}); every target needs width {needed}, {fewer} with "
+            f"G{even} ({self.output_scales} of its scales learn)"
+        )
+
+
+def lemma_systems(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None = None, seed: int = 0
+) -> tuple[LemmaSystem, ...]:
+    """The systems of all layers."""
+    network, masks = allocation.network, allocation.masks
+    assert isinstance(network, NormNet)
+    out = []
+    for k in range(1, network.depth + 1):
+        n, before, w = network.widths[k], network.widths[k - 1], network.hidden[k - 1]
+        odd, even = f"W{2 * k - 1}", f"W{2 * k}"
+        left = None if support is None else support.get(even)
+        right = None if support is None else support.get(odd)
+        rank = khatri_rao_rank(
+            n, before, w, left=left, right=None if right is None else right.T, seed=seed
+        )
+        learn = [int(masks[f"g{j}"].sum()) for j in (2 * k - 1, 2 * k)]
+        out.append(LemmaSystem(k, n, before, w, learn[0], learn[1], rank))
+    return tuple(out)
+
+
+def lemma_equations(network: NormNet, layer: int = 1) -> list[tuple[str, Any]]:
+    """The equations of Lemma 1 for one layer, in SymPy: expressions that must be 0, with labels.
+
+    Examples
+    --------
+    >>> net = NormNet.square(d=1, depth=1, width=2, m=1)
+    >>> lemma_equations(net)[0][1]
+    -T1_0_0 + W1_0_0*W2_0_0*g1_0 + W1_1_0*W2_0_1*g1_1
+    """
+    layer = whole_number(layer, "layer", 1, network.depth)
+    odd, even = 2 * layer - 1, 2 * layer
+    shapes = network.shapes | network.teacher_shapes
+    W1, W2, T = (
+        indexed_symbols(name, shapes[name]) for name in (f"W{odd}", f"W{even}", f"T{layer}")
+    )
+    made = W2 @ (indexed_symbols(f"g{odd}", (len(W1),))[:, None] * W1) - T
+    return [(f"T{layer} [{i}, {j}]", made[i, j].expand()) for i, j in np.ndindex(*T.shape)]
+
+
+def inspect_normnet(
+    allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+) -> Inspection:
+    """Structure report of an allocation of a normalization network."""
+    network = allocation.network
+    if not isinstance(network, NormNet):
+        raise InputError(f"`allocation` is of a {network.title}, not of a normnet")
+    words = tuple(str(system) for system in lemma_systems(allocation, support, seed))
+    reduction = lowered(Problem.of(allocation, support=support))
+    if reduction is None:
+        words += (
+            f"ReLU: the equations of the labels hold for one activation pattern at a time, "
+            f"2^{sum(network.layer_sizes[1:-1]) * network.m} patterns; with no unit silent they "
+            "are those above",
+        )
+        return Inspection(allocation, 0, (), words, (), ())
+    inner = reduction.problem
+    found = inspect_linear(inner.allocation, inner.support, seed=seed, all_forms=all_forms)
+    # Budgets would refer to matrices of the lowered network.
+    return replace(
+        found, allocation=allocation, skipped=words + found.skipped, budgets=(), violations=()
+    )
+
+
+def lemma_form(allocation: Allocation) -> SymbolicSystem:
+    """The equations of Lemma 1 for all layers, in the scales of every second layer."""
+    network, masks = allocation.network, allocation.masks
+    assert isinstance(network, NormNet)
+    layers = range(1, network.depth + 1)
+    pairs = [pair for k in layers for pair in lemma_equations(network, k)]
+    scales = {
+        f"g{2 * k - 1}_{i}": bool(masks[f"g{2 * k - 1}"][i, 0])
+        for k in layers
+        for i in range(network.hidden[k - 1])
+    }
+    return SymbolicSystem(
+        form="lemma",
+        ring=SymbolicRing(),
+        unknowns=tuple(sorted(scales, key=lambda name: not scales[name])),
+        weights=sum(scales.values()),
+        equations=tuple(equation for _, equation in pairs),
+        labels=tuple(label for label, _ in pairs),
+        title="Equations of Lemma 1, no unit silent",
+    )

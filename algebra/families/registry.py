@@ -1,0 +1,396 @@
+"""The families of networks: inspect, certify and verify by the family of a network.
+
+No other module depends on the family of a network.  A new family is a folder with these three
+functions, and a class here.  The modules of a family are loaded when they are first used: one
+verb of one family needs few of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algebra.certificates.certificate import FORMAT, VERSION, Certificate
+from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
+from algebra.certificates.claim import NetworkInFile
+from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
+from algebra.certificates.parts import read_version
+from algebra.certificates.reach_of_laws import settled, why_refused
+from algebra.certificates.records import read_form
+from algebra.certificates.sparse import has_sparse_form
+from algebra.errors import InputError
+from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.base import Network, Support
+from algebra.networks.normalization import NormNet
+from algebra.networks.program import ProgramNetwork
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.systems.forms import unknown_form
+from algebra.time_limits import Limits, OutOfTime, limited, within
+
+if TYPE_CHECKING:
+    from algebra.problems.instance_files import GivenNumbers
+    from algebra.systems.inspection import Inspection
+    from algebra.systems.root_count import RootCounter
+    from algebra.systems.written import SymbolicSystem
+
+
+# The form of the second paper's first lemma.
+LEMMA = "lemma"
+
+
+class NormalizationFamily(Family):
+    """Networks whose normalization layers learn."""
+
+    name = "normalization"
+
+    def accepts(self, network: Network) -> bool:
+        return isinstance(network, NormNet)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.families.normalization.certify import certify_normnet
+
+        return certify_normnet(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.families.normalization.verify import verify_normnet
+
+        return verify_normnet(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.families.normalization.inspect import inspect_normnet
+
+        return inspect_normnet(allocation, support, seed, all_forms)
+
+    def forms(self) -> Mapping[str, Callable[[Allocation], SymbolicSystem]]:
+        return {LEMMA: _lemma_form}
+
+
+def _lemma_form(allocation: Allocation) -> SymbolicSystem:
+    from algebra.families.normalization.inspect import lemma_form
+
+    return lemma_form(allocation)
+
+
+class ReluFamily(Family):
+    """Shallow ReLU networks: each activation pattern has equations of its own."""
+
+    name = "relu"
+
+    def accepts(self, network: Network) -> bool:
+        return isinstance(network, ShallowReLU)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.families.relu.certify import certify_relu
+
+        return certify_relu(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.families.relu.verify import verify_relu
+
+        return verify_relu(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.families.relu.inspect import inspect_relu
+
+        return inspect_relu(allocation, support, seed, all_forms)
+
+
+class ActivationFamily(Family):
+    """Networks with activation functions and biases."""
+
+    name = "activations"
+
+    def accepts(self, network: Network) -> bool:
+        return isinstance(network, ActivatedNetwork)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.families.activations.certify import certify_activated
+
+        return certify_activated(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.families.activations.verify import verify_activated
+
+        return verify_activated(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.families.activations.inspect import inspect_activated
+
+        return inspect_activated(allocation, support, seed, all_forms)
+
+
+class ProgramFamily(Family):
+    """Programs, whose labels need not be polynomials."""
+
+    name = "programs"
+
+    def accepts(self, network: Network) -> bool:
+        return isinstance(network, ProgramNetwork)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.families.models.certify import certify_program
+
+        return certify_program(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.families.models.verify import verify_program
+
+        return verify_program(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.families.models.inspect import inspect_program
+
+        return inspect_program(allocation, support, seed, all_forms)
+
+
+class LinearFamily(Family):
+    """Chains of matrices."""
+
+    name = "linear"
+
+    def accepts(self, network: Network) -> bool:
+        return network.chain() is not None
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.families.linear.certify import certify_linear
+
+        return certify_linear(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        from algebra.families.linear.verify import verify_linear
+
+        return verify_linear(data, effort)
+
+    def inspect(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+    ) -> Inspection:
+        from algebra.families.linear.inspect import inspect_linear
+
+        return inspect_linear(allocation, support, seed, all_forms)
+
+
+FAMILIES: tuple[Family, ...] = (
+    NormalizationFamily(),
+    ReluFamily(),
+    ActivationFamily(),
+    ProgramFamily(),
+    LinearFamily(),
+)
+
+
+def family_of(network: Network) -> Family:
+    """The family of a network."""
+    for family in FAMILIES:
+        if family.accepts(network):
+            return family
+    raise InputError(f"a {network.title} belongs to no family that can be certified")
+
+
+def certify(
+    problem: Problem,
+    *,
+    seed: int = 0,
+    timeout: float = 120.0,
+    search: float = 2.0,
+    subsets: int = 40,
+    candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None,
+    fallback: RootCounter | None = None,
+    refuted: Callable[[], Mapping[str, Any] | None] | None = None,
+    definite_form: Callable[[Problem], Mapping[str, Any] | None] | None = None,
+    growths: Callable[[Problem, int], Iterable[tuple[int, ...]]] | None = None,
+) -> Certificate:
+    """Decide whether an allocation is maximal, minimal or in between.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation.
+    seed : int, optional
+        Determines random points and instances.
+    timeout, search, subsets : optional
+        See `algebra.time_limits.Limits`; `timeout` is for the whole call.
+    candidates, fallback, refuted, definite_form, growths : callable, optional
+        See `algebra.certificates.family.Tools` (`fallback` is the root counter).
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
+    'maximal'
+    """
+    tools = Tools(candidates, fallback, refuted, definite_form, growths)
+    effort = Effort(seed, Limits(timeout, search, subsets), tools)
+    with limited(effort.limits.seconds):
+        return replace(_certify(problem, effort), limits=effort.limits)
+
+
+def _certify(problem: Problem, effort: Effort) -> Certificate:
+    if problem.updates:
+        # Problems in which matrices learn by updates, for all networks.  An equivalent problem of
+        # cells is certified by `_certify`.
+        from algebra.families.updates.certify import certify_updates
+
+        return certify_updates(problem, effort, _certify)
+    refusal = why_refused(problem)
+    if refusal:
+        raise InputError(refusal)
+    if problem.values.pinned(problem.allocation.cells):
+        # Guesses and numerical counts are for weights that are drawn.
+        effort = replace(effort, tools=Tools())
+    return settled(family_of(problem.network).certify(problem, effort))
+
+
+def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
+    claimed = read_form(Mapping[str, Any], data.get("problem"), "problem")
+    network = read_form(NetworkInFile, claimed.get("network"), "problem.network")
+    learnable = claimed.get("learnable")
+    values = learnable.values() if isinstance(learnable, Mapping) else ()
+    if any(isinstance(value, Mapping) and not has_sparse_form(value) for value in values):
+        from algebra.families.updates.verify import verify_updates
+
+        return verify_updates(data, effort, _verify)
+    return family_of(network).verify(data, effort)
+
+
+def verify(
+    data: Mapping[str, Any],
+    *,
+    seed: int = 1,
+    timeout: float = 120.0,
+    fallback: RootCounter | None = None,
+) -> Verification:
+    """Check a certificate.
+
+    Parameters
+    ----------
+    data : mapping
+        The content of ``cert.json``.
+    seed : int, optional
+        Determines the new points and primes.
+    timeout : float, optional
+        Seconds for the whole call.
+    fallback : callable, optional
+        Counts solutions if msolve is missing or does not finish.
+
+    Returns
+    -------
+    Verification
+        Unfinished if time was up: then nothing is known of the certificate.
+
+    Raises
+    ------
+    InputError
+        If the data is not a certificate of this format.
+    """
+    effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
+    read_version(data, FORMAT, (VERSION,), "a certificate")
+    verdict = str(data.get("verdict"))
+    try:
+        with within(timeout):
+            return _verify(data, effort)
+    except CheckFailed as failure:
+        return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
+    except OutOfTime as limit:
+        return unfinished(verdict, str(limit))
+
+
+def inspect_allocation(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+    all_forms: bool = False,
+) -> Inspection:
+    """Structure report of an allocation.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    support : mapping of str to mask, optional
+    seed : int, optional
+        Determines the random point.
+    all_forms : bool, optional
+        Eliminate every form, not only the one with the smaller core.
+
+    Returns
+    -------
+    Inspection
+    """
+    family = family_of(allocation.network)
+    return family.inspect(allocation, support or {}, seed, all_forms)
+
+
+def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:
+    """Structure report of a problem in which matrices learn by updates.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int, optional
+    """
+    from algebra.families.updates.inspect import inspect_updates as inspected
+
+    return inspected(problem, seed)
+
+
+def form_names(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None = None
+) -> tuple[str, ...]:
+    """The forms that the equations of an allocation can be written in, by name."""
+    from algebra.systems.written import symbolic_forms
+
+    return (*family_of(allocation.network).forms(), *symbolic_forms(allocation, support or {}))
+
+
+def written_form(
+    allocation: Allocation,
+    form: str | None = None,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    numbers: GivenNumbers | None = None,
+    seed: int = 0,
+) -> SymbolicSystem:
+    """The equations of an allocation in one form, as SymPy expressions.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    form : str, optional
+        One of `form_names`; by default the family's own, else the form with the smaller core.
+    support : mapping of str to mask, optional
+    numbers : GivenNumbers, optional
+        An instance; without one all data are symbols.
+    seed : int, optional
+        Seed of the activation pattern, if the network has one.
+
+    Returns
+    -------
+    SymbolicSystem
+    """
+    own = family_of(allocation.network).forms()
+    if form in own or (form is None and own and numbers is None):
+        return own[form or next(iter(own))](allocation)
+    names = form_names(allocation, support)
+    if form is not None and form not in names:
+        raise unknown_form(form, names, allocation.network)
+    from algebra.systems.written import symbolic_system
+
+    return symbolic_system(allocation, form, support or {}, numbers=numbers, seed=seed)

@@ -1,0 +1,89 @@
+"""Verdicts on shallow ReLU nets, by counting or by one refuted instance.
+
+MP > 0 for every allocation, even an empty one: with positive probability all samples lie in a
+half-space in which all units of teacher and student are inactive, and both outputs are 0.  So
+nothing is minimal.  MP < 1 if for every activation pattern the student has fewer dimensions than
+the teacher's labels have when all its units are active, which has positive probability too (the
+budgets bound all patterns at once).  And MP < 1 if one instance has no match, nor any nearby
+instance (`algebra.families.relu.verify`).
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.certificate import INTERMEDIATE, UNDECIDED, Certificate
+from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import certified
+from algebra.families.relu.patterns import sample_pattern_ranks
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.relu import ShallowReLU
+from algebra.phases import phase
+from algebra.problems.problem import Problem
+from algebra.questions.theorems.statements import what_theorems_say
+from algebra.ranks.budgets.cover import budget_violations, rank_bound
+from algebra.ranks.budgets.lines import budget_sentences
+from algebra.ranks.generic_rank import network_rank
+from algebra.time_limits import OutOfTime
+
+
+def certify_relu(problem: Problem, effort: Effort) -> Certificate:
+    """Decide an allocation of a shallow ReLU net if possible."""
+    theorems = what_theorems_say(problem.network, problem.allocation)
+    return certified(problem, effort, theorems, lambda: _decided(problem, effort), can_vanish=True)
+
+
+def _decided(problem: Problem, effort: Effort) -> Certificate:
+    seed, refuted, network = effort.seed, effort.tools.refuted, problem.network
+    assert isinstance(network, ShallowReLU)
+    notes = []
+    allocation = problem.allocation
+    active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
+    with phase("generic ranks"):
+        whole = network_rank(active, problem.support, seed)
+    bound = min(rank_bound(allocation), allocation.size, whole.rank)
+    certain = bound < whole.rank
+    if allocation.size:
+        # Only for the report: omitted if there is no time.
+        with suppress(OutOfTime):
+            sampled = sample_pattern_ranks(allocation, seed=seed)
+            text = f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "
+            text += f"{sampled.full} of {len(sampled.ranks)} random activation patterns"
+            notes.append(text)
+    evidence: dict[str, Any] = {
+        "active_rank": {"rank": whole.rank, "witness": [whole.p, whole.seed]}
+    }
+    instance, in_time = None, True
+    if refuted is not None and not certain:
+        try:
+            instance = refuted()
+        except OutOfTime:
+            in_time = False
+    if certain:
+        rule = f"no activation pattern has a rank above {bound}, and labels have rank {whole.rank}"
+    elif instance is not None:
+        evidence["no_match"] = instance
+        rule = "an instance without a match, which has none nearby either"
+    else:
+        rule = "decided per instance, not in general, for a ReLU network"
+    tried = ["budgets of rows, columns and layers: none is exceeded"]
+    if refuted is not None:
+        what = "none found" if in_time else "the time limit was reached"
+        tried.append(f"a search for an instance without a match that persists: {what}")
+    everywhere = "never minimal: teacher and student are both silent with positive probability"
+    return Certificate(
+        problem=problem,
+        verdict=UNDECIDED if not certain and instance is None else INTERMEDIATE,
+        rule=rule,
+        equations=whole.rank,
+        rank=bound,
+        prime=whole.p,
+        error_bound=Fraction(0),
+        reasons=budget_sentences(budget_violations(allocation)) if certain else (),
+        notes=(*notes, everywhere),
+        tried=() if certain or instance is not None else tuple(tried),
+        evidence=evidence,
+        seed=seed,
+    )

@@ -1,0 +1,199 @@
+"""Verification of verdicts on shallow ReLU nets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.certificate import INTERMEDIATE
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    UNCHECKED,
+    CheckFailed,
+    Checklist,
+    Say,
+    Verification,
+)
+from algebra.certificates.claim import Claim, verified
+from algebra.certificates.family import Effort
+from algebra.certificates.points import RankData
+from algebra.certificates.records import Record
+from algebra.certificates.vanishing import VanishingEvidence, check_vanishing, says_vanishing
+from algebra.families.relu.arrangement import Refuter
+from algebra.families.relu.decision import NO_MATCH, Decision, read_decision
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.problem import Problem
+from algebra.questions.theorems.statements import what_theorems_say
+from algebra.ranks.budgets.cover import rank_bound
+from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.jacobian import all_cells
+
+
+@dataclass(frozen=True)
+class ReluEvidence(Record):
+    """The evidence that a certificate of a shallow ReLU net can contain."""
+
+    active_rank: RankData
+    no_match: Mapping[str, Any] | None = None
+
+
+def verify_relu(data: object, effort: Effort) -> Verification:
+    """Verify the certificate of a shallow ReLU net at points of the effort's seed."""
+
+    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
+        assert isinstance(data, Mapping)
+        if says_vanishing(claim.evidence):
+            check_vanishing(
+                claim.problem, claim.verdict, claim.equations, claim.rank, checklist.say
+            )
+            VanishingEvidence.from_dict(claim.evidence)
+            _check_numbers(claim, claim.rank, 0)
+        else:
+            evidence = ReluEvidence.from_dict(claim.evidence)
+            if claim.verdict != INTERMEDIATE and evidence.no_match is not None:
+                raise CheckFailed("evidence.no_match", "does not belong to this verdict")
+            prime = _check_active_rank(claim, evidence.active_rank, effort.seed, checklist.say)
+            allocation = claim.problem.allocation
+            bound = min(rank_bound(allocation), allocation.size, claim.equations)
+            _check_numbers(claim, bound, prime)
+            check_relu(claim.problem, data, bound, checklist.say)
+        return what_theorems_say(claim.problem.network, claim.problem.allocation)
+
+    return verified(data, check)
+
+
+def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
+    """Fields that follow from the problem."""
+    claim.check_numbers(rank=rank, prime=prime, error_bound=0)
+    if claim.generic_root_count is not None:
+        raise CheckFailed("generic_root_count", "a ReLU net has no such count")
+
+
+def _check_active_rank(claim: Claim, given: RankData, seed: int, say: Say) -> int:
+    """The claimed rank is that with all units active; returns the prime of its witness."""
+    network, support = claim.problem.network, claim.problem.support
+    assert isinstance(network, ShallowReLU)
+    active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
+    again = network_rank(active, support, seed)
+    if again.rank != claim.equations:
+        raise CheckFailed("equations", f"the all-active rank is {again.rank}")
+    prime = given.checked(active, support, all_cells(active, support), again)
+    status = PROVED if again.is_proved else PROBABLE
+    say("equations", status, f"rank {again.rank} with all units active")
+    return prime
+
+
+def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) -> None:
+    """Check a verdict on a ReLU net whose ranks have been checked.
+
+    Parameters
+    ----------
+    problem : Problem
+    data : mapping
+        The certificate.
+    bound : int
+        Upper bound of the rank, for all patterns.
+    say : callable
+        Takes place, status and text of each result.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    verdict, equations = data["verdict"], data["equations"]
+    if verdict == "undecided":
+        say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
+    elif verdict != "intermediate":
+        raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
+    elif "no_match" in data["evidence"]:
+        leaves = _check_instance(problem, data["evidence"]["no_match"])
+        say(
+            "evidence.no_match",
+            PROVED,
+            "an instance without a match, which has none nearby either; leaves refuted with "
+            f"slack: {leaves}",
+        )
+        say("verdict", PROVED, "MP < 1; both nets are silent with positive probability, so MP > 0")
+    elif bound >= equations:
+        raise CheckFailed("verdict", f"rank {bound} is not below {equations}")
+    else:
+        say(
+            "verdict",
+            PROVED,
+            f"every pattern has rank at most {bound} < {equations}; both nets are "
+            "silent with positive probability",
+        )
+
+
+def _check_instance(problem: Problem, evidence: Mapping[str, Any]) -> int:
+    place = "evidence.no_match"
+    decision = read_decision(evidence, place)
+    if decision.verdict != NO_MATCH:
+        raise CheckFailed(f"{place}.verdict", "this is not a refuted instance")
+    if decision.system.box:
+        raise CheckFailed(f"{place}.box", "an instance without a match in a box may have others")
+    if decision.teacher is None:
+        raise CheckFailed(f"{place}.teacher", "is missing: labels must come from a teacher")
+    system = decision.system
+    if system.allocation != problem.allocation:
+        raise CheckFailed(f"{place}.cells", "the instance belongs to another allocation")
+    if not decision.labels_are_the_teachers:
+        raise CheckFailed(f"{place}.Y", "the labels are not the teacher's")
+    for name, mask in problem.support.items():
+        outside = np.asarray(mask) == 0
+        for net in (system.weights, decision.teacher):
+            if any(value != 0 for value in np.asarray(net[name], dtype=object)[outside]):
+                raise CheckFailed(place, f"a weight of {name} outside the support is not 0")
+    if not persists(problem, decision):
+        text = "the leaves do not refute all instances near this one"
+        raise CheckFailed(f"{place}.leaves", text)
+    return len(decision.leaves)
+
+
+def persists(problem: Problem, decision: Decision) -> bool:
+    """Whether a refuted instance has a neighbourhood of refuted instances.
+
+    Parameters
+    ----------
+    problem : Problem
+    decision : Decision
+        With verdict "no match".
+
+    Notes
+    -----
+    The cover by leaves is the same for all instances.  Every leaf must be refuted by μ with slack
+    (see `algebra.families.relu.arrangement.Refuter.refutes`); hyperplanes may all meet in one point
+    only if a whole row learns, for then they always do.  Weights of units that reach no output are
+    omitted from the equations, which is correct nearby only if structural zeros, not the drawn
+    weights, separate them from the outputs.
+
+    The neighbourhood lies within the support.  It may lie outside the cube of a uniform law; but
+    W1, W2 (student's and teacher's) and X may each be multiplied by a positive number without
+    changing whether there is a match, so there is also one inside the cube.
+    """
+    if not decision.is_covered:
+        return False
+    system = decision.system
+    shape = problem.network.shapes["W2"]
+    reaches = np.any(problem.support.get("W2", np.ones(shape, dtype=int)), axis=0).tolist()
+    if any(reaches[i] for i, _ in system.idle):
+        return False
+    refuter = Refuter(system)
+    support = np.asarray(
+        problem.support.get("W1", np.ones(problem.network.shapes["W1"], dtype=int))
+    )
+    for t, i in enumerate(system.units):
+        whole = set(np.flatnonzero(support[i]).tolist()) <= set(system.cells[t])
+        if refuter.arrangement(t).is_central and not whole:
+            return False
+    return all(
+        leaf.mu is not None
+        and leaf.lam is None
+        and refuter.refutes(leaf.fixed, leaf.mu, strict=True)
+        for leaf in decision.leaves
+    )

@@ -1,0 +1,188 @@
+"""Verdicts where matrices learn by updates: low rank, gains, ties.
+
+* If all updates are equivalent to cells (`algebra.families.updates.equivalent`) the verdict is that
+on the
+  cells.
+* **minimal**: the generic rank of the learnable parameters is smaller than the network's
+  (`algebra.ranks.updates`, with the theorem).
+* **maximal**: the labels are affine in all learnable parameters, of full rank: the students' labels
+  are then an affine space that, near a generic point, contains the labels of all networks, and
+  "lies in it" is a system of equations analytic in the teacher's weights, so it holds for all
+  teachers (`algebra.families.activations.reach`, "only the read-out learns", whose proof uses no
+  more).  Or some cells within the reach of the updates are maximal.  Or the number N of complex
+  solutions is odd (`algebra.systems.update_roots`).
+* **intermediate**: not minimal, and an output cannot reach some labels
+  (`algebra.families.activations.reach`; that argument does not depend on how hidden weights learn).
+* **undecided** otherwise, with a list of what was tried.
+
+If ranks with formal values are only upper bounds, a regular minor of J_θ in ball arithmetic (or of
+J, if the verdict is minimal) proves that they are attained (`algebra.ranks.minors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.certificate import (
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.families.activations.reach import is_one_sided, stuck_output
+from algebra.families.updates.equivalent import (
+    as_plain,
+    cells_instead,
+    need_jacobian,
+    problems_of_cells,
+    with_cells,
+)
+from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.limits import plural
+from algebra.phases import phase
+from algebra.problems.problem import Problem
+from algebra.problems.reachability import labels_vanish
+from algebra.problems.updates import LowRank
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.parametrized import by_parameters, learning_rank
+from algebra.systems.root_count import RootCountError
+from algebra.systems.update_roots import update_root_count
+from algebra.time_limits import Limits, OutOfTime, within
+
+CellVerdict = Callable[[Problem, Effort], Certificate]
+
+
+def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict) -> Certificate:
+    """Decide a problem with updates if possible; `certify_cells` certifies problems of cells."""
+    need_jacobian(problem.network)
+    plain = as_plain(problem)
+    if labels_vanish(plain.network, plain.support):
+        cells = Problem.of(
+            plain.learning.moving, support=plain.support, distribution=plain.distribution
+        )
+        return replace(certify_cells(cells, effort), problem=problem)
+    masks = cells_instead(plain)
+    simpler = with_cells(plain, masks)
+    if simpler.updates:
+        found = certified(problem, effort, {}, _UpdateCertifier(simpler, effort, certify_cells).run)
+    else:
+        found = certify_cells(simpler, effort)
+    return replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))
+
+
+def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
+    """The updates that are equivalent to cells, in words."""
+    out = []
+    for name, update in problem.updates.items():
+        if name in masks:
+            what = update.words(name, problem.network.shapes[name])
+            whole = isinstance(update, LowRank)
+            out.append(f"{what} reaches all that " + (f"the whole {name} does" if whole else
+                       f"its {int(masks[name].sum())} cells do"))  # fmt: skip
+    return tuple(out)
+
+
+class _UpdateCertifier(OnRanks):
+    """Certifies one problem, given its ranks."""
+
+    def __init__(self, problem: Problem, effort: Effort, certify_cells: CellVerdict) -> None:
+        self.certify_cells, self.learning = certify_cells, problem.learning
+        self.network = problem.network
+        with phase("generic ranks"):
+            whole = network_rank(self.network, problem.support, effort.seed)
+            own = learning_rank(self.learning, whole.rank, effort.seed)
+        super().__init__(problem, effort, whole, own)
+
+    def run(self) -> Certificate:
+        whole, own, learning = self.whole, self.own, self.learning
+        if not self._ranks_proved():
+            return self.unproved()
+        if own.rank < whole.rank:
+            return self._minimal(whole, own)
+        if learning.is_affine:
+            rule = "the labels are affine in what learns, of full rank: a linear system"
+            return self.conclude(MAXIMAL, rule)
+        row = self._stuck()
+        if row is not None:
+            self.evidence["stuck_output"] = row
+            rule = f"output {row} cannot match every teacher: the activation is bounded on one side"
+            return self.conclude(INTERMEDIATE, rule)
+        part, looked = self._part()
+        if part is not None:
+            self.evidence["part"] = part.to_dict()
+            self.certainty = part.root_count_certainty
+            count = part.learnable
+            rule = f"{plural(count, f'{count} cell')} within its reach are maximal: {part.rule}"
+            return self.conclude(MAXIMAL, rule, whole.error + part.error_bound)
+        if learning.dimension > whole.rank:
+            rule = "not minimal, more dimensions than equations"
+            return self.conclude(UNDECIDED, rule, tried=looked)
+        try:
+            roots = update_root_count(
+                self.problem, seed=self.effort.seed, timeout=self.effort.limits.basis / 2
+            )
+        except (RootCountError, OutOfTime) as met:
+            looked = (*looked, f"generic root count: {met}")
+            return self.conclude(UNDECIDED, "not minimal, root count out of reach", tried=looked)
+        self.counted(roots)
+        if roots.value % 2:
+            rule = "odd generic root count" if roots.value > 1 else "one solution"
+            return self.conclude(MAXIMAL, rule, generic_root_count=roots.value)
+        rule = f"not minimal, {roots.value} complex solutions"
+        looked = (*looked, "instances without real solutions are not searched for with updates")
+        return self.conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=looked)
+
+    def _ranks_proved(self) -> bool:
+        """Whether the ranks are the generic ones; puts a regular minor into the evidence.
+
+        It is one of J_θ, or of the network's Jacobian where what learns has a smaller rank.
+        """
+        if self.network.ranks_are_exact(self.problem.support):
+            return True
+        moved = by_parameters(self.problem)
+        return self.regular_minor(moved.network, moved.allocation.cells, self.problem.support)
+
+    def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:
+        size = self.learning.dimension
+        if size < whole.rank:
+            gauge = self.learning.size - size
+            rule = plural(size, f"{size} learnable parameter")
+            rule += f" ({gauge} more of gauge)" * bool(gauge)
+            rule += plural(whole.rank, f", {whole.rank} independent equation")
+            return self.conclude(MINIMAL, rule, Fraction(0))
+        return self.conclude(MINIMAL, f"generic rank {own.rank} of {whole.rank}", own.error)
+
+    def _stuck(self) -> int | None:
+        network = self.network
+        if not isinstance(network, ActivatedNetwork) or not is_one_sided(network.activation):
+            return None
+        return stuck_output(self.problem, self.learning.moving, self.effort.seed)
+
+    def _part(self) -> tuple[Certificate | None, tuple[str, ...]]:
+        """Maximal cells within reach, and a list of what was tried."""
+        limits = self.effort.limits
+        count = reached = 0
+        for part in problems_of_cells(self.problem):
+            count += 1
+            support, rank = part.support, self.whole.rank
+            with suppress(OutOfTime):
+                if allocation_rank(part.allocation, support, rank, self.effort.seed).rank < rank:
+                    continue
+                reached += 1
+                effort = replace(
+                    self.effort, limits=Limits(limits.basis / 4, 0, max(1, limits.subsets // 4))
+                )
+                with within(limits.basis / 4):
+                    found = self.certify_cells(part, effort)
+                if found.verdict == MAXIMAL:
+                    return found, ()
+        text = plural(count, f"{count} part") + " of single cells within reach of the updates: "
+        text += f"{reached} of full rank, none shown to be maximal"
+        return None, (text,)

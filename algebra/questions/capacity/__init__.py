@@ -1,0 +1,18 @@
+"""The number of samples that a set of parameters can fit.
+
+ranks    Ranks of 1, 2, … samples, capacities, and groups of redundant parameters
+result   `Subset`, of which parameters learn, and the result with its document
+"""
+
+from algebra.questions.capacity.ranks import capacities, cells_of, whole_rank
+from algebra.questions.capacity.result import Capacity, Subset, SubsetCapacity, matrix_shape
+
+__all__ = [
+    "Capacity",
+    "Subset",
+    "SubsetCapacity",
+    "capacities",
+    "cells_of",
+    "matrix_shape",
+    "whole_rank",
+]

@@ -1,0 +1,234 @@
+r"""The proof of a design as plain data, for a file that can be checked independently.
+
+It holds the demand, the chosen weights, the claims on them, and the evidence from which
+`algebra.questions.design.verify` proves the claims:
+
+========  =======================================================================================
+cheapest  no allocation that is not minimal costs less than `cost`
+spread    none has a smaller fullest line than `value`; of those of this value none costs less
+          than `cost_bound`
+neurons   none touches fewer neurons than `value`; of those of this value none costs less than
+          `cost_bound`
+rank      no allocation within `cost_budget` has a larger rank than `value`; of those of this
+          rank none costs less than `cost_bound`
+maximal   the design has an odd root count, so that its MP = 1; none that costs less than `cost`
+          has an odd root count
+========  =======================================================================================
+
+Each claim is about the allocations of `size` weights of `problem` that contain `must` and keep
+`caps`.
+
+Version 1 had only the goals "cheapest" and "spread", and no evidence for the optimal spread, for
+which verification searches again.  It can still be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.duals import DualInFile
+from algebra.certificates.fields import RefusedAt
+from algebra.certificates.parts import FixedProblem, Price, caps_of, read_version
+from algebra.certificates.records import Cells, Context, Converted, Record
+from algebra.declarations import Count, Keyword, named_key
+from algebra.errors import InputError, shown
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.questions.design.demand import LINES, Demand, checked_demand
+from algebra.questions.design.evidence import (
+    CostEvidence,
+    MaximalEvidence,
+    NeuronEvidence,
+    RankEvidence,
+    SpreadEvidence,
+)
+from algebra.questions.design.goals import GOALS
+from algebra.questions.design.result import Design
+from algebra.ranks.parametrized import by_parameters, by_updates, parameter_allocation
+
+FORMAT: Literal["matchprob-design"] = "matchprob-design"
+VERSION: Literal[2] = 2
+
+
+_EVIDENCE = CostEvidence | RankEvidence | SpreadEvidence | NeuronEvidence | MaximalEvidence
+_WITH_PROOF = tuple(name for name, goal in GOALS.items() if goal.proof)
+_Caps = Annotated[tuple[tuple[str, int], ...], caps_of(LINES)]
+
+
+def _read_evidence(value: Any, place: str, context: Context) -> Record:
+    read = GOALS[context["goal"]].read_evidence
+    assert read is not None
+    return read(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignProof(Record):
+    """A claim about a design, and its evidence.
+
+    Attributes
+    ----------
+    problem : Problem
+        Its learnable weights are all that may learn: cells, and parameters of updates, which are
+        the cells of `algebra.ranks.parametrized.parameter_allocation`.
+    must : tuple of cells
+    prices : tuple of Fraction
+        Prices of the problem's cells, in their order.
+    caps : tuple of (str, int)
+    size : int
+    goal : str
+    line : str
+        For goals "spread" and "neurons".
+    design : tuple of cells
+    cost, value, cost_bound : Fraction
+    evidence : Record
+    cost_budget : Fraction or None
+        For goal "rank".
+    searched_anew : bool
+        For version 1: the optimal spread must be proved without evidence.
+    """
+
+    format: Literal["matchprob-design"]
+    version: Literal[2]
+    problem: FixedProblem
+    must: Cells
+    prices: tuple[Price, ...]
+    caps: _Caps
+    size: Count
+    goal: Annotated[str, Keyword("enum", _WITH_PROOF)]
+    line: str
+    design: Cells
+    cost: Price
+    value: Price
+    cost_bound: Price
+    evidence: Annotated[Record, Converted(_EVIDENCE, _read_evidence, Record.to_dict)]
+    cost_budget: Price | None = None
+    searched_anew: bool = field(default=False, metadata=named_key(None))
+
+    def check(self, place: str, context: Context) -> None:
+        """The fields must fit the problem and the goal."""
+        with RefusedAt("problem.learnable"):
+            choice = by_parameters(self.problem, singly="a design").allocation
+        if outside := set(self.must) - set(choice.cells):
+            raise CheckFailed("must", f"{min(outside)} may not learn")
+        if len(self.prices) != choice.size:
+            text = f"are {len(self.prices)}, {choice.size} weights may learn"
+            raise CheckFailed("prices", text)
+        goal, line = GOALS[self.goal], self.line
+        if line not in (goal.lines or ("",)):
+            raise CheckFailed("line", f"is {shown(line)}, for goal {self.goal!r}")
+        if goal.needs_cost_budget != (self.cost_budget is not None):
+            text = "is missing" if goal.needs_cost_budget else "is no field of this goal"
+            raise CheckFailed("cost_budget", text)
+        if self.goal == "spread" and line not in dict(self.caps):
+            raise CheckFailed("caps", f"has no cap of a {line}, the value of goal 'spread'")
+
+    def demand(self, seed: int) -> Demand:
+        """The demand, its caps in the order of the file (which is that of the evidence)."""
+        choice = parameter_allocation(self.problem)
+        names = choice.cells
+        demand = checked_demand(
+            choice.network, allowed=names, must=self.must,
+            costs=dict(zip(names, self.prices, strict=True)), caps=dict(self.caps),
+            budget=None if self.cost_budget is not None else self.size,
+            cost_budget=self.cost_budget, support=self.problem.support, seed=seed,
+        )  # fmt: skip
+        return replace(demand, caps=self.caps)
+
+
+@dataclass(frozen=True)
+class FirstDesignProof(Record):
+    """A file of version 1."""
+
+    format: Literal["matchprob-design"]
+    version: Literal[1]
+    problem: FixedProblem
+    must: Cells
+    prices: tuple[Price, ...]
+    caps: _Caps
+    size: Count
+    goal: Literal["cheapest", "spread"]
+    design: Cells
+    cost: Price
+    spread: Annotated[str, Keyword("enum", LINES)] | None
+    evidence: DualInFile
+
+    def check(self, place: str, context: Context) -> None:
+        """A line belongs to goal "spread"."""
+        if (self.spread is None) != (self.goal == "cheapest"):
+            raise CheckFailed("spread", f"is {shown(self.spread)}, for goal {self.goal!r}")
+
+    def renewed(self) -> DesignProof:
+        """The same claim in the newest version."""
+        value = self.cost
+        evidence: Record = CostEvidence(self.evidence)
+        if self.spread is not None:
+            evidence = SpreadEvidence(self.evidence, None)
+            value = Fraction(dict(self.caps).get(self.spread, 0))
+        found = DesignProof(
+            format=FORMAT, version=VERSION, problem=self.problem, must=self.must,
+            prices=self.prices, caps=self.caps, size=self.size, goal=self.goal,
+            line=self.spread or "", design=self.design, cost=self.cost, value=value,
+            cost_bound=self.cost, evidence=evidence, searched_anew=True,
+        )  # fmt: skip
+        found.check("", {})
+        return found
+
+
+def proof_of(demand: Demand, found: Design) -> DesignProof:
+    """The proof of a design.
+
+    Parameters
+    ----------
+    demand : Demand
+        Without the cap that goal "spread" added itself.
+    found : Design
+        An optimal design of a goal with a proof.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to prove.
+    """
+    if found.evidence is None or found.goal not in _WITH_PROOF:
+        raise InputError(
+            f"a design of goal {found.goal!r} has no proof; the goals that have one: "
+            + ", ".join(_WITH_PROOF)
+        )
+    if not found.is_optimal:
+        raise InputError(
+            f"the design is not proved to be the best (value {found.value}, bound "
+            f"{found.bound}): allow the search more time"
+        )
+    everything = Allocation.from_cells(demand.network, demand.cells)
+    return DesignProof(
+        format=FORMAT, version=VERSION,
+        problem=by_updates(Problem.of(everything, support=demand.support)),
+        must=tuple(sorted(demand.must)),
+        prices=tuple(demand.prices[cell] for cell in demand.cells), caps=found.caps,
+        size=found.allocation.size, goal=found.goal, line=found.line,
+        design=found.allocation.cells, cost=found.cost, value=found.value,
+        cost_bound=found.cost_bound, evidence=found.evidence, cost_budget=demand.cost_budget,
+    )  # fmt: skip
+
+
+def read_design_proof(data: object) -> DesignProof:
+    """Read a proof.
+
+    Parameters
+    ----------
+    data : mapping
+        A result of `DesignProof.to_dict`, of version 1 or 2.
+
+    Raises
+    ------
+    InputError
+        If it is not a proof of this format.
+    CheckFailed
+        If a field does not have its form; the message gives its place.
+    """
+    if read_version(data, FORMAT, (1, VERSION), "the proof of a design") == 1:
+        return FirstDesignProof.from_dict(data, "").renewed()
+    return DesignProof.from_dict(data, "")

@@ -1,0 +1,78 @@
+r"""The weights that data determine if matrices learn by updates.
+
+Parameters of a low-rank update are never determined: U G and V G⁻ᵀ give the same matrix.  The
+matrix can be determined.  So the result is about the weights w(θ): near a generic solution those
+with the same labels form a manifold whose tangent is F = (∂w/∂θ)(ker J_θ), of dimension dim{w} −
+ρ_θ (the gauge lies in the kernel of both).  A weight is determined if all of F vanishes there; free
+weights form *groups*, the connected components of the matroid whose circuits are the smallest
+supports of vectors of F: F is the direct sum of its parts on the groups, and of no finer partition.
+If single cells learn, ∂w/∂θ is the identity and this is `algebra.questions.identify.fibre`.
+
+A matroid and its dual have the same components, and those of a matrix in reduced echelon form are
+the components of the graph that joins each pivot to the other non-zero entries of its row [1]_.
+
+References
+----------
+.. [1] J. Oxley, "Matroid Theory", Oxford University Press 2011, Sections 4.1 and 4.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from algebra.families.linear.derivatives import dual_point
+from algebra.linalg.modular import Residues, modular_echelon, modular_kernel
+from algebra.networks.base import Network, Point
+from algebra.problems.learning import Learning
+from algebra.questions.identify.fibre import Fibre, fibre_of_moves
+from algebra.ranks.generic_rank import RARE, deficit_error, prime_bits
+from algebra.ranks.jacobian import columns_at, random_point
+from algebra.ranks.parametrized import Parametrized, learning_rank, learning_weights
+
+
+def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
+    """The fibre of all learnable parameters, in terms of weights: those determined locally.
+
+    Parameters
+    ----------
+    learning : Learning
+    seed : int, optional
+
+    Returns
+    -------
+    Fibre
+        Its `size` is the dimension of the students, without gauge.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
+    >>> net = LinearEstimator(q=3, d=3, m=3)
+    >>> found = learning_fibre(Problem(net, {"W": {"lora": 1}}).learning)
+    >>> found.size, found.dimension, len(found.determined)
+    (5, 0, 9)
+    """
+    cells = learning.moving.cells
+    own = learning_rank(learning, seed=seed)
+    bound = max(own.rank, 1)
+    network, every = learning_weights(learning, gauge=True)
+    bits = prime_bits(network, bound, below=RARE / max(1, len(cells)))
+    missed = deficit_error(network, bound, bits=bits)
+
+    def moves_at(p: int, number: int) -> tuple[int, Residues]:
+        point = random_point(network, p, number, learning.support)
+        still = modular_kernel(columns_at(network, point, every), p)
+        moved = [_moved(network, learning, dual_point(network, point, every, s)) for s in still]
+        table = np.array(moved, np.int64).reshape(-1, len(cells))
+        return learning.size - len(still), modular_echelon(table, p)[0]
+
+    return fibre_of_moves(
+        cells, own, learning.dimension, moves_at, missed, f"fibre of updates/{seed}", bits
+    )
+
+
+def _moved(network: Network, learning: Learning, duals: Point) -> np.ndarray:
+    """Changes of the weights that move, in the order of the cells, in the direction of a point."""
+    weights = network.updated(duals).weights if isinstance(network, Parametrized) else duals.weights
+    masks, moving = learning.moving.masks, learning.moving.matrices
+    return np.concatenate([weights[name].tangent[masks[name] != 0] for name in moving])

@@ -1,0 +1,394 @@
+r"""The question of a recording: elements, costs, required elements; and the rows of elements.
+
+Let z be all numbers that may be recorded, as functions of the r learnable weights (or parameters of
+updates) θ at generic fixed weights and samples, and J = ∂z/∂θ, one row for each number. The labels
+of a network come from a network of the same allocation, as in `algebra.questions.identify`.
+
+**Theorem.** For generic θ, the numbers of a set U of elements determine θ locally (no other value
+nearby gives the same numbers) if and only if the rows of U have rank r.  They determine the same
+functions of θ as all elements do, near θ, if and only if the rows of U have the generic rank ρ of
+all rows.
+
+*Proof.*  By the constant rank theorem the values θ' near a generic θ with z_U(θ') = z_U(θ) form a
+manifold of dimension r - rank J_U; it is a point if and only if the rank is r.  The manifold of all
+elements is contained in it and has dimension r - ρ; both are connected near θ, so they are equal if
+and only if their dimensions are. ∎
+
+So the sets of elements that determine as much as all elements are the spanning sets of the
+*polymatroid* of the elements' rows, or of a matroid if each element is one number; the cheapest
+sets are bases of least cost.  (Identifiability from the rank of the Jacobian of recorded quantities
+is the classical test of Rothenberg [1]_ and, in systems theory, of Walter and Lecourtier [2]_; here
+the set of rows is chosen.)
+
+References
+----------
+.. [1] T. J. Rothenberg, "Identification in parametric models", Econometrica 39 (1971) 577-591.
+.. [2] E. Walter and Y. Lecourtier, "Unidentifiable compartmental models: what to do?",
+   Math. Biosci. 56 (1981) 1-25.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+
+from algebra.errors import (
+    ErrorsAt,
+    InputError,
+    given_list,
+    given_mapping,
+    known_name,
+    shown,
+    whole_number,
+)
+from algebra.linalg.modular import Residues, modular_rank, random_points
+from algebra.linalg.rational import exact_number
+from algebra.matroids.capped import CappedProblem, System
+from algebra.matroids.linear import LinearMatroid
+from algebra.matroids.spanning import SpanningProblem
+from algebra.networks.base import Point
+from algebra.networks.limits import plural
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.questions.record.blocks import SEEN, Check, groups_at, span_at
+from algebra.questions.record.elements import Recordable, check_kinds, elements_of, numbers_of
+from algebra.ranks.generic_rank import (
+    RARE,
+    GenericRank,
+    deficit_error,
+    prime_bits,
+    rank_at_points,
+)
+from algebra.ranks.jacobian import jacobian, random_point
+from algebra.ranks.parametrized import by_parameters
+from algebra.ranks.size import FOR_GROUPS, check_size
+
+# Kinds of caps: on entries of one output, on entries of one sample, on one population's elements.
+CAPS = ("row", "column", "matrix")
+# Larger than any number of elements.
+MOST_CAP = 10**9
+_CAPPED = {"row": "output", "column": "sample", "matrix": "population"}
+
+
+@dataclass(frozen=True)
+class RecordingQuestion:
+    """A checked question; `recording_question` makes it.
+
+    Attributes
+    ----------
+    parametrized : Problem
+        The problem; the parameters of updates are weights in it (`algebra.ranks.parametrized`).
+    kinds : tuple of str
+        Of `ELEMENT_KINDS`.
+    elements : tuple of Recordable
+        All elements of these kinds.
+    prices : tuple of Fraction
+        Of each element.
+    must, forbidden : frozenset of int
+        Numbers of required, and of forbidden elements.
+    caps : tuple of (str, int)
+    stream : str
+        Random points are derived from it.
+    """
+
+    parametrized: Problem
+    kinds: tuple[str, ...]
+    elements: tuple[Recordable, ...]
+    prices: tuple[Fraction, ...]
+    must: frozenset[int]
+    forbidden: frozenset[int]
+    caps: tuple[tuple[str, int], ...]
+    stream: str
+    owners: list[tuple[str, list[np.ndarray]]] = field(repr=False, compare=False)
+
+    @property
+    def allocation(self) -> Allocation:
+        """The weights that learn."""
+        return self.parametrized.allocation
+
+    @cached_property
+    def allowed(self) -> tuple[int, ...]:
+        """Numbers of the elements that may be recorded."""
+        return tuple(k for k in range(len(self.elements)) if k not in self.forbidden)
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """Numbers of the elements that the search chooses from."""
+        return tuple(k for k in self.allowed if k not in self.must)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each element is a single number: a matroid."""
+        return self.kinds == ("entries",)
+
+    @property
+    def of_units(self) -> bool:
+        """Whether each element is a hidden unit."""
+        return self.kinds == ("units",)
+
+    @cached_property
+    def unit(self) -> int:
+        """Common denominator of the prices."""
+        return lcm(*(price.denominator for price in self.prices))
+
+    def cost(self, elements: Sequence[int] | frozenset[int]) -> Fraction:
+        """Total price."""
+        return sum((self.prices[k] for k in elements), Fraction(0))
+
+    def units(self, elements: Sequence[int]) -> list[int]:
+        """Prices in units of 1/`unit`."""
+        return [int(self.prices[k] * self.unit) for k in elements]
+
+    # -- the rows --------------------------------------------------------------------------
+
+    def rows(
+        self, point: Point, elements: Sequence[int] | None = None
+    ) -> tuple[Residues, np.ndarray]:
+        """The rows of some elements, or of all allowed ones, at a point over GF(p).
+
+        Returns
+        -------
+        ndarray of int64, shape (numbers, r)
+        owner : ndarray of int, shape (numbers,)
+            The element of each row.
+        """
+        network, cells = self.parametrized.network, self.allocation.cells
+        wanted = np.zeros(len(self.elements), bool)
+        wanted[list(self.allowed if elements is None else elements)] = True
+        names = sorted(self.allocation.matrices)
+        tables, owners = [np.zeros((0, len(cells)), np.int64)], [np.zeros(0, np.int64)]
+        for source, inside in self.owners:
+            units = [np.flatnonzero(wanted[of].any(axis=1)) for of in inside]
+            some = sum(map(len, units))
+            if not some:
+                continue
+            check_size(
+                network, len(cells), sum(int(wanted[of].sum()) for of in inside),
+                per_entry=FOR_GROUPS, reading=source, share=some / sum(map(len, inside)),
+            )  # fmt: skip
+            factors = network.modular_readings(source, point, names, units)
+            for part, of, chosen in zip(factors, inside, units, strict=True):
+                owner = of[chosen].ravel()
+                table = np.zeros((len(owner), len(cells)), np.int64)
+                # The columns of a matrix that the reading does not depend on are zero.
+                known = [k for k, cell in enumerate(cells) if cell[0] in part]
+                if known and len(chosen):
+                    table[:, known] = jacobian(part, [cells[k] for k in known], point.p)
+                kept = wanted[owner]
+                tables.append(table[kept])
+                owners.append(owner[kept])
+        return np.concatenate(tables), np.concatenate(owners)
+
+    def point(self, p: int, number: int) -> Point:
+        """A random point."""
+        return random_point(self.parametrized.network, p, number, self.parametrized.support)
+
+    @cached_property
+    def bits(self) -> int:
+        """Number of bits of the primes of random points."""
+        return prime_bits(self.parametrized.network, max(1, self.rank.rank), below=RARE)
+
+    def points(self) -> Iterator[tuple[int, int]]:
+        """Random primes and point numbers, without end."""
+        return random_points(self.stream, self.bits)
+
+    def rank_of(self, elements: frozenset[int] | None = None) -> GenericRank:
+        """Generic rank of the rows of some elements, or of all allowed ones."""
+        size = self.allocation.size
+        count = Counter(int(k) for _, inside in self.owners for o in inside for k in o.ravel())
+        chosen = self.allowed if elements is None else sorted(elements)
+        bound = min(size, sum(count[k] for k in chosen))
+
+        def rank_of(point: Point) -> int:
+            if elements is None:
+                return span_at(self, point, bound).rank
+            return modular_rank(self.rows(point, chosen)[0], point.p)
+
+        network = self.parametrized.network
+        return rank_at_points(
+            network, bound, rank_of, support=self.parametrized.support, seed=self.stream
+        )  # fmt: skip
+
+    @cached_property
+    def rank(self) -> GenericRank:
+        """ρ, the generic rank of all rows."""
+        return self.rank_of()
+
+    @cached_property
+    def rank_of_must(self) -> int:
+        """Generic rank of the required elements."""
+        return self.rank_of(self.must).rank if self.must else 0
+
+    @cached_property
+    def point_error(self) -> Fraction:
+        """Bound on the probability that given elements miss their generic rank at a point.
+
+        It includes a missed dependence of a number on a weight there:
+        `algebra.questions.record.blocks`.
+        """
+        network = self.parametrized.network
+        units = sum(len(of) for _, inside in self.owners for of in inside)
+        samples = min(SEEN, network.m)
+        seen = deficit_error(network, 1, bits=self.bits) ** samples
+        missed = units * self.allocation.size * seen
+        return deficit_error(network, max(1, self.rank.rank), bits=self.bits) + missed
+
+    # -- the problems ----------------------------------------------------------------------
+
+    def classes(self, kind: str) -> list[object]:
+        """The line or population that each element belongs to, for one kind of cap."""
+        if kind == "row":
+            return [element.unit for element in self.elements]
+        if kind == "column":
+            return [(element.step, element.sample) for element in self.elements]
+        return [(element.kind, element.axis) for element in self.elements]
+
+    def systems(self, elements: Sequence[int], used: frozenset[int]) -> list[System]:
+        """The caps on some elements if other elements are used already."""
+        found: list[System] = []
+        for kind, number in self.caps:
+            of = self.classes(kind)
+            index = {key: k for k, key in enumerate(dict.fromkeys(of[k] for k in elements))}
+            taken = Counter(of[k] for k in used)
+            found.append(([index[of[k]] for k in elements], [number - taken[key] for key in index]))
+        return found
+
+    def groups(self, p: int, number: int, check: Check | None = None) -> SpanningProblem:
+        """The spanning problem of groups of rows at a point; groups are numbered as `allowed`.
+
+        `check` is called with all rows that are computed.
+        """
+        place = {k: i for i, k in enumerate(self.allowed)}
+        groups = groups_at(self, self.point(p, number), check)
+        return SpanningProblem(
+            groups,
+            self.units(self.allowed),
+            self.rank.rank,
+            frozenset(place[k] for k in self.must),
+            self.systems(self.allowed, frozenset()),
+            groups.sole,
+        )
+
+    def problem_at(self, p: int, number: int) -> CappedProblem:
+        """The capped problem of single rows at a point, the required rows contracted.
+
+        Elements are numbered as `free`.
+        """
+        table, owner = self.rows(self.point(p, number))
+        place = {int(k): i for i, k in enumerate(owner)}
+        order = [place[k] for k in (*self.free, *sorted(self.must))]
+        matroid, _ = LinearMatroid(table[order].T, p).contract(range(len(self.free), len(order)))
+        free = len(self.free)
+        return CappedProblem(
+            matroid.columns[:, :free], p,
+            self.systems(self.free, self.must) or [([0] * free, [free])],
+            self.units(self.free), self.rank.rank - self.rank_of_must,
+        )  # fmt: skip
+
+
+def recording_question(
+    problem: Problem,
+    what: str | Sequence[str] = "outputs",
+    *,
+    costs: Mapping[str, object] | None = None,
+    must: Sequence[str] = (),
+    forbidden: Sequence[str] = (),
+    caps: Mapping[str, int] | None = None,
+    seed: int = 0,
+    stream: str = "record",
+) -> RecordingQuestion:
+    """Check a question.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation, or updates, of which the parameters are to be determined.
+    what : str or sequence of str
+        Kinds of elements: see `algebra.questions.record.elements.ELEMENT_KINDS`.
+    costs : mapping of str to number, optional
+        By name of an element; exact (see `algebra.linalg.rational.exact_number`); 1 by default.
+    must, forbidden : sequence of str, optional
+        Names of required, and of forbidden elements.
+    caps : mapping, optional
+        At most so many elements of a population ("matrix"); of entries also of one output ("row")
+        and of one sample ("column").
+    seed : int, optional
+    stream : str, optional
+        Random points are derived from it and the seed.
+
+    Raises
+    ------
+    InputError
+        If the question contradicts itself, or the network has no such elements.
+    """
+    kinds = check_kinds(what)
+    problem = by_parameters(problem)
+    elements, owners = elements_of(problem.network, kinds)
+    known = numbers_of(elements, problem.names)
+
+    costs = given_mapping(costs, "costs", '{"output 0": 2}')
+    caps = given_mapping(caps, "caps", '{"row": 3}')
+
+    def numbers(names: Sequence[str], option: str) -> list[int]:
+        given = given_list(names, option, '["output 0"]')
+        return [number_of(name, option) for name in given]
+
+    def number_of(name: object, option: str) -> int:
+        if name not in known:
+            first, last = elements[0].name, elements[-1].name
+            raise InputError(
+                f"`{option}` ({shown(name)}) is none of the {len(elements)} elements that can be "
+                f"recorded as {', '.join(kinds)}: {first} to {last}"
+            )
+        return known[str(name)]
+
+    wanted, never = numbers(must, "must"), numbers(forbidden, "forbidden")
+    for k in wanted:
+        if k in never:
+            raise InputError(f"{elements[k].name} both must and must not be recorded")
+    if len(set(never)) == len(elements):
+        raise InputError("`forbidden`: nothing is left that may be recorded")
+    prices = [Fraction(1)] * len(elements)
+    for name, value in costs.items():
+        k = number_of(name, "costs")
+        with ErrorsAt(f"`costs` ({name})"):
+            prices[k] = exact_number(value, "price")
+        if prices[k] < 0:
+            raise InputError(f"`costs` ({name}: {value}) must not be negative")
+    limits = _caps(caps, kinds)
+    question = RecordingQuestion(
+        problem, kinds, elements, tuple(prices), frozenset(wanted), frozenset(never), limits,
+        f"{stream}/{seed}", owners,
+    )  # fmt: skip
+    for kind, number in limits:
+        of = question.classes(kind)
+        most, count = Counter(of[k] for k in wanted).most_common(1)[0] if wanted else (None, 0)
+        if count > number:
+            first = next(elements[k].name for k in wanted if of[k] == most)
+            what = plural(count, f"{count} element")
+            raise InputError(
+                f"`must`: {what} of one {_CAPPED[kind]} ({first}, …) to be recorded, its cap is "
+                f"{number}"
+            )
+    return question
+
+
+def _caps(caps: Mapping[str, int], kinds: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    for kind in caps:
+        known_name(kind, "caps", CAPS)
+        if kind != "matrix" and kinds != ("entries",):
+            raise InputError(
+                f"`caps`: a cap on each {kind} is one on entries of an output or a sample; of "
+                f"{', '.join(kinds)} a population is capped ('matrix')"
+            )
+    return tuple(
+        (kind, whole_number(caps[kind], f"caps.{kind}", 0, MOST_CAP))
+        for kind in CAPS
+        if kind in caps
+    )

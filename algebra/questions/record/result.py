@@ -1,0 +1,279 @@
+"""The result of `record`: elements, cost, bound of the cost; its proof as plain data.
+
+The proof file (format ``matchprob-recording``) contains the question, the recorded elements, the
+claim, and the evidence from which `algebra.questions.record.verify` proves the claim: the rows of
+the recorded elements have the rank ρ of the rows of all allowed elements; and no elements that keep
+the caps, include the required ones and have this rank cost less than `bound`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.records import Record
+from algebra.documents import Document, Explanation, Paragraph, Step, step
+from algebra.networks.limits import plural, some
+from algebra.problems.allocation import Cell, cells_data
+from algebra.problems.problem import Problem
+from algebra.questions.identify.fibre import Fibre
+from algebra.questions.record.elements import Recordable, available_kinds, title
+from algebra.questions.record.proof import FORMAT, VERSION, RecordingProof
+from algebra.questions.record.question import RecordingQuestion
+from algebra.ranks.generic_rank import GenericRank
+from algebra.ranks.parametrized import by_updates
+from algebra.results import Result, named
+
+# Numbers of free weights and elements in a text, and of elements in its ranking.
+_MOST, _RANKED = 24, 8
+
+
+@dataclass(frozen=True)
+class FirstChoice:
+    """A greedy choice, before a search.
+
+    Attributes
+    ----------
+    recorded : tuple of str
+        Names.
+    cost : Fraction
+        Sum of their prices.
+    bound : Fraction
+        A lower bound of the cost of any elements that determine as much.
+    """
+
+    recorded: tuple[str, ...]
+    cost: Fraction
+    bound: Fraction
+
+    def __str__(self) -> str:
+        count = len(self.recorded)
+        return (
+            f"a greedy choice of {plural(count, f'{count} element')} costs {self.cost}, and "
+            f"nothing costs less than {self.bound}"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Recording(Result):
+    """The recorded elements, with their cost and its lower bound.
+
+    Attributes
+    ----------
+    question : RecordingQuestion
+    recorded : tuple of Recordable
+    cost : Fraction
+        Sum of their prices.
+    bound : Fraction
+        A lower bound of the cost of any elements that determine as much.
+    rank : GenericRank
+        ρ, of the rows of all allowed elements, and of the recorded ones.
+    fibre : Fibre
+        The weights that the recorded elements (or all allowed ones) determine.
+    error : Fraction
+        Bound on the probability that `bound` is wrong.
+    points : tuple of (int, int)
+        Prime and number of each random point used.
+    proof : str
+        The reason why no elements are cheaper, or the state of the search.
+    evidence : Evidence
+    interrupted : bool
+        Whether the user ended the search.
+    order : tuple of (Recordable, int)
+        The recorded elements, each with its increase of the rank of those before it, the largest
+        increase first; empty for single entries, which add 1 each, and if the search was stopped.
+    alone : tuple of int
+        The rank of each allowed element alone, or an upper bound of it if there are very many
+        numbers.
+    """
+
+    question: RecordingQuestion = field(compare=False)
+    recorded: tuple[Recordable, ...]
+    cost: Fraction
+    bound: Fraction
+    rank: GenericRank
+    fibre: Fibre = field(repr=False)
+    error: Fraction
+    points: tuple[tuple[int, int], ...]
+    proof: str
+    evidence: Record = field(repr=False)
+    interrupted: bool = False
+    order: tuple[tuple[Recordable, int], ...] = field(default=(), repr=False)
+    alone: tuple[int, ...] = field(default=(), repr=False)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the question."""
+        return self.question.parametrized
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the cost equals its lower bound."""
+        return self.cost == self.bound
+
+    @property
+    def learnable(self) -> int:
+        """r, the number of learnable weights."""
+        return self.question.allocation.size
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether the match is locally unique: all learnable weights are determined."""
+        return self.rank.rank == self.learnable
+
+    @property
+    def free(self) -> tuple[Cell, ...]:
+        """Weights that all allowed elements together leave undetermined."""
+        return self.fibre.free
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the recorded elements, with the names of units."""
+        return tuple(title(element, self.problem.names) for element in self.recorded)
+
+    def table(self) -> str:
+        """The recorded elements, a line each: name, cost (CSV)."""
+        prices = dict(zip(self.question.elements, self.question.prices, strict=True))
+        lines = [
+            f'"{name}",{prices[element]}' if "," in name else f"{name},{prices[element]}"
+            for name, element in zip(self.names, self.recorded, strict=True)
+        ]
+        return "\n".join(["name,cost", *lines]) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob record``."""
+        return {
+            "names": list(self.names),
+            "what": list(self.question.kinds),
+            "recorded": [element.name for element in self.recorded],
+            "adds": [[element.name, gain] for element, gain in self.order],
+            **named(self, "cost", "bound"),
+            "optimal": self.is_optimal,
+            "of": len(self.question.allowed),
+            "rank": self.rank.rank,
+            "learnable": self.learnable,
+            "locally_unique": self.is_unique,
+            **cells_data("free", self.problem.network, self.free),
+            "caps": dict(self.question.caps),
+            "proof": self.proof,
+            "error_bound": bound_text(self.error),
+            "rank_error_bound": bound_text(self.rank.error),
+            **named(self, "points"),
+        }
+
+    def proof_file(self) -> dict[str, Any]:
+        """The content of a proof file, as `matchprob.verify` reads it.
+
+        If the search was not finished, the file claims `bound` only.
+        """
+        question, chosen = self.question, set(self.recorded)
+        problem = by_updates(Problem.of(question.allocation, support=question.parametrized.support))
+        return RecordingProof(
+            FORMAT, VERSION, problem, question.kinds, question.prices,
+            tuple(sorted(question.must)), tuple(sorted(question.forbidden)),
+            tuple(question.caps),
+            tuple(k for k, element in enumerate(question.elements) if element in chosen),
+            self.rank.rank, self.cost, self.bound, self.evidence,
+        ).to_dict()  # fmt: skip
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each element."""
+        question, recorded = self.question, set(self.recorded)
+        adds, alone = dict(self.order), dict(zip(self.question.allowed, self.alone, strict=False))
+        return {
+            "name": [title(element, self.problem.names) for element in question.elements],
+            "recorded": [element in recorded for element in question.elements],
+            "allowed": [k not in question.forbidden for k in range(len(question.elements))],
+            "cost": [str(price) for price in question.prices],
+            "adds": [adds.get(element, 0) for element in question.elements],
+            "alone_at_most": [alone.get(k, 0) for k in range(len(question.elements))],
+        }
+
+    def document(self) -> Document:
+        """What to record, how sure it is the least, and what it determines."""
+        of, names = len(self.question.allowed), list(self.names)
+        listed = some(names, _MOST)
+        facts = {
+            "what": ", ".join(self.question.kinds),
+            "recorded": f"{len(names)} of {of}",
+            "cost": self.cost,
+            "bound": self.bound,
+            "rank": self.rank.rank,
+            "learnable": self.learnable,
+            "proof": self.proof,
+        }
+        lines = []
+        if len(self.order) > 1:
+            adds = [f"{title(element, self.problem.names)} {gain}" for element, gain in self.order]
+            lines.append(f"  by what each adds to the rank: {some(adds, _RANKED)}")
+        if not self.is_unique:
+            free = some([self.problem.names.cell(cell) for cell in self.free], _MOST)
+            lines.append(f"  free, whatever is recorded: {free}")
+        return Document(
+            f"record {len(names)} of {of} at cost {self.cost}: {listed or 'nothing'}",
+            facts,
+            tuple(map(Paragraph, lines)),
+            self._why(),
+        )
+
+    def _why(self) -> Explanation:
+        """What it determines, and how sure it is that less does not do."""
+        size, rank = self.learnable, self.rank.rank
+        kinds, network = self.question.kinds, self.problem.network
+        known, open_, decided_by = [], [], ""
+        steps: list[Step] = []
+        if not size:
+            known.append("Nothing learns, so there is nothing to determine.")
+        elif self.is_unique:
+            exact = network.ranks_are_exact(self.problem.support)
+            known.append(
+                f"What is recorded changes with the {size} learnable weights in "
+                + (
+                    f"{rank} independent directions: the match is locally unique. Proved modulo "
+                    f"{self.rank.p}."
+                    if exact
+                    else f"at most {rank} independent directions: if in so many, the match is "
+                    "locally unique. This is not proved for this activation, or for these leaks."
+                )
+            )
+            open_.append("whether there are other matches, far from the truth")
+            if network.equations_are != "analytic":
+                decided_by = "the number N of complex solutions, if the labels are recorded"
+            if exact:
+                steps.append(step("identify", "which weights the labels determine"))
+        else:
+            known.append(
+                f"All that may be recorded ({len(self.question.allowed)}) changes with the {size} "
+                f"learnable weights in only {rank} independent directions: {len(self.free)} "
+                "weights stay free whatever is recorded. What is recorded determines as much as "
+                "all does."
+            )
+            open_.append("the values of the free weights")
+            decided_by = "other elements recorded, more samples, or fewer learnable weights"
+            for kind in ("units", "times"):
+                if kind in available_kinds(network) and kind not in kinds:
+                    steps.append(step("record", f"with {kind} as well", what=(*kinds, kind)))
+        if self.is_optimal and self.cost:
+            known.append(
+                f"No cheaper recording determines as much: one of cost below {self.cost} exists "
+                f"with probability at most {bound_text(self.error)}."
+            )
+        elif not self.is_optimal:
+            open_.append(f"whether a recording of cost between {self.bound} and {self.cost} exists")
+            decided_by = decided_by or "a search that goes to its end"
+            steps.insert(0, step("record", "a longer search", what=kinds, seconds=600))
+        return Explanation(tuple(known), "; and ".join(open_), decided_by, tuple(steps))
+
+
+def bound_text(error: Fraction) -> str:
+    """An error bound as a short text, rounded up to a power of two.
+
+    Examples
+    --------
+    >>> bound_text(Fraction(0)), bound_text(Fraction(3, 1 << 32))
+    ('0', '2^-30')
+    """
+    if not error:
+        return "0"
+    return f"2^-{(error.denominator // error.numerator).bit_length() - 1}"

@@ -1,0 +1,199 @@
+"""Verification of the proof of a recording, from the file alone.
+
+`algebra.questions.record.result` describes the claim.  The checks, in this order:
+
+*question*
+    The question is valid: elements, prices, caps; the recorded elements include the required ones
+    and no forbidden one, keep the caps, and cost what the file says.
+*derivatives*
+    At points that the check draws, the rows are the derivatives of the recorded numbers: the
+    derivative along a random direction is compared with dual numbers, which the network's own
+    forward pass computes.  A wrong row is found at each point with probability 1 - 1/p.
+*rank*
+    The rows of the recorded elements have the claimed rank at one of these points (proved), and the
+    rows of all elements have no larger rank (proved if it is the number of weights, or of rows).
+*evidence*
+    At points that the check draws, the dual solution, or the leaves of the search, give a bound
+    that is not below the claimed bound.  Any numbers in the evidence give a true bound at that
+    point, so forged evidence can only prove less.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    UNFINISHED,
+    CheckFailed,
+    Checklist,
+    Verification,
+)
+from algebra.certificates.duals import over_points
+from algebra.certificates.fields import RefusedAt
+from algebra.linalg.modular import Residues, matmul, random_residues
+from algebra.matroids.optimum import TARGET
+from algebra.matroids.spanning import spanning_bound
+from algebra.networks.base import Point
+from algebra.questions.record.blocks import direction_of, groups_at
+from algebra.questions.record.proof import (
+    EntryEvidence,
+    GroupEvidence,
+    RecordingProof,
+    read_recording_proof,
+)
+from algebra.questions.record.question import RecordingQuestion
+from algebra.questions.record.result import bound_text
+from algebra.time_limits import check_time
+
+# Subject of the claim, in the verification.
+VERDICT = "recording"
+
+
+def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
+    """Verify the proof of a recording.
+
+    Parameters
+    ----------
+    data : mapping
+        As made by `Recording.proof_file`.
+    seed : int, optional
+        The points are derived from it.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    InputError
+        If the data is not a proof file of this format.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
+    >>> from algebra.questions.record.recording import record
+    >>> problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 0], [0, 0, 0]]})
+    >>> verify_recording(record(problem, "entries").proof_file()).holds
+    True
+    """
+    checklist = Checklist()
+    return checklist.run(VERDICT, lambda: _check(read_recording_proof(data), checklist, seed))
+
+
+def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
+    with RefusedAt("question"):
+        question = proof.question(seed)
+    _meets(proof, question)
+    point = question.point(*next(question.points()))
+    groups = groups_at(question, point)
+    few = question.allowed if groups.is_small and groups.reach is None else proof.recorded
+    rows, owner = question.rows(point, few)
+    _check_derivatives(question, point, rows, owner)
+    checklist.say(
+        "derivatives", PROBABLE,
+        f"the {len(rows)} numbers' derivatives agree with dual numbers along a random direction"
+        + ("" if few == question.allowed else ", and so do all that the evidence needs"),
+    )  # fmt: skip
+    _ranks(proof, question, checklist)
+    _bound(proof, question, checklist)
+
+
+def _meets(proof: RecordingProof, question: RecordingQuestion) -> None:
+    """The recorded elements answer the question, and cost what the file says."""
+    chosen = frozenset(proof.recorded)
+    for k in sorted(question.must - chosen):
+        raise CheckFailed("recorded", f"{question.elements[k].name} must be recorded and is not")
+    for k in sorted(question.forbidden & chosen):
+        raise CheckFailed("recorded", f"{question.elements[k].name} must not be recorded")
+    everything = tuple(range(len(question.elements)))
+    for (kind, number), (of, caps) in zip(
+        question.caps, question.systems(everything, frozenset()), strict=True
+    ):
+        used = np.bincount([of[k] for k in chosen], minlength=len(caps))
+        if used.max() > number:
+            raise CheckFailed("caps", f"{used.max()} elements under one cap ({kind}: {number})")
+    cost = question.cost(chosen)
+    if cost != proof.cost:
+        raise CheckFailed("cost", f"says {proof.cost}, the prices add up to {cost}")
+    if proof.bound > cost:
+        raise CheckFailed("bound", f"says {proof.bound}, what is recorded costs {cost}")
+
+
+def _check_derivatives(
+    question: RecordingQuestion, point: Point, table: Residues, owner: np.ndarray
+) -> None:
+    """Compare rows at a point with dual numbers along a random direction."""
+    p, size = point.p, question.allocation.size
+    step = random_residues((size, 1), p, random.Random(f"direction/{p}/{point.seed}"))
+    along, owners = direction_of(question, point, step[:, 0])
+    if not np.array_equal(along[np.isin(owners, owner)], matmul(table, step, p)[:, 0]):
+        title = question.parametrized.network.title
+        raise ArithmeticError(f"the derivatives of a {title} are wrong: a bug")
+
+
+def _ranks(proof: RecordingProof, question: RecordingQuestion, checklist: Checklist) -> None:
+    """The recorded elements have the rank of all elements."""
+    chosen, everything = frozenset(proof.recorded), question.rank
+    if proof.rank != everything.rank:
+        text = f"says {proof.rank}; all that may be recorded has {everything.rank}"
+        raise CheckFailed("rank", text)
+    own = question.rank_of(chosen).rank
+    if own < proof.rank:
+        raise CheckFailed("recorded", f"has rank {own}, not {proof.rank}")
+    size = question.allocation.size
+    what = (
+        "the match is locally unique"
+        if proof.rank == size
+        else f"of {size} weights: no more is determined by everything"
+    )
+    status = PROVED if everything.is_proved else PROBABLE
+    if not question.parametrized.network.ranks_are_exact(question.parametrized.support):
+        status = UNFINISHED
+        what = f"{what}, if no theorem is needed: with this activation ranks are upper bounds"
+    checklist.say(
+        "rank",
+        status,
+        f"what is recorded has rank {proof.rank}, as all that may be; {what}"
+        + ("" if everything.is_proved else f" (error at most {bound_text(everything.error)})"),
+    )
+
+
+def _bound(proof: RecordingProof, question: RecordingQuestion, checklist: Checklist) -> None:
+    """No elements of this rank cost less than the claimed bound."""
+
+    def check(p: int, number: int) -> Fraction:
+        check_time()
+        with RefusedAt("evidence"):
+            bound = _bound_at(proof, question, p, number)
+        if bound is None or bound < proof.bound:
+            raise CheckFailed("evidence", f"does not bound the cost by {proof.bound}")
+        return question.point_error
+
+    error, count = over_points(question.points(), TARGET, check)
+    best = "nothing costs less" + ("" if proof.bound == proof.cost else f" than {proof.bound}")
+    checklist.say(
+        "evidence", PROBABLE, f"{best}: {count} new points, error at most {bound_text(error)}"
+    )
+
+
+def _bound_at(
+    proof: RecordingProof, question: RecordingQuestion, p: int, number: int
+) -> Fraction | None:
+    if isinstance(proof.evidence, GroupEvidence):
+        problem = question.groups(p, number, partial(_check_derivatives, question))
+        enough = ceil(proof.bound * question.unit)
+        found = spanning_bound(problem, proof.evidence.leaves, enough)
+        return None if found is None else Fraction(found, question.unit)
+    assert isinstance(proof.evidence, EntryEvidence)
+    units = proof.evidence.dual.bound(question.problem_at(p, number))
+    return None if units is None else Fraction(units, question.unit) + question.cost(question.must)

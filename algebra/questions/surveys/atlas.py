@@ -1,0 +1,331 @@
+"""Atlases: every allocation of a small network, up to symmetry, with its verdict.
+
+For each orbit of the symmetries that preserve MP (`algebra.problems.symmetry`) the first allocation
+is certified and represents all.  Finished entries are written to a file line by line, so that an
+atlas can be interrupted and resumed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.certificate import Certificate
+from algebra.documents import Document
+from algebra.errors import InputError
+from algebra.families.registry import certify
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.problem import Problem
+from algebra.problems.symmetry import SymmetryGroup
+from algebra.results import Result, attribute_columns, named
+from algebra.time_limits import OutOfTime, check_time
+
+# Largest number of allocations that are enumerated.
+LARGEST = 2_000_000
+_FORMAT = "matchprob-atlas"
+
+Decide = Callable[[Problem], Certificate]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class AtlasEntry:
+    """One orbit of allocations.
+
+    Attributes
+    ----------
+    cells : tuple of cells
+        The orbit's first allocation.
+    orbit : int
+        Number of allocations in the orbit.
+    verdict, rule : str
+    rank : int
+    root_count : int or None
+    """
+
+    cells: tuple[Cell, ...]
+    orbit: int
+    verdict: str
+    rule: str
+    rank: int
+    root_count: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, one line of the file."""
+        names = ("cells", "orbit", "verdict", "rule", "rank")
+        return {**named(self, *names), "generic_root_count": self.root_count}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AtlasEntry:
+        """The entry of one line."""
+        return cls(
+            cells=tuple((str(n), int(i), int(j)) for n, i, j in data["cells"]),
+            orbit=int(data["orbit"]),
+            verdict=str(data["verdict"]),
+            rule=str(data["rule"]),
+            rank=int(data["rank"]),
+            root_count=data["generic_root_count"],
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Atlas(Result):
+    """All allocations of a budget.
+
+    Attributes
+    ----------
+    network : Network
+    matrices : tuple of str
+    budget : int
+    orbits : int
+        Number of orbits; more than entries if the work was interrupted.
+    entries : tuple of AtlasEntry
+    seed : int
+    """
+
+    network: Network
+    matrices: tuple[str, ...]
+    budget: int
+    orbits: int
+    entries: tuple[AtlasEntry, ...]
+    seed: int
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Allocations (not orbits) by verdict."""
+        tally: Counter[str] = Counter()
+        for entry in self.entries:
+            tally[entry.verdict] += entry.orbit
+        return dict(sorted(tally.items()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob atlas``."""
+        return {
+            **named(self, "network", "matrices", "budget", "orbits"),
+            "allocations": sum(e.orbit for e in self.entries),
+            **named(self, "totals", "entries", "seed"),
+        }
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the work was interrupted: there are more orbits than entries."""
+        return len(self.entries) < self.orbits
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each orbit."""
+        return {
+            "cells": [" ".join(f"{n}[{i},{j}]" for n, i, j in e.cells) for e in self.entries],
+            **attribute_columns(self.entries, "orbit", "verdict", "rule", "rank"),
+            "generic_root_count": [e.root_count for e in self.entries],
+        }
+
+    def to_csv(self) -> str:
+        """A table, one orbit a line."""
+        out = io.StringIO()
+        table = csv.writer(out, lineterminator="\n")
+        columns = self.columns()
+        table.writerow(columns)
+        table.writerows(zip(*columns.values(), strict=True))
+        return out.getvalue()
+
+    def document(self) -> Document:
+        """How many allocations have which verdict, orbit by orbit."""
+        from algebra.questions.surveys.document import atlas_document
+
+        return atlas_document(self)
+
+
+def orbits(
+    network: Network,
+    matrices: Sequence[str],
+    budget: int,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    transposition: bool = False,
+) -> list[tuple[Allocation, int]]:
+    """The first allocation of each orbit and the orbit's size.
+
+    Raises
+    ------
+    InputError
+        If there are too many allocations or symmetries to enumerate.
+    """
+    group = SymmetryGroup(network, matrices, support, transposition=transposition)
+    allowed = [
+        k
+        for k, (name, i, j) in enumerate(group.cells)
+        if not support or name not in support or support[name][i, j]
+    ]
+    if not 0 < budget <= len(allowed):
+        raise InputError(f"`budget` ({budget}) must lie between 1 and {len(allowed)} cells")
+    total = comb(len(allowed), budget)
+    if total * len(group.images) > 50 * LARGEST or total > LARGEST:
+        raise InputError(
+            f"there are {total} allocations of {budget} of {len(allowed)} cells under "
+            f"{len(group.images)} symmetries: too many for an atlas; choose a smaller net"
+        )
+    found: list[tuple[Allocation, int]] = []
+    seen: set[tuple[int, ...]] = set()
+    for chosen in combinations(allowed, budget):
+        if chosen in seen:
+            seen.discard(chosen)
+            continue
+        orbit = group.orbit(chosen)
+        # Later members of the orbit are removed when they come.
+        seen |= orbit - {chosen}
+        cells = [group.cells[k] for k in chosen]
+        found.append((Allocation.from_cells(network, cells), len(orbit)))
+    return found
+
+
+def atlas(
+    network: Network,
+    budget: int,
+    *,
+    matrices: Sequence[str] | None = None,
+    support: Mapping[str, np.ndarray] | None = None,
+    transposition: bool = False,
+    seed: int = 0,
+    decide: Decide | None = None,
+    store: Path | None = None,
+    progress: Progress | None = None,
+) -> Atlas:
+    """Verdicts for all allocations of a budget, up to symmetry.
+
+    Parameters
+    ----------
+    network : Network
+    budget : int
+        Number of learnable weights.
+    matrices : sequence of str, optional
+        Matrices with learnable cells: W of a recurrent net, every matrix of others, by default.
+    support : mapping of str to mask, optional
+    transposition : bool, optional
+        Whether an allocation and its transpose are one orbit, if transposition is a symmetry
+        (`algebra.problems.symmetry`).
+    seed : int, optional
+    decide : callable, optional
+        Certifies one problem; `algebra.families.registry.certify` by default.
+    store : Path, optional
+        Entries are written here line by line; an unfinished atlas is resumed.
+    progress : callable, optional
+        Called with (done, all) after each orbit.
+
+    Returns
+    -------
+    Atlas
+        An interrupt (Ctrl-C), or the end of the call's time, ends the survey; the finished entries
+        are kept.
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid, or the store has another content.
+    """
+    names = tuple(matrices or (("W",) if "W" in network.shapes else network.shapes))
+    for name in names:
+        network.shape_of(name)
+    wanted = orbits(network, names, budget, support, transposition=transposition)
+    header = {
+        "format": _FORMAT,
+        "version": 1,
+        "network": network.to_dict(),
+        "matrices": list(names),
+        "budget": budget,
+        "support": {n: np.asarray(m).tolist() for n, m in (support or {}).items()},
+        "seed": seed,
+    }
+    if transposition:
+        header["transposition"] = True
+    known = _open_store(store, header) if store else {}
+    entries: list[AtlasEntry] = []
+
+    try:
+        for allocation, size in wanted:
+            entry = known.get(allocation.cells)
+            if entry is None:
+                problem = Problem.of(allocation, support=dict(support or {}))
+                verdict = decide(problem) if decide else certify(problem, seed=seed)
+                # A verdict that the time limit prevented is not kept.
+                check_time()
+                entry = AtlasEntry(
+                    allocation.cells,
+                    size,
+                    verdict.verdict,
+                    verdict.rule,
+                    verdict.rank,
+                    verdict.generic_root_count,
+                )
+                if store:
+                    _keep(store, entry)
+            entries.append(entry)
+            if progress is not None:
+                progress(len(entries), len(wanted))
+    except (KeyboardInterrupt, OutOfTime):
+        pass
+    return Atlas(network, names, budget, len(wanted), tuple(entries), seed)
+
+
+def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], AtlasEntry]:
+    """The entries that a file contains; a new file starts with the header."""
+    if not store.exists():
+        try:
+            store.write_bytes((json.dumps(header) + "\n").encode())
+        except OSError as error:
+            raise InputError(f"{store}: cannot be written: {error}") from None
+        return {}
+    try:
+        with store.open("rb") as file:
+            if file.read(16).startswith(b"SQLite format 3"):
+                raise InputError(
+                    f"{store} holds trials, as `estimate` keeps them; an atlas is kept in a file "
+                    "of its own"
+                )
+        text = store.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{store}: cannot be read: {error}") from None
+    lines = list(_whole_lines(text))
+    try:
+        found = json.loads(lines[0])
+        if found != header:
+            different = [k for k in {**header, **found} if found.get(k) != header.get(k)]
+            raise InputError(
+                f"{store} holds another atlas ({', '.join(different)} differ): name another file"
+            )
+        entries = [AtlasEntry.from_dict(json.loads(line)) for line in lines[1:]]
+    except (IndexError, ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{store} is not an atlas file: {error!r}") from None
+    if not text.endswith("\n"):
+        # A run was killed while writing: its incomplete last line is cut off and computed again.
+        # The other lines are not rewritten, so that they cannot be lost.
+        os.truncate(store, sum(len(line.encode()) + 1 for line in lines))
+    return {entry.cells: entry for entry in entries}
+
+
+def _keep(store: Path, entry: AtlasEntry) -> None:
+    """Append an entry to the file, and flush it to disk before the next one is computed."""
+    try:
+        with store.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(entry.to_dict()) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise InputError(f"{store}: cannot be written: {error}") from None
+
+
+def _whole_lines(text: str) -> Iterator[str]:
+    yield from text.split("\n")[:-1]

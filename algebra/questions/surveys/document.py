@@ -1,0 +1,182 @@
+"""What surveys say: where theorems are wrong, and the verdicts of all allocations of a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, TextPicture, step
+from algebra.linalg.rational import float_text
+from algebra.networks.limits import plural
+from algebra.problems.allocation import WIDEST, Allocation, mask_rows
+from algebra.results import done_of
+
+if TYPE_CHECKING:
+    from algebra.questions.surveys.atlas import Atlas
+    from algebra.questions.surveys.audit import AuditResult, Counterexample
+
+_MEANING = {
+    MAXIMAL: "maximal: MP = 1",
+    INTERMEDIATE: "intermediate: 0 < MP < 1",
+    MINIMAL: "minimal: MP = 0",
+    UNDECIDED: "undecided: MP > 0, and whether MP = 1 is open",
+}
+
+
+def audit_parts(found: AuditResult) -> tuple[Part, ...]:
+    """A table of the theorems on one matrix, and the smallest allocations that refute them."""
+    share = f" of {found.total}" if found.checked < found.total else ""
+    title = (
+        f"{found.network}; {plural(found.budget, f'{found.budget} weight')} of {found.matrix}: "
+        f"{found.checked}{share} allocations, {found.minimal} minimal"
+    )
+    if not found.theorems:
+        return (Paragraph(f"{title}; no theorem applies"),)
+    wrong = [(t.says_maximal_but_minimal, t.says_minimal_but_not) for t in found.theorems]
+    columns: dict[str, Sequence[Any]] = {
+        "theorem": [t.theorem for t in found.theorems],
+        "agree": [t.agree for t in found.theorems],
+        "silent": [t.silent for t in found.theorems],
+        "maximal, but minimal": [number for number, _ in wrong],
+        "minimal, but not": [number for _, number in wrong],
+    }
+    tones = {
+        name: ["bad" if number else "" for number in columns[name]]
+        for name in ("maximal, but minimal", "minimal, but not")
+    }
+    examples = [part for t in found.theorems for e in t.examples for part in _example(found, e)]
+    return (Table(columns, title, tones), *examples)
+
+
+def _example(found: AuditResult, example: Counterexample) -> tuple[Part, ...]:
+    """An allocation that refutes a theorem, its ranks and the points used."""
+    allocation = Allocation.from_cells(found.network, example.cells)
+    primes = ", ".join(str(p) for p in dict.fromkeys(p for p, _ in example.points))
+    where = f"at a point modulo {primes}, so it is proved"
+    if example.rank < example.equations:
+        where = f"at {len(example.points)} random points, modulo {primes}"
+    text = (
+        f"  {example.theorem} wrongly says {example.says} for {allocation}: rank {example.rank} "
+        f"of {example.equations} {where}"
+    )
+    if max(found.network.shapes[found.matrix]) > WIDEST:
+        return (Paragraph(text),)
+    return (TextPicture(mask_rows(allocation, found.matrix), text),)
+
+
+def audit_explanation(parts: Sequence[AuditResult], seed: int) -> Explanation:
+    """The result on the theorems, and what it does not cover."""
+    known = []
+    is_wrong = False
+    for part in parts:
+        for theorem in part.theorems if part.checked else ():
+            if not theorem.wrong:
+                continue
+            is_wrong = True
+            statements = [
+                f"{number} are called {word} and are {truth}"
+                for number, word, truth in (
+                    (theorem.says_maximal_but_minimal, MAXIMAL, "minimal (MP = 0)"),
+                    (theorem.says_minimal_but_not, MINIMAL, "not (MP > 0)"),
+                )
+                if number
+            ]
+            known.append(
+                f"Theorem {theorem.theorem}, as stated, is wrong for {part.budget} weights of "
+                f"{part.matrix}: of {theorem.checked} checked, {' and '.join(statements)}."
+            )
+    checked = sum(part.checked for part in parts)
+    if checked and not is_wrong:
+        silent = sum(t.silent for p in parts for t in p.theorems)
+        where = (
+            f"; in {plural(silent, f'{silent} case')} they are silent, and only the rank decides"
+        )
+        known.append(
+            f"No theorem is wrong for the {plural(checked, f'{checked} allocation')} checked"
+            f"{where * bool(silent)}."
+        )
+    if checked:
+        known.append(
+            "The reference is the generic rank; the probability that it is wrong for any of them "
+            "is "
+            f"at most {float_text(max(part.error_bound for part in parts))}."
+        )
+    left = sum(part.total for part in parts) - checked
+    open_, decided_by, steps = "", "", list[Step]()
+    if left > 0 or not checked:
+        open_ = (
+            f"the other {plural(left, f'{left} allocation')} of these budgets"
+            if checked
+            else "everything: no allocation was checked"
+        )
+        decided_by = "a larger or another sample; the smallest nets can be audited completely"
+        steps.append(step("audit", "a larger sample", count=max(10 * checked, 1000), seed=seed))
+    if is_wrong:
+        purpose = "the same with the corrected theorems"
+        steps.append(step("audit", purpose, corrected=True, seed=seed))
+    return Explanation(tuple(known), open_, decided_by, tuple(steps))
+
+
+def atlas_document(found: Atlas) -> Document:
+    """The document of an atlas: one row for each orbit, and the totals."""
+    totals = ", ".join(f"{v} {k}" for k, v in found.totals.items())
+    allocations = sum(e.orbit for e in found.entries)
+    title = (
+        f"{found.network}; {plural(found.budget, f'{found.budget} weight')} of "
+        f"{', '.join(found.matrices)}: {plural(allocations, f'{allocations} allocation')} in "
+        f"{done_of(len(found.entries), found.orbits)} orbits; {totals}"
+    )
+    facts = {
+        "network": str(found.network),
+        "budget": found.budget,
+        "allocations": allocations,
+        "orbits": done_of(len(found.entries), found.orbits),
+        **found.totals,
+        "seed": found.seed,
+    }
+    columns: dict[str, Sequence[Any]] = {
+        "allocation": [str(Allocation.from_cells(found.network, e.cells)) for e in found.entries],
+        "orbit": [e.orbit for e in found.entries],
+        "rank": [e.rank for e in found.entries],
+        "N": [e.root_count for e in found.entries],
+        "verdict": [e.verdict for e in found.entries],
+        "rule": [e.rule for e in found.entries],
+    }
+    table = Table(columns, tones={"verdict": [e.verdict for e in found.entries]})
+    return Document(title, facts, (table,), _atlas_explanation(found), tone="strong")
+
+
+def _atlas_explanation(found: Atlas) -> Explanation:
+    """What all allocations of a budget are."""
+    totals = found.totals
+    done = sum(totals.values())
+    known = [
+        f"{totals[verdict]} of {plural(done, f'{done} allocation')} "
+        f"{'is' if totals[verdict] == 1 else 'are'} {meaning}."
+        for verdict, meaning in _MEANING.items()
+        if totals.get(verdict)
+    ]
+    if done:
+        known.append(
+            "Allocations that a symmetry of the network maps to each other have the same MP: one "
+            "allocation of each orbit was certified."
+        )
+    again: dict[str, Any] = {
+        "budget": found.budget, "matrix": found.matrices, "seed": found.seed,
+    }  # fmt: skip
+    steps: list[Step] = []
+    open_, decided = [], []
+    if found.is_partial:
+        left = found.orbits - len(found.entries)
+        open_.append(f"{plural(left, f'{left} orbit')} of {found.orbits}, not begun")
+        decided.append("more time")
+        purpose = "the same command again, which continues where it stopped"
+        steps.append(step("atlas", purpose, **again, store="atlas.json"))
+    if totals.get(UNDECIDED):
+        open_.append("the undecided ones, which neither parity nor a witness decides")
+        decided.append("instances without real solutions, found with more time")
+        steps.append(step("atlas", "a longer search for each orbit", **again, search=60))
+    if totals.get(MAXIMAL) and found.network.rank_decides:
+        steps.append(step("design", "an allocation with MP = 1, chosen by cost", goal="maximal"))
+    return Explanation(tuple(known), "; ".join(open_), "; ".join(decided), tuple(steps))

@@ -1,0 +1,182 @@
+"""Gradient descent, Adam and Levenberg–Marquardt for a batch of students.
+
+A run ends when the root of its mean squared error is 1e-10 of the root mean square of its
+labels, when it is no longer finite, or after the given number of steps (Levenberg–Marquardt also
+when no step reduces the error at the largest damping).  Runs are independent: the result of a run
+does not depend on the batch.
+
+The rate is constant for gradient descent; for Adam it falls to a hundredth by half a cosine over
+the given steps; Levenberg–Marquardt has none, its damping adapts to success and failure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.errors import known_name
+from algebra.time_limits import check_time
+from numeric.adam import Adam, half_cosine
+from numeric.equations.programs.losses import Loss
+from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
+
+# A run is done when its error is this small, relative to the labels.
+ENOUGH = 1e-10
+# Number of steps after which finished runs are removed from the batch.
+_SWEEP = 25
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Endpoints of the runs of a batch.
+
+    Attributes
+    ----------
+    ends : ndarray, shape (runs, r)
+    mse : ndarray, shape (runs,)
+        Mean squared errors there; infinite or NaN if a run diverged.
+    steps : ndarray of int, shape (runs,)
+    """
+
+    ends: np.ndarray
+    mse: np.ndarray
+    steps: np.ndarray
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """A training method.
+
+    Attributes
+    ----------
+    name, summary : str
+    steps : int
+        Default number of steps of a run.
+    rate : float or None
+        Default step size; None if the method has none.
+    descend : callable
+        From a loss, starts (runs, r), steps and rate to a `Descent`.
+    """
+
+    name: str
+    summary: str
+    steps: int
+    rate: float | None
+    descend: Callable[[Loss, np.ndarray, int, float], Descent]
+
+
+# From gradients (runs, r), the number of the step and their rows in the batch to steps (runs, r).
+_Rule = Callable[[np.ndarray, int, np.ndarray], np.ndarray]
+
+
+def gradient_descent(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
+    """Full-batch gradient descent with a constant rate.
+
+    Parameters
+    ----------
+    loss : Loss
+    starts : ndarray, shape (runs, r)
+    steps : int
+    rate : float
+        Factor of the gradient of the mean squared error.
+    """
+    return _descend(loss, starts, steps, lambda slope, t, rows: rate * slope)
+
+
+def adam(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
+    """Adam, full batch, the rate falling to a hundredth by half a cosine.
+
+    Parameters
+    ----------
+    loss : Loss
+    starts : ndarray, shape (runs, r)
+    steps : int
+    rate : float
+        Size of the first steps.
+    """
+    state = Adam(np.array(starts, float))
+
+    def rule(slope: np.ndarray, t: int, rows: np.ndarray) -> np.ndarray:
+        nonlocal state
+        state = state.take(rows)
+        return state.step(slope, half_cosine(rate, t, steps))
+
+    return _descend(loss, starts, steps, rule)
+
+
+def damped_gauss_newton(
+    loss: Loss, starts: np.ndarray, steps: int, rate: float = math.nan
+) -> Descent:
+    """Levenberg–Marquardt.
+
+    Parameters
+    ----------
+    loss : Loss
+    starts : ndarray, shape (runs, r)
+    steps : int
+    rate : float, optional
+        Not used: the method has no rate.  It is a parameter of every `Optimizer.descend`.
+    """
+    labels = loss.students.Y
+    size = labels[0].size
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        runs = levenberg_marquardt(
+            loss.at, starts, steps, enough=_enough(labels) * size, damping=CAUTIOUS
+        )
+    return Descent(runs.ends, runs.cost / size, runs.steps)
+
+
+def _enough(labels: np.ndarray) -> np.ndarray:
+    """Mean squared errors at which runs are done."""
+    return np.asarray(ENOUGH**2 * (labels * labels).mean(axis=(1, 2)))
+
+
+def _descend(loss: Loss, starts: np.ndarray, steps: int, rule: _Rule) -> Descent:
+    ends = np.array(starts, float)
+    count = len(ends)
+    mse, taken = np.full(count, np.nan), np.full(count, steps)
+    enough = _enough(loss.students.Y)
+    # Indices of the unfinished runs; `kept` are their positions among the previous ones.
+    rows, kept, w = np.arange(count), np.arange(count), ends.copy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t in range(steps + 1):
+            if t % _SWEEP == 0:
+                check_time()
+            error, slope = loss.slope(w)
+            over = (error <= enough[rows]) | ~np.isfinite(error) | (t == steps)
+            if over.any():
+                mse[rows[over]], ends[rows[over]] = error[over], w[over]
+                taken[rows[over]] = t
+                kept = np.flatnonzero(~over)
+                rows, w, slope = rows[kept], w[kept], slope[kept]
+                if not len(rows):
+                    break
+                loss = loss.take(kept)
+            w = w - rule(slope, t + 1, kept)
+            kept = np.arange(len(rows))
+    return Descent(ends, mse, taken)
+
+
+OPTIMIZERS = {
+    one.name: one
+    for one in (
+        Optimizer("gd", "gradient descent", 10_000, 0.1, gradient_descent),
+        Optimizer("adam", "Adam, its rate falling by a half cosine", 5_000, 0.03, adam),
+        Optimizer("levenberg-marquardt", "damped Gauss-Newton", 200, None, damped_gauss_newton),
+    )
+}
+
+
+def find_optimizer(name: str) -> Optimizer:
+    """The optimizer of that name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    return OPTIMIZERS[known_name(name, "optimizer", OPTIMIZERS)]

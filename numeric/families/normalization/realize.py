@@ -1,0 +1,73 @@
+"""One instance of a normalization network realized layer by layer, in rationals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from algebra.families.normalization.dense import norm_bound
+from algebra.families.normalization.scales import Unreachable, solve_both_scales, solve_scales
+from algebra.linalg.rational import rational_echelon
+from algebra.networks.normalization import NormNet
+from numeric.instances import Instance, to_rational
+
+
+def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, str]:
+    """Scales and shifts that match an instance, by realizing each layer on its samples.
+
+    Parameters
+    ----------
+    instance : Instance
+        For a `NormNet` with an allocation of whole columns of scales and shifts; its weights
+        are doubles, that is, rationals.
+
+    Returns
+    -------
+    weights : dict or None
+        The student's matrices in rationals, for which the network's outputs were checked to be
+        the labels exactly; None if the construction does not apply.
+    note : str
+    """
+    network = instance.problem.network
+    assert isinstance(network, NormNet)
+    masks = instance.allocation.masks
+    weights, X, Y = instance.exact
+    student = {name: value.copy() for name, value in weights.items()}
+    for k in range(1, network.depth + 1):
+        needed = (f"g{2 * k - 1}", f"b{2 * k - 1}", f"b{2 * k}")
+        if not all(masks[name].all() for name in needed):
+            return None, f"the construction needs all of {', '.join(needed)} to learn"
+    teacher = {name: to_rational(value) for name, value in instance.teacher.items()}
+    state = X
+    for k in range(1, network.depth + 1):
+        first, second = 2 * k - 1, 2 * k
+        goal = teacher[f"T{k}"] @ state + teacher[f"t{k}"]
+        base = _independent(state[:, 1:] - state[:, :1])
+        if base.shape[1]:
+            W1 = weights[f"W{first}"] @ base
+            W2, want = weights[f"W{second}"], teacher[f"T{k}"] @ base
+            try:
+                if masks[f"g{second}"].all():
+                    gamma, output = solve_both_scales(W2, W1, want, layer=k)
+                else:
+                    output = weights[f"g{second}"][:, 0]
+                    if any(entry == 0 for entry in output):
+                        return None, f"layer {k}: an output scale is 0"
+                    gamma = solve_scales(W2, W1, want / output[:, None], layer=k)
+            except Unreachable as failure:
+                return None, f"{failure}; this proves nothing"
+            student[f"g{first}"] = gamma[:, None]
+            student[f"g{second}"] = output[:, None]
+        linear = student[f"g{first}"] * (weights[f"W{first}"] @ state)
+        shift = np.array([[norm_bound(row)] for row in linear], dtype=object)
+        student[f"b{first}"] = shift
+        made = student[f"g{second}"] * (weights[f"W{second}"] @ (linear + shift))
+        student[f"b{second}"] = (goal - made)[:, :1]
+        state = goal * (goal > 0)
+    if any(entry != 0 for entry in (network.forward(student, X) - Y).ravel()):
+        return None, "the construction does not give the labels"
+    return student, "realized exactly, layer by layer"
+
+
+def _independent(columns: np.ndarray) -> np.ndarray:
+    """A maximal set of independent columns, by exact elimination."""
+    return columns[:, rational_echelon(columns, columns.shape[1])[1]]

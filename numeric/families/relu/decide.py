@@ -1,0 +1,107 @@
+"""Decision of one ReLU instance: floating-point search, exact proofs.
+
+A match is reported only with a rational witness that reproduces the labels in the whole
+network.  "No match" requires a complete tree; a leaf that rounding leaves in doubt is
+refuted over Q, and if evidence is requested, every leaf is.
+If this fails the result is "undetermined".
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.families.relu.equations import relu_system
+from algebra.families.relu.leaves import Leaf, refutes
+from algebra.networks.relu import ShallowReLU
+from numeric.families.relu.cells import CellTree
+from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
+from numeric.families.relu.hull import hull_fits, learning_units
+from numeric.families.relu.pairs import decide_boxed, decide_pairs, has_bounds
+from numeric.instances import Instance
+
+# Largest number of nodes of the first tree, and with at least three weights per unit.  A node costs
+# 6 to 60 µs in it and 100 µs in the second tree, which has far fewer nodes but needs some ms for
+# the units' vertices before.
+FIRST_NODES, FIRST_NODES_WIDE = 20, 1_000
+
+
+def decide(
+    instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
+) -> ReluDecision:
+    """Decide whether an instance of a shallow ReLU net has a match.
+
+    Parameters
+    ----------
+    instance : Instance
+    certify : bool, optional
+        Whether "no match" comes with verified refutations of all leaves.
+    most_nodes : int, optional
+        Nodes after which the instance is abandoned as undetermined.
+
+    Returns
+    -------
+    ReluDecision
+
+    Raises
+    ------
+    InputError
+        If the network is not a shallow ReLU net, or if both W1 and W2 learn.
+
+    Notes
+    -----
+    A first, cheap tree branches on the pairs (u, v) of `numeric.families.relu.pairs_kernel`.  If it
+    becomes large, or evidence is requested, a second tree branches on cells with the tighter
+    programs of
+    `numeric.families.relu.hull`, unless it has too many columns.  Under constraints only the first
+    tree is searched, with rows for the intervals (`numeric.families.relu.pairs`).
+    """
+    began = time.perf_counter()
+    if has_bounds(instance):
+        found = decide_boxed(instance, certify=certify, most_nodes=most_nodes)
+        return replace(found, seconds=time.perf_counter() - began, teacher=instance.teacher)
+    learns = set(instance.allocation.matrices)
+    if not isinstance(instance.problem.network, ShallowReLU) or {"W1", "W2"} <= learns:
+        # Raises the InputError.
+        relu_system(instance.allocation, *instance.exact)
+    if "W1" not in learns or not len(learning_units(instance)):
+        found = _decide_linear(instance)
+    elif not hull_fits(instance):
+        found = decide_pairs(instance, certify=certify, most_nodes=most_nodes)
+    else:
+        found = ReluDecision(UNDETERMINED)
+        if not certify:
+            wide = instance.allocation.size >= 3 * len(learning_units(instance))
+            first = FIRST_NODES_WIDE if wide else FIRST_NODES
+            found = decide_pairs(instance, most_nodes=min(first, most_nodes))
+        if found.verdict == UNDETERMINED:
+            found = decide_cells(instance, certify=certify, most_nodes=most_nodes)
+    return replace(found, seconds=time.perf_counter() - began, teacher=instance.known_teacher)
+
+
+def decide_cells(
+    instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
+) -> ReluDecision:
+    """Decide by branching on activation cells; see `decide` for the parameters."""
+    return CellTree(instance).decide(certify=certify, most_nodes=most_nodes)
+
+
+def _decide_linear(instance: Instance) -> ReluDecision:
+    """Decide an instance in which no learnable weight of W1 affects an output, over Q.
+
+    Its equations are linear.
+    """
+    system = relu_system(instance.allocation, *instance.exact)
+    empty = np.zeros((0, system.X.shape[1]), bool)
+    one = ReluDecision(UNDETERMINED, system=system, nodes=1, note="linear")
+    witness = system.solve_pattern(empty, empty)
+    if witness is not None:
+        return replace(one, verdict=MATCH, witness=tuple(witness))
+    mu = system.linear_farkas()
+    if mu is not None:
+        leaf = Leaf(np.zeros(empty.shape, int), mu, np.empty(empty.shape, dtype=object))
+        if refutes(system, (leaf,)):
+            return replace(one, verdict=NONE, leaves=(leaf,), leaf_count=1)
+    return one

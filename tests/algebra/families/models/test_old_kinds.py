@@ -1,0 +1,67 @@
+"""The kinds' own verdicts through programs: random problems of all kinds with one teacher."""
+
+import random
+
+import pytest
+
+from algebra.certificates.family import Effort
+from algebra.families.models.certify import certify_program
+from algebra.families.registry import certify
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.reduction import lowered
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from tests.old_kinds import as_program, random_normnet, random_problem
+
+
+def compare(seed):
+    """Ranks are equal; minimal both or neither; if the program is maximal, so is the kind."""
+    ours = random_problem(random.Random(f"old kind/{seed}"))
+    found = certify_program(as_program(ours), Effort(seed))
+    whole = network_rank(ours.network, ours.support).rank
+    own = allocation_rank(ours.allocation, ours.support, whole).rank
+    assert (found.rank, found.equations) == (own, whole), ours
+    assert (found.verdict == "minimal") == (own < whole), ours
+    if found.verdict == "maximal":
+        theirs = certify(ours, timeout=20, search=0)
+        # A count that is not finished leaves the kind's own verdict undecided.
+        assert theirs.verdict in ("maximal", "undecided"), ours
+    return found.verdict
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_ten_problems(part):
+    """The short run: 60 problems."""
+    for seed in range(10 * part, 10 * part + 10):
+        compare(seed)
+
+
+@pytest.mark.long
+def test_a_thousand_problems():
+    """All verdicts but "intermediate" are met, the same ones."""
+    assert {compare(seed) for seed in range(1000)} == {"minimal", "maximal", "undecided"}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_linear_normalization_networks(seed):
+    """Their teacher is another network: the rank of what learns, as a program and lowered."""
+    rng = random.Random(f"old normnet/{seed}")
+    ours = random_problem(rng, random_normnet(rng))
+    simpler = lowered(ours).problem
+    mine = as_program(ours)
+    assert (
+        allocation_rank(mine.allocation, mine.support).rank
+        == allocation_rank(simpler.allocation, simpler.support).rank
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_shallow_relu_networks(seed):
+    """No problem is minimal; if the program is maximal or not minimal, the kind agrees."""
+    rng = random.Random(f"old relu/{seed}")
+    net = ShallowReLU(q=rng.randint(1, 3), n=rng.randint(1, 3), d=rng.randint(1, 2), m=2)
+    ours = random_problem(rng, net)
+    found = certify_program(as_program(ours), Effort(seed))
+    assert found.verdict in ("undecided", "maximal")
+    assert found.evidence["pattern"] is not None
+    if found.verdict == "maximal":
+        assert certify(ours, timeout=20, search=0).verdict in ("maximal", "undecided")

@@ -1,0 +1,45 @@
+"""Elements that can be recorded: their names, and the numbers that belong to each."""
+
+import numpy as np
+
+from algebra.questions.record.elements import available_kinds, elements_of
+from matchprob import RNN, LinearEstimator, LinearFeedForward, LinearRNN, SequenceRNN
+
+
+def names(network, *what):
+    return [element.name for element in elements_of(network, what)[0]]
+
+
+def test_names():
+    """Of every kind, in the order of the numbers."""
+    net = LinearRNN(n=2, T=2, b=1, d=2, m=2)
+    assert names(net, "outputs") == ["output 0", "output 1"]
+    assert names(net, "entries") == ["entry 0,0", "entry 0,1", "entry 1,0", "entry 1,1"]
+    assert names(net, "times", "samples") == ["step 0", "step 1", "sample 0", "sample 1"]
+    assert names(net, "units") == ["unit 0", "unit 1"]
+    layers = LinearFeedForward(q=1, widths=(2, 1), d=1, m=1)
+    assert names(layers, "units") == ["layer 1 unit 0", "layer 1 unit 1", "layer 2 unit 0"]
+    steps = names(SequenceRNN(n=2, T=2, b=1, d=1, m=1), "entries")
+    assert steps == ["entry 0,0 step 0", "entry 0,0 step 1"]
+
+
+def test_owners():
+    """Each number belongs to one element of each kind; a unit has all its steps and samples."""
+    net = RNN(n=3, T=4, b=1, d=2, m=5, activation="tanh")
+    elements, owners = elements_of(net, ["units", "times", "samples"])
+    (_, units), (_, times), (_, samples) = owners
+    assert len(units) == len(times) == 4
+    for state in units:
+        assert np.array_equal(state, np.repeat([[0], [1], [2]], 5, axis=1))
+    for step, block in enumerate(times):
+        assert (block == 3 + step).all()
+        assert elements[3 + step].step == step
+    assert np.array_equal(samples[0], np.tile(np.arange(7, 12), (2, 1)))
+
+
+def test_kinds():
+    """Steps only in networks with steps, units only in networks with hidden units."""
+    assert available_kinds(LinearEstimator(q=2, d=1, m=1)) == ("outputs", "entries", "samples")
+    layers = LinearFeedForward(q=1, widths=(2,), d=1, m=1)
+    assert available_kinds(layers) == ("outputs", "entries", "samples", "units")
+    assert "times" in available_kinds(LinearRNN(n=2, T=2, b=1, d=2, m=2))

@@ -1,0 +1,84 @@
+"""Optimizers, compared with closed forms and SciPy; batches do not change the runs."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+from matchprob import LinearEstimator, Problem, draw_instance
+from numeric.equations.programs.descent import ENOUGH, OPTIMIZERS, find_optimizer, gradient_descent
+from numeric.equations.programs.losses import Loss
+from numeric.equations.programs.students import Students, starts_of
+from tests.refusals import refuses
+from tests.samples import DIAGONAL
+
+
+def batch(problem, count, starts=1):
+    """The loss of a batch of instances, and its starts."""
+    instances = [draw_instance(problem, 0, k) for k in range(count)]
+    w = np.concatenate([starts_of(i, starts) for i in instances])
+    return Loss(Students.of(instances, starts)), w
+
+
+def test_gradient_descent_of_a_quadratic():
+    """On a linear estimator 40 steps multiply the error by the 40th power of I - rate H."""
+    problem = Problem(LinearEstimator(q=3, d=2, m=4), {"W": "all"})
+    loss, w = batch(problem, 3)
+    found = gradient_descent(loss, w, 40, 0.2)
+    for k in range(3):
+        X, Y = loss.students.X[k], loss.students.Y[k]
+        H = 2 / Y.size * X @ X.T
+        best = Y @ np.linalg.pinv(X)
+        power = np.linalg.matrix_power(np.eye(3) - 0.2 * H, 40)
+        assert np.allclose(found.ends[k].reshape(2, 3), best + (w[k].reshape(2, 3) - best) @ power)
+    assert found.steps.tolist() == [40, 40, 40]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_run_in_a_batch_ends_as_alone(name):
+    """A run has the same end and the same number of steps alone and in a batch."""
+    chosen = find_optimizer(name)
+    loss, w = batch(DIAGONAL, 12, 2)
+    rate = chosen.rate or math.nan
+    steps = 1500
+    together = chosen.descend(loss, w, steps, rate)
+    assert len(set(together.steps.tolist())) > 2
+    for k in (0, 5, 11, 23):
+        rows = np.array([k])
+        alone = chosen.descend(loss.take(rows), w[rows], steps, rate)
+        assert np.allclose(alone.ends[0], together.ends[k], rtol=1e-9, equal_nan=True)
+        assert alone.steps[0] == together.steps[k]
+    ended = np.flatnonzero(np.isfinite(together.mse))
+    assert len(ended) > 15
+    errors, _ = loss.take(ended).slope(together.ends[ended])
+    assert np.allclose(errors, together.mse[ended], rtol=1e-9)
+    size = (loss.students.Y**2).mean(axis=(1, 2))
+    # Levenberg-Marquardt also stops if no step decreases the loss.
+    if name != "levenberg-marquardt":
+        over = (together.mse <= ENOUGH**2 * size) | ~np.isfinite(together.mse)
+        assert ((together.steps == steps) | over).all()
+
+
+def test_levenberg_marquardt_ends_at_a_minimum_of_scipy():
+    """From its ends SciPy's least squares finds no lower loss."""
+    loss, w = batch(DIAGONAL, 20)
+    found = OPTIMIZERS["levenberg-marquardt"].descend(loss, w, 200, math.nan)
+    for k, end in enumerate(found.ends):
+        one = loss.take(np.array([k]))
+        best = least_squares(lambda v, one=one: one.errors(v[None]).ravel(), end, xtol=1e-14)
+        assert 2 * best.cost / 2 >= found.mse[k] - 1e-6 * (1 + found.mse[k])
+
+
+def test_diverging_runs_end_early():
+    """With too large a step a run's loss is not finite, and it ends before the last step."""
+    loss, w = batch(DIAGONAL, 6)
+    found = gradient_descent(loss, w, 2000, 50.0)
+    lost = ~np.isfinite(found.mse)
+    assert lost.any()
+    assert (found.steps[lost] < 2000).all()
+
+
+def test_unknown_optimizers_are_refused():
+    """The message lists the known names."""
+    refuses("gd, adam, levenberg-marquardt", find_optimizer, "sgd")
