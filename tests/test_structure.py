@@ -1,4 +1,4 @@
-"""Rules on the source: places of kinds, docstrings of folders, import cycles, sizes of files.
+"""Rules on the source: places of kinds, docstrings of folders, import cycles, exactness.
 
 The layers themselves are checked by import-linter (`make lint`).
 """
@@ -20,18 +20,9 @@ FOLDERS = sorted({path.parent for path in MODULES})
 # Places where code may depend on a network's kind: its file, the families' list and folders.
 KIND_KNOWN = (
     "algebra/networks/",
-    "algebra/families/registry.py",
-    "algebra/families/activations/",
-    "algebra/families/models/",
-    "algebra/families/relu/",
-    "algebra/families/normalization/",
-    "numeric/families/relu/",
-    "numeric/families/normalization/",
+    "algebra/families/",
+    "numeric/families/",
 )
-LONGEST = 600
-# A longer file gives its reason in its docstring, after these words.
-EXCUSE = "One file, though long:"
-
 
 # The only calls that start a process.
 STARTS = {
@@ -197,25 +188,6 @@ def test_class_names_are_unique():
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(f"{where(path)}:{node.lineno}")
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
-
-
-def test_files_are_short_or_say_why():
-    """A file of more than 600 lines says in its docstring why it is one file."""
-    long = [
-        where(path)
-        for path in MODULES
-        if len(path.read_text(encoding="utf-8").splitlines()) > LONGEST
-        and EXCUSE not in (ast.get_docstring(tree(path)) or "")
-    ]
-    assert long == []
-
-
-def test_folders_are_small():
-    """No folder has more than fifteen files (`__init__` not counted)."""
-    counts = {
-        where(f): len([p for p in f.glob("*.py") if p.name != "__init__.py"]) for f in FOLDERS
-    }
-    assert {name: count for name, count in counts.items() if count > 15} == {}
 
 
 # Files of algebra that may use floats, and why.  Seconds are times of a clock; doubles in the

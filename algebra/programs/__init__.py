@@ -2,7 +2,6 @@
 
 program      `Program`, `Node`, `Block`, and `Builder`, which builds programs and checks shapes
 balls        Values and derivatives in ball arithmetic, at rational points
-capacity/    The number of samples that a set of parameters can fit
 degrees      Degrees and bits of Jacobian entries, for error bounds; degrees in some weights
 evaluate     A program's values in an arithmetic; the protocol `Arithmetic`
 formal       Exponentials, roots and signs over GF(p), with the proofs

@@ -16,7 +16,7 @@ newton               Lower bounds for networks with activations: many starts, ea
                      certified in balls
 optimizers           The first paper's criterion for ReLU nets: an optimizer, and "a match" where
                      MSE < 1e-2
-phcpy                Real solutions counted by phcpy: the reference engine
+phcpy/               Real solutions counted by phcpy, the reference engine, in a worker process
 plans                Results on an allocation before any instance is solved: ranks and the root
                      count
 scip                 The engine `scip`: ReLU instances decided by SCIP, independent of

@@ -4,11 +4,12 @@ arrays   Labels and Jacobians at many points, in NumPy, of any precision
 balls    Tapes in ball arithmetic of any precision: exact points, or enclosures
 chain    Linear networks with learnable cells as chains of matrix products, ready for kernels
 discs    Rigorous arithmetic with complex discs in double precision, and tapes run in it
-equations  The equations F(x) = 0 of a system as tapes of values and derivatives, in two forms
+system_forms  The equations F(x) = 0 of a system as tapes of values and derivatives, in two forms
 inputs   A recurrent net in its free inputs: few unknowns, no power of W
-places   Growths of the weights along paths to infinity: guesses for solutions there
+growths  Growths of the weights along paths to infinity: guesses for solutions there
 products  Labels as sums of products: values of degree two in earlier ones
-programs  Programs of polynomial operations with learnable cells, ready for the tracker
+program_system  Programs of polynomial operations with learnable cells, ready for the tracker
+programs/  Programs in floating point: students, losses, reverse derivatives
 system   What the tracker, monodromy, the trace test and certification ask of a system
 lanes/   Systems of equations as tapes, and the compiled arithmetic that runs them in lanes
 """

@@ -1,5 +1,6 @@
 r"""PHCpack through phcpy, in a worker process.
 
+engine         The engine `phcpy`: real solutions of the core, complete or undetermined
 floating_core  A core system in floating point: coefficients for solvers, weights from their roots
 install        The Python with phcpy, the start of a worker, and errors if phcpy is missing
 process        phcpy in a worker process: the blackbox solver and the path tracker of PHCpack
