@@ -60,7 +60,7 @@ def test_a_changed_constant_of_another_file_is_used(tmp_path):
     tree = copied(tmp_path)
     assert asked(tree) == "False compiled"
     assert asked(tree) == "False from the cache"
-    file = tree / "numeric" / "chains" / "discs.py"
+    file = tree / "numeric" / "equations" / "discs.py"
     text = file.read_text()
     assert "UNIT = 2.0**-53\n" in text
     file.write_text(text.replace("UNIT = 2.0**-53\n", "UNIT = 2.0**-6\n"))
@@ -81,7 +81,7 @@ def test_every_source_of_machine_code_is_in_the_key(tmp_path):
         changed = kernels.kernel_key(tree)
         assert changed != before, name
         (tree / name).write_bytes(names[name])
-    other = tree / "numeric" / "chains" / "chain.py"
+    other = tree / "numeric" / "equations" / "chain.py"
     other.write_text(other.read_text() + "\n")
     (tree / "algebra" / "errors.py").write_text("")
     assert kernels.kernel_key(tree) == before
