@@ -332,8 +332,8 @@ class Network(Programmed):
     def build(self) -> Program:
         raise self._no_jacobian()
 
-    def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None] | None:
-        """The model to draw if ranks need one, a bound of its dimension, the ambient dimension."""
+    def drawn_model(self, support: Support) -> tuple[Model, int | None] | None:
+        """The model to draw if ranks need one, and the ambient dimension."""
         return None
 
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:

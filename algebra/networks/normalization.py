@@ -170,17 +170,10 @@ class NormNet(Network):
                 x = build.rectified(x)
         return build.program(x)
 
-    def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
-        """Subtract one for each scale (a factor of its row) and one for each unit's own scale.
-
-        These directions are independent at almost all weights.
-        """
-        sizes, model = self.layer_sizes[1:], Model(self.program(), support=support)
-        expected = weights - sum(sizes) - sum(sizes[:-1])
-        if not self.is_linear:
-            return model, expected, None
-        ambient = self.d * (self.q + 1)
-        return model, min(expected, ambient), ambient
+    def drawn_model(self, support: Support) -> tuple[Model, int | None]:
+        """Affine functions without ReLU."""
+        ambient = self.d * (self.q + 1) if self.is_linear else None
+        return Model(self.program(), support=support), ambient
 
     def teach(
         self, teacher: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul

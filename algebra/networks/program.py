@@ -232,11 +232,10 @@ class ProgramNetwork(Network):
         """The labels of one sample."""
         return self.read.program
 
-    def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
-        """The dimension is at most the number of weights."""
+    def drawn_model(self, support: Support) -> tuple[Model, int | None]:
         shapes = self.read.parameters
         exists = {name: mask.reshape(shapes[name]) for name, mask in support.items()}
-        return Model(self.program(), self.read.tokens, support=exists), weights, None
+        return Model(self.program(), self.read.tokens, support=exists), None
 
     @cached_property
     def functions(self) -> frozenset[str]:

@@ -50,9 +50,9 @@ class ShallowReLU(Network):
         hidden = build.rectified(build.contract("ij,j->i", blocks["W1"], x))
         return build.program(build.contract("ij,j->i", blocks["W2"], hidden))
 
-    def drawn_model(self, support: Support, weights: int) -> tuple[Model, int, int | None]:
-        """Subtract one for each unit: input weights times c > 0, output weights divided by c."""
-        return Model(self.program(), support=support), weights - self.n, None
+    def drawn_model(self, support: Support) -> tuple[Model, int | None]:
+        """The functions are piecewise linear: no finite ambient dimension."""
+        return Model(self.program(), support=support), None
 
     def axes(self) -> tuple[Axis, ...]:
         return (

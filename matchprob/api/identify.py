@@ -63,6 +63,11 @@ def identify(
             lambda found, *_: json.dumps(found.proof_file()) + "\n",
         ),
     ),
+    unfinished=lambda found, _: (
+        f"the rank still grew at {found.samples} samples: {found.at_least} is a lower bound"
+        if found.is_stopped
+        else ""
+    ),
     is_drawn=True,
 )  # fmt: skip
 def dimension(
@@ -119,7 +124,7 @@ def dimension(
         if not filling:
             support = {name: np.asarray(mask, bool) for name, mask in problem.support.items()}
             size = problem.network.parameters - sum(int((~m).sum()) for m in support.values())
-            drawn = problem.network.drawn_model(support, size)
+            drawn = problem.network.drawn_model(support)
             if drawn is not None:
                 name, names = str(problem.network).split(", m =")[0], tuple(problem.network.shapes)
                 return _by_program(*drawn, names, name, size, seed, PATTERNS)
@@ -154,19 +159,25 @@ def _of_model(read: Read, name: str, seed: int) -> Dimension:
     names = tuple(read.parameters)
     size = sum(math.prod(shape) for shape in read.parameters.values())
     model = Model(read.program, read.tokens)
-    return _by_program(model, size, None, names, name, size, seed, MODEL_PATTERNS)
+    return _by_program(model, None, names, name, size, seed, MODEL_PATTERNS)
 
 
 def _by_program(
-    model: Model, expected: int, ambient: int | None, names: Sequence[str], name: str,
-    parameters: int, seed: int, draws: int,
+    model: Model, ambient: int | None, names: Sequence[str], name: str, parameters: int,
+    seed: int, draws: int,
 ) -> Dimension:  # fmt: skip
     """The largest rank of a program's Jacobian at points drawn, one for each activation pattern."""
     from algebra.programs.generic import argued
+    from algebra.programs.scales import scales
     from algebra.questions.capacity import whole_rank
     from algebra.questions.identify.dimension import Dimension
     from numeric.equations.programs.patterns import drawn_patterns
 
+    free = scales(model.program, names, support=model.support)
+    expected = None if free is None else parameters - free
+    if expected is not None and ambient is not None:
+        expected = min(expected, ambient)
+    most = parameters if expected is None else expected
     chooses = "choose" in model.functions
     tries = []
     for k in range(draws if chooses else 1):
@@ -175,18 +186,23 @@ def _by_program(
         )
         drawn = replace(model, patterns=patterns)
         tries.append((*whole_rank(drawn, names, seed + k), drawn))
-        if tries[-1][0] == expected:
+        if tries[-1][0] == most:
             break
     rank, samples, is_whole, best = max(tries, key=lambda found: found[0])
     certainty = argued(best, f"argued/{seed}").words
+    is_known = rank == most or (is_whole and not chooses)
     if chooses:
         known = f"the largest rank at {len(tries)} drawn weights and inputs, {certainty}"
-        if rank == expected:
+        if rank == most:
             known += "; a larger one is impossible"
         else:
             known += "; it is at least this near some weights, and may be smaller near others"
     else:
         known = f"found with ranks that are {certainty}"
-    if not is_whole:
+    if not is_whole and rank < most:
         known += f"; at {samples} samples it still grew, so it is at least this"
-    return Dimension(None, name, rank, expected, ambient, parameters, samples, known)
+    return Dimension(
+        None, name, rank if is_known else None, rank, expected, ambient, parameters, samples, known,
+        patterns=tuple(found[0] for found in tries) if chooses else (),
+        is_stopped=not is_whole and rank < most,
+    )  # fmt: skip

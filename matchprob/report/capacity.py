@@ -68,17 +68,21 @@ def draw_capacity(axes: Axes, found: Capacity) -> None:
 
 def draw_dimension(axes: Axes, found: Dimension) -> None:
     """Dimension, expected and ambient dimension, and the number of weights, as bars."""
+    own = "dimension" if found.dimension is not None else "dimension at least"
     values = {
-        "dimension": found.dimension,
+        own: found.at_least,
         "expected": found.expected,
         "ambient": found.ambient,
         "weights": found.parameters,
     }
     known = {name: value for name, value in values.items() if value is not None}
-    colours = [BLUE if name == "dimension" else SKY for name in known]
+    colours = [BLUE if name == own else SKY for name in known]
     bars = axes.barh(list(known), list(known.values()), color=colours)
     axes.bar_label(bars, padding=2, fontsize=SMALL)
+    if found.dimension is None:
+        axes.plot(found.at_least, 0, ">", color=BLUE, ms=9, clip_on=False)
     axes.margins(x=0.12)
     axes.invert_yaxis()
     tidy(axes, "dimension")
-    heading(axes, f"{found.model}\ndefect {found.defect}{', filling' * found.filling}")
+    defect = "lower bound" if found.defect is None else f"defect {found.defect}"
+    heading(axes, f"{found.model}\n{defect}{', filling' * found.filling}")

@@ -6,12 +6,20 @@ m, by non-increasing steps (`algebra.questions.capacity`), until it is the dimen
 functions itself (of its closure, for polynomial networks: the neurovariety [1]_).  So the first
 step 0 ends the search.
 
-The *expected dimension* is obtained by counting: the number of weights, minus one scale for each
-hidden unit if the activation is homogeneous (φ(λa) = λ^r φ(a): a unit's inputs times λ, its outputs
-divided by λ^r), but at most the ambient dimension.  The *ambient* dimension is that of all
-polynomial maps of the degree: d·C(q + D − 1, D), D = r^(L−1), if all terms are of this degree,
-otherwise d·C(q + D, D).  The *defect* is the expected minus the actual dimension.  A network is
-*filling* if the dimension is the ambient one.
+The *expected dimension* is obtained by counting: the number of weights, minus the number of
+independent scales, which are found from the operations of the program (`algebra.programs.scales`:
+one for each hidden unit whose activation is a power; diagonal changes of basis of a linear
+recurrent network), but at most the ambient dimension.  The *ambient* dimension is that of all
+polynomial maps of the degree: d·C(q + D − 1, D) if all terms of the labels have the degree D in the
+samples, otherwise d·C(q + D, D), all polynomials of degree D or less.  The degrees of the terms are
+found from the operations (`term_degrees`): if inputs enter a recurrent network at several steps,
+through a square, they are different.  The *defect* is the expected minus the actual dimension.  A
+network is *filling* if the dimension is the ambient one.
+
+A network that chooses by signs (ReLU) has a rank on each activation pattern, and the dimension is
+the largest.  The largest rank found is a lower bound, and the dimension itself only if it meets a
+bound for all patterns, as the number of weights without scales is (a scale does not depend on the
+pattern).
 
 References
 ----------
@@ -22,7 +30,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
@@ -36,12 +44,16 @@ from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.problems.allocation import as_mask
-from algebra.programs.leaks import NO_LEAK
+from algebra.programs.evaluate import evaluate
+from algebra.programs.program import Node
+from algebra.programs.scales import scales
 from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.results import Result, named
 from algebra.time_limits import check_time
 
 FORMAT, VERSION = "matchprob-dimension", 1
+# The least and the greatest degree of the terms of a polynomial; None for the polynomial 0.
+Degrees = tuple[int, int] | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,8 +66,12 @@ class Dimension(Result):
         With as many samples as were needed; None for a model that is not a network of a kind.
     model : str
         The name.
-    dimension : int
-    expected : int
+    dimension : int or None
+        None if only a lower bound is known.
+    at_least : int
+        The largest rank found: the dimension, or a lower bound.
+    expected : int or None
+        None if scales were not counted (`algebra.programs.scales`).
     ambient : int or None
         None if the set of all such functions has no finite dimension.
     parameters : int
@@ -66,12 +82,17 @@ class Dimension(Result):
     rank : GenericRank or None
     filling_widths : tuple of tuple of int, or None
         The smallest hidden widths that are filling, if these were requested.
+    patterns : tuple of int
+        For a network that chooses by signs, the rank on each activation pattern.
+    is_stopped : bool
+        Whether more samples might have increased the rank.
     """
 
     network: Network | None
     model: str
-    dimension: int
-    expected: int
+    dimension: int | None
+    at_least: int
+    expected: int | None
     ambient: int | None
     parameters: int
     samples: int
@@ -79,10 +100,14 @@ class Dimension(Result):
     support: Mapping[str, np.ndarray] = field(default_factory=dict)
     rank: GenericRank | None = None
     filling_widths: tuple[tuple[int, ...], ...] | None = None
+    patterns: tuple[int, ...] = ()
+    is_stopped: bool = False
 
     @property
-    def defect(self) -> int:
-        """Expected minus actual dimension."""
+    def defect(self) -> int | None:
+        """Expected minus actual dimension; None if one of them is not known."""
+        if self.dimension is None or self.expected is None:
+            return None
         return self.expected - self.dimension
 
     @property
@@ -92,18 +117,19 @@ class Dimension(Result):
         Then all functions of the ambient space near a generic function of the network can be
         realized.
         """
-        return self.dimension == self.ambient
+        return self.at_least == self.ambient
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {**self._sizes(), "known": self.known, "filling_widths": self.filling_widths}
 
     def _sizes(self) -> dict[str, Any]:
-        return {
+        sizes = {
             "model": self.model,
-            **named(self, "dimension", "expected", "ambient", "defect", "filling", "parameters"),
-            "samples": self.samples,
+            **named(self, "dimension", "at_least", "expected", "ambient", "defect", "filling"),
+            **named(self, "parameters", "samples"),
         }
+        return {**sizes, "patterns": list(self.patterns)} if self.patterns else sizes
 
     def proof_file(self) -> dict[str, Any]:
         """The content of a proof file, for `algebra.questions.identify.verify_dimension`.
@@ -130,31 +156,113 @@ class Dimension(Result):
 
     def document(self) -> Document:
         """Dimension, expected and ambient dimension, defect, filling."""
-        space = "" if self.ambient is None else f" of {self.ambient}"
-        title = (
-            f"{self.model}: dimension {self.dimension}{space}, {self.expected} expected, defect "
-            f"{self.defect}" + (", filling" if self.filling else "")
-        )
         facts = self._sizes()
         if self.filling_widths is not None:
             widths = "; ".join(", ".join(map(str, own)) for own in self.filling_widths)
             facts["smallest_filling_widths"] = widths or "none within the limits"
+        near = "almost all weights" if self.dimension is not None else "some weights"
         known = [
-            f"Near almost all weights, changes of the {self.parameters} weights change the "
-            f"function in {self.dimension} independent directions."
+            f"Near {near}, changes of the {self.parameters} weights change the "
+            f"function in {self.at_least} independent directions."
         ]
         if self.defect:
             known.append(
                 f"The number of weights without scales is {self.expected}: the dimension is "
                 f"smaller by {self.defect}, because of further relations."
             )
-        if self.ambient is not None:
+        elif self.dimension is None and self.expected is not None:
+            known.append(
+                f"The number of weights without scales is {self.expected}, which no dimension of "
+                "this network exceeds."
+            )
+        if self.ambient is not None and self.dimension is not None:
             fills = "fills" if self.filling else "does not fill"
             known.append(f"It {fills} the space of polynomial maps, of dimension {self.ambient}.")
-        known.append(f"The dimension is {self.known}.")
+        known.append(f"The rank is {self.known}.")
         proof = step("dimension", "a proof for verify", out="proof.json")
         steps = (proof,) if self.network is not None else ()
-        return Document(title, facts, (), Explanation(tuple(known), steps=steps))
+        return Document(self._title(), facts, (), Explanation(tuple(known), steps=steps))
+
+    def _title(self) -> str:
+        space = "" if self.ambient is None else f" of {self.ambient}"
+        hoped = "" if self.expected is None else f", {self.expected} expected"
+        if self.dimension is not None:
+            short = "" if self.defect is None else f", defect {self.defect}"
+            filling = ", filling" if self.filling else ""
+            return f"{self.model}: dimension {self.dimension}{space}{hoped}{short}{filling}"
+        if self.is_stopped:
+            why = f"stopped at {self.samples} samples"
+        else:
+            least, most = min(self.patterns), max(self.patterns)
+            between = f"{least} on all" if least == most else f"between {least} and {most}"
+            why = f"{len(self.patterns)} activation patterns, {between}"
+        return f"at least {self.at_least} ({why}): dimension of {self.model}{hoped}"
+
+
+class _TermDegrees:
+    """The least and the greatest degree of the terms of polynomials; None for 0."""
+
+    def __init__(self, exponents: Sequence[int]) -> None:
+        self.exponents = exponents
+
+    def constant(self, table: np.ndarray, denominator: int) -> Degrees:
+        return (0, 0) if table.any() else None
+
+    def add(self, node: Node, *terms: Degrees) -> Degrees:
+        found = [term for term in terms if term is not None]
+        least, most = [low for low, _ in found], [high for _, high in found]
+        return (min(least), max(most)) if found else None
+
+    def multiply(self, node: Node, a: Degrees, b: Degrees) -> Degrees:
+        return None if a is None or b is None else (a[0] + b[0], a[1] + b[1])
+
+    def scale(self, node: Node, a: Degrees, factor: Fraction) -> Degrees:
+        return a if factor else None
+
+    def contract(self, node: Node, letters: str, *factors: Degrees) -> Degrees:
+        found: Degrees = (0, 0)
+        for factor in factors:
+            found = self.multiply(node, found, factor)
+        return found
+
+    def index(self, node: Node, where: np.ndarray, *parts: Degrees) -> Degrees:
+        return self.add(node, *parts)
+
+    def power(self, node: Node, a: Degrees, exponent: int) -> Degrees:
+        return (0, 0) if not exponent else a and (a[0] * exponent, a[1] * exponent)
+
+    def apply(self, node: Node, name: str, a: Degrees) -> Degrees:
+        return self.add(node, *(self.power(node, a, k) for k in self.exponents))
+
+    def invert(self, node: Node, *values: Degrees) -> Degrees:
+        raise AssertionError(f"{node.op} in a polynomial")
+
+    root = choose = invert
+
+
+def term_degrees(network: Network) -> Degrees:
+    """The least and the greatest degree in the samples of the terms of polynomial labels.
+
+    Examples
+    --------
+    >>> from algebra.networks.rnn import RNN
+    >>> net = RNN(n=2, T=2, b=2, d=1, m=1, activation={"polynomial": [0, 0, 1]})
+    >>> term_degrees(net)
+    (2, 4)
+    """
+    blocks: dict[str, Degrees] = dict.fromkeys(network.program().weights, (0, 0))
+    blocks |= dict.fromkeys(network.program().samples, (1, 1))
+    degrees = _TermDegrees(_exponents(network))
+    return evaluate(network.program(), degrees, blocks)[network.program().output]
+
+
+def _exponents(network: Network) -> Sequence[int]:
+    """Exponents of the terms of the activation; none if it is no polynomial."""
+    if not isinstance(network, ActivatedNetwork) or network.activation.is_linear:
+        return (1,)
+    if not network.activation.is_polynomial:
+        return ()
+    return [k for k, c in enumerate(network.activation.coefficients) if c]
 
 
 def degrees(network: Network) -> tuple[int, bool] | None:
@@ -169,27 +277,31 @@ def degrees(network: Network) -> tuple[int, bool] | None:
         if network.chain() is None:
             raise InputError(f"dimension does not support {network.title} networks")
         return 1, True
-    if network.activation.is_linear:
-        return 1, not network.biases
-    if not network.activation.is_polynomial:
+    if not network.activation.is_linear and not network.activation.is_polynomial:
         return None
-    coefficients = network.activation.coefficients
-    alone = sum(1 for c in coefficients if c) == 1 and not network.biases
-    alone = alone and network.leak == NO_LEAK
-    return network.activation.degree ** len(network.stages()), alone
+    least, most = term_degrees(network) or (0, 0)
+    return most, least == most
 
 
-def expected_dimension(network: Network, weights: int) -> tuple[int, int | None]:
+def counted_scales(network: Network, support: Mapping[str, np.ndarray] | None) -> int | None:
+    """The number of independent scales of a network's weights: `algebra.programs.scales`."""
+    exponents = _exponents(network)
+    alone = exponents[0] if len(exponents) == 1 else None
+    return scales(network.program(), network.shapes, support=support, powers=lambda _: alone)
+
+
+def expected_dimension(
+    network: Network, weights: int, support: Mapping[str, np.ndarray] | None = None
+) -> tuple[int | None, int | None]:
     """Expected and ambient dimension: see the module's docstring."""
-    found = degrees(network)
+    found, alone = degrees(network), counted_scales(network, support)
+    counted = None if alone is None else weights - alone
     if found is None:
-        return weights, None
-    degree, alone = found
+        return counted, None
+    degree, homogeneous = found
     q = network.input_shape[0]
-    ambient = network.d * len(network.label_steps) * math.comb(q + degree - alone, degree)
-    scales = sum(network.widths) if alone and hasattr(network, "widths") else 0
-    # With structural zeros there may be fewer weights than units, whose scales are then not free.
-    return max(0, min(weights - scales, ambient)), ambient
+    ambient = network.d * len(network.label_steps) * math.comb(q + degree - homogeneous, degree)
+    return None if counted is None else min(counted, ambient), ambient
 
 
 def dimension_of(
@@ -221,8 +333,8 @@ def dimension_of(
         for name, mask in (support or {}).items()
     }
     weights = network.parameters - sum(int((mask == 0).sum()) for mask in zeros.values())
-    expected, ambient = expected_dimension(network, weights)
-    most = min(weights, weights if ambient is None else ambient)
+    expected, ambient = expected_dimension(network, weights, zeros)
+    most = min(value for value in (weights, expected, ambient) if value is not None)
     m = -(-most // (network.d * len(network.label_steps))) + 1
     before = network_rank(network.with_samples(m), zeros, seed)
     while before.rank < most:
@@ -235,13 +347,15 @@ def dimension_of(
     grown = network.with_samples(m)
     if before.rank == most:
         known = f"proved modulo {before.p}: no more is possible"
+    elif not before.error:
+        known = f"proved modulo {before.p} for {m} samples, where no more is possible"
     else:
         known = f"at least this is proved modulo {before.p}; more has probability {_small(before)}"
     if not network.ranks_are_exact(zeros):
         known = "found with formal values: an upper bound, probably attained"
     return Dimension(
-        grown, str(network).split(", m =")[0], before.rank, expected, ambient, weights, m, known,
-        zeros, before,
+        grown, str(network).split(", m =")[0], before.rank, before.rank, expected, ambient, weights,
+        m, known, zeros, before,
     )  # fmt: skip
 
 

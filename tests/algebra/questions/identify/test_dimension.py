@@ -87,7 +87,7 @@ def test_other_kinds():
         ("dimension", 31, "dimension"),
         ("dimension", 33, "dimension"),
         ("expected", 34, "expected"),
-        ("ambient", 71, "expected"),
+        ("ambient", 71, "ambient"),
         ("network", {"kind": "ffn", "q": 5, "widths": [5, 3], "d": 1, "m": 20,
                      "activation": {"polynomial": [0, 0, 1]}}, "dimension"),
     ],
