@@ -53,7 +53,7 @@ def no_powers(name: str) -> int | None:
     return None
 
 
-class _Nonzero(EntryArithmetic):
+class _NonzeroEntries(EntryArithmetic):
     """Entries that are not identically 0, as far as the operations determine: 0 or 1."""
 
     def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
@@ -87,7 +87,7 @@ class _Nonzero(EntryArithmetic):
 
 
 @dataclass(eq=False)
-class _System:
+class _Equalities:
     """Linear equations of exponents: unknown 0 is the number 0.
 
     Attributes
@@ -259,7 +259,7 @@ def _gathered(
     return equal & found[tuple(places[group.index(letter)] for letter in kept)]
 
 
-class _Exponents:
+class _ScaleExponents:
     """The exponents of all values, with the equations between them.
 
     −1 for entries that are 0 or have no effect.
@@ -269,7 +269,7 @@ class _Exponents:
         self, program: Program, powers: Powers, effective: Mapping[int, np.ndarray]
     ) -> None:
         self.program, self.powers, self.effective = program, powers, effective
-        self.system = _System()
+        self.system = _Equalities()
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
 
     def exists(self, node: Node) -> np.ndarray:
@@ -409,8 +409,8 @@ def scales(
     }
     ones = {name: np.ones(shape, np.int64) for name, shape in program.samples.items()}
     blocks = {name: value[..., None] for name, value in (masks | ones).items()}
-    nonzero = evaluate(program, _Nonzero(), blocks, needed)
-    exponents = _Exponents(program, powers, _effective(program, nonzero))
+    nonzero = evaluate(program, _NonzeroEntries(), blocks, needed)
+    exponents = _ScaleExponents(program, powers, _effective(program, nonzero))
     system = exponents.system
     unknowns = {name: np.zeros(shape, np.int64) for name, shape in program.samples.items()}
     for name, mask in masks.items():
