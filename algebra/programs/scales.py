@@ -27,7 +27,7 @@ is used.
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
@@ -40,21 +40,29 @@ from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time
 
-# The exponents r for which a function is a multiple of x^r, by its name; none for most functions.
-Powers = Callable[[str], int | None]
+# The exponents of the terms of a function that is a polynomial, by its name; none for others.
+Exponents = Callable[[str], Sequence[int]]
 
 # Largest numbers of terms of products, and of equations that remain, for which scales are found.
 MOST_TERMS, MOST_EQUATIONS = 6_000_000, 3000
 _PRIMES = (2147483629, 2147483587)
 
 
-def no_powers(name: str) -> int | None:
-    """For programs whose functions are no powers."""
-    return None
+# Other functions whose value at 0 is 0.
+_VANISHING = ("tanh", "erf")
+
+
+def no_exponents(name: str) -> Sequence[int]:
+    """For programs without polynomials."""
+    return ()
 
 
 class _NonzeroEntries(EntryArithmetic):
     """Entries that are not identically 0, as far as the operations determine: 0 or 1."""
+
+    def __init__(self, exponents: Exponents) -> None:
+        super().__init__()
+        self.exponents = exponents
 
     def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
         return np.asarray(table[..., None] != 0, np.int64)
@@ -78,7 +86,9 @@ class _NonzeroEntries(EntryArithmetic):
         return a
 
     def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
-        return a * 0 + 1
+        terms = self.exponents(name)
+        vanishes = 0 not in terms if terms else name in _VANISHING
+        return a if vanishes else a * 0 + 1
 
     def choose(
         self, node: Node, sign: np.ndarray, positive: np.ndarray, other: np.ndarray
@@ -266,9 +276,9 @@ class _ScaleExponents:
     """
 
     def __init__(
-        self, program: Program, powers: Powers, effective: Mapping[int, np.ndarray]
+        self, program: Program, exponents: Exponents, effective: Mapping[int, np.ndarray]
     ) -> None:
-        self.program, self.powers, self.effective = program, powers, effective
+        self.program, self.exponents, self.effective = program, exponents, effective
         self.system = _Equalities()
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
 
@@ -345,9 +355,9 @@ class _ScaleExponents:
         return self._multiple(node, a, 1, 2)
 
     def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
-        exponent = self.powers(name)
-        if exponent is not None:
-            return self.power(node, a, exponent)
+        terms = self.exponents(name)
+        if len(terms) == 1:
+            return self.power(node, a, terms[0])
         exists = self.exists(node)
         real = (a >= 0) & exists
         self.system.same(a[real], np.zeros_like(a[real]))
@@ -372,7 +382,7 @@ def scales(
     names: Collection[str] | None = None,
     *,
     support: Mapping[str, np.ndarray] | None = None,
-    powers: Powers = no_powers,
+    exponents: Exponents = no_exponents,
 ) -> int | None:
     """The number of independent scales of a program: see the module.
 
@@ -383,8 +393,8 @@ def scales(
         The weights that are scaled; all by default.
     support : mapping of str to ndarray of bool, optional
         Masks of the weights that exist, where some do not.
-    powers : callable, optional
-        The exponents of functions that are multiples of powers.
+    exponents : callable, optional
+        The exponents of the terms of functions that are polynomials, by their names.
 
     Returns
     -------
@@ -409,18 +419,18 @@ def scales(
     }
     ones = {name: np.ones(shape, np.int64) for name, shape in program.samples.items()}
     blocks = {name: value[..., None] for name, value in (masks | ones).items()}
-    nonzero = evaluate(program, _NonzeroEntries(), blocks, needed)
-    exponents = _ScaleExponents(program, powers, _effective(program, nonzero))
-    system = exponents.system
+    nonzero = evaluate(program, _NonzeroEntries(exponents), blocks, needed)
+    found = _ScaleExponents(program, exponents, _effective(program, nonzero))
+    system = found.system
     unknowns = {name: np.zeros(shape, np.int64) for name, shape in program.samples.items()}
     for name, mask in masks.items():
         exists = mask != 0
         unknowns[name] = system.new(exists) if name in wanted else np.where(exists, 0, -1)
     try:
-        labels = evaluate(program, exponents, unknowns)[program.output]
+        labels = evaluate(program, found, unknowns)[program.output]
     except _TooLarge:
         return None
     real = labels >= 0
     system.same(labels[real], np.zeros_like(labels[real]))
-    found = [system.nullity(p) for p in _PRIMES]
-    return None if None in found else min(v for v in found if v is not None)
+    counts = [count for count in map(system.nullity, _PRIMES) if count is not None]
+    return min(counts, default=None)

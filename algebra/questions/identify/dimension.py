@@ -285,9 +285,8 @@ def degrees(network: Network) -> tuple[int, bool] | None:
 
 def counted_scales(network: Network, support: Mapping[str, np.ndarray] | None) -> int | None:
     """The number of independent scales of a network's weights: `algebra.programs.scales`."""
-    exponents = _exponents(network)
-    alone = exponents[0] if len(exponents) == 1 else None
-    return scales(network.program(), network.shapes, support=support, powers=lambda _: alone)
+    terms = _exponents(network)
+    return scales(network.program(), network.shapes, support=support, exponents=lambda _: terms)
 
 
 def expected_dimension(

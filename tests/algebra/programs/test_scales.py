@@ -50,9 +50,7 @@ def nets(draw):
             z = build.index(np.roll(np.arange(n), 1), y)
             y = build.choose(build.subtract(y, z), y, z)
         elif kind == "norm":
-            square = build.contract("i,i->", y, y)
-            if draw(st.booleans()):
-                square = build.add(square, build.constant(1))
+            square = build.add(build.contract("i,i->", y, y), build.constant(1))
             y = build.contract("i,->i", y, build.invert(build.root(square)))
         x = build.add(x, y) if draw(st.booleans()) else y
     return build.program(build.contract("ij,j->i", build.weight("V", (2, n)), x))
@@ -79,6 +77,16 @@ def test_shared_weights_have_one_scale():
     program = build.program(build.contract("ij,j->i", D, state))
     assert scales(program) == 3
     assert scales(program, ["W", "B"]) == 0
+
+
+def test_before_a_norm_a_matrix_has_a_scale():
+    """A norm without ε divides it out; a constant that is added keeps it."""
+    for constant, number in ((0, 1), (1, 0)):
+        build = Builder()
+        y = build.contract("ij,j->i", build.weight("W", (3, 2)), build.sample("x", (2,)))
+        square = build.add(build.contract("i,i->", y, y), build.constant(constant))
+        y = build.contract("i,->i", y, build.invert(build.root(square)))
+        assert scales(build.program(y)) == number
 
 
 def test_weights_without_effect_are_scales():
