@@ -11,7 +11,7 @@ from tests.doubles import jacobian
 from tests.samples import many
 
 
-def kernel(program, names, points=4, samples=30, seed=0):
+def kernel(program, names, points=16, samples=20, seed=0):
     """The dimension of all λ with Σ λ_e w_e ∂f/∂w_e = 0 at random weights."""
     rng = np.random.default_rng(seed)
     rows = []
