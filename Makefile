@@ -9,36 +9,46 @@ MARKS := $(if $(LONG),,-m "not long")
 # compile the modules of all libraries again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo serve test lint docs setup setup-demo setup-serve clean
+.PHONY: help demo serve test test-lowest lint docs release-check setup setup-demo setup-serve clean
 
-demo: setup-demo
+help: ## lists these targets
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 16
+
+demo: setup-demo ## the main job: six allocations, inspected, certified, estimated
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob.demo
 
-# The page: its address is printed, and opened if there is a browser. `make serve P=my.toml`.
-serve: setup-serve
+serve: setup-serve ## the page; its address is printed, and opened in a browser (P=my.toml)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob serve $(P)
 
-test: setup
+test: setup ## the tests (LONG=1: the long ones too)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(MARKS)
 
-lint: setup
+# The lowest versions that pyproject.toml allows, in an environment of its own.
+test-lowest: ## the tests with the lowest allowed version of every dependency
+	@PYTHON="$(PYTHON)" bash scripts/test_lowest.sh
+
+lint: setup ## ruff, mypy, contracts of imports
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@PYTHONPATH=. $(BIN)/lint-imports
 
-# The site: out/site/index.html. Examples and notebooks are run again.
-docs: setup
+# Examples and notebooks are run again.
+docs: setup ## the site, out/site/index.html
 	@VENV="$(VENV)" bash scripts/docs.sh
 
-# Each target installs what it needs; `make setup` installs everything.
-setup:
+release-check: setup ## builds the archives, checks them, uses each in a bare environment
+	@$(BIN)/python -m pip install --quiet --group release
+	@$(BIN)/python scripts/release_check.py
+
+# Each target installs what it needs.
+setup: ## installs everything
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" RETRY="$(filter setup,$(MAKECMDGOALS))" \
 		bash scripts/bootstrap.sh test
 
 setup-demo setup-serve: setup-%:
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/bootstrap.sh $*
 
-clean:
+clean: ## removes what was made
 	rm -rf $(VENV) build dist *.egg-info out docs/made docs/gallery docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find algebra numeric matchprob tests -name __pycache__ -type d -prune -exec rm -rf {} +
