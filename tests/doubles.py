@@ -187,3 +187,11 @@ def smallest_error(errors, starts, steps=300):
         with_derivatives, starts, steps, enough=1e-24, damping=Damping(), first=True
     )
     return np.abs(errors(runs.ends)).max(axis=1).min()
+
+
+def weights_of(read) -> dict[str, np.ndarray]:
+    """The weights of a model that was read, as doubles."""
+    return {
+        name: np.array([int(v) / d for v in table.ravel().tolist()]).reshape(table.shape)
+        for name, (table, d) in read.values.items()
+    }

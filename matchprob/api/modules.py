@@ -23,7 +23,7 @@ network; the match probability between 0 and 1 is that of a slightly different l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -117,9 +117,17 @@ def from_torch(
     support: Mapping[str, Any] | None = None,
     axis: int = 0,
     output: int = 0,
+    fixed: Sequence[str] = (),
 ) -> Problem: ...
 @overload
-def from_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int = 0) -> Read: ...
+def from_torch(
+    module: Any,
+    example_inputs: Any,
+    *,
+    axis: int = 0,
+    output: int = 0,
+    fixed: Sequence[str] = (),
+) -> Read: ...
 
 
 def from_torch(
@@ -132,6 +140,7 @@ def from_torch(
     T: int | None = None,
     axis: int = 0,
     output: int = 0,
+    fixed: Sequence[str] = (),
 ) -> Problem | Read:
     """The problem of a torch module: its sizes and learnable weights; or its program.
 
@@ -155,7 +164,11 @@ def from_torch(
     axis : int, optional
         The axis of the samples in `example_inputs`.
     output : int, optional
-        With `example_inputs`: the number of the output that gives the labels.
+        With `example_inputs`: the number of the output that gives the labels, among those that are
+        tensors.
+    fixed : sequence of str, optional
+        Inputs, by their names in `forward`, that are the same for all samples, as in the example:
+        numbers of token types, for example.  Masks of attention are so by themselves.
 
     Returns
     -------
@@ -185,7 +198,7 @@ def from_torch(
             raise InputError(
                 f"`T` ({shown(T)}) and `example_inputs` exclude each other: the inputs have steps"
             )
-        read = read_torch(module, example_inputs, axis=axis, output=output)
+        read = read_torch(module, example_inputs, axis=axis, output=output, fixed=fixed)
         if m is not None:
             return program_problem(read, m, masks, support, type(module).__name__)
         if masks is not None or support is not None:

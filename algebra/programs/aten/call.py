@@ -41,6 +41,42 @@ class Merged:
     count: int
 
 
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """Constants with an axis of the samples, for the first `FEW` samples.
+
+    Attributes
+    ----------
+    array : ndarray
+    axis : int
+        Along which the entries of a sample stand together.
+    """
+
+    array: np.ndarray
+    axis: int
+
+    def first(self, count: int) -> np.ndarray:
+        """The constants of as many samples."""
+        each = self.array.shape[self.axis] // FEW
+        return np.take(self.array, range(count * each), self.axis)
+
+    @property
+    def counts_samples(self) -> bool:
+        """Whether it holds the number of each sample."""
+        shape = [FEW if k == self.axis else 1 for k in range(self.array.ndim)]
+        return np.array_equal(self.array, np.arange(FEW).reshape(shape))
+
+    def one(self) -> np.ndarray:
+        """The constants of a sample, if they are the same for all."""
+        found = self.first(1)
+        for k, part in enumerate(np.split(self.array, FEW, self.axis)):
+            if not np.array_equal(part, found, equal_nan=part.dtype.kind == "f"):
+                raise InputError(f"a constant of sample {k} differs from that of sample 0")
+        return found
+
+
+# Samples for which constants with an axis of the samples are computed.
+FEW = 3
 Operand = Known | Parameter | Merged
 
 
@@ -93,6 +129,8 @@ class AtenCall:
             return value
         if isinstance(value, int | float):
             return np.array(value)
+        if isinstance(value, Repeated):
+            raise InputError(f"`{name}` is the number of a sample")
         raise InputError(f"`{name}` ({shown(value)}) is no tensor")
 
     def tensors(self, name: str) -> list[Operand]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, int64_array
+from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, Repeated, int64_array
 from algebra.programs.onnx.values import Item, Tokens
 
 _END = np.iinfo(np.int64).max
@@ -68,6 +68,8 @@ def _unsqueeze(call: AtenCall) -> Any:
 def _slice(call: AtenCall) -> Any:
     start, end = call.option("start", 0), call.option("end", _END)
     step, axis = call.option("step", 1), call.axes()[0] if call.has("dim") else 0
+    if (start, step) == (0, 1) and end >= call.shape(call["self"])[axis]:
+        return call["self"]
     return call.run(
         "Slice",
         call["self"],
@@ -91,6 +93,9 @@ def _index(call: AtenCall) -> Any:
     """Entries at tables of indices, one for each of some axes, by the rules of NumPy."""
     tables: list[Any] = call.option("indices")
     given = [table for table in tables if table is not None]
+    own = [k for k, table in enumerate(tables) if isinstance(table, Repeated)]
+    if len(own) == 1:
+        return _of_each_sample(call, tables, own[0])
     if len(tables) == 1 and isinstance(tables[0], Tokens):
         return call.run("Gather", call["self"], tables[0])
     if not all(isinstance(table, np.ndarray) for table in given):
@@ -110,6 +115,40 @@ def _index(call: AtenCall) -> Any:
     return call.moves.move(item, call.moves.places(item)[at], batch)
 
 
+def _of_each_sample(call: AtenCall, tables: list[Any], axis: int) -> Any:
+    """Entries of each sample; one table is the numbers of the samples."""
+    item, numbers = call.item(call["self"]), tables[axis]
+    others = [table for table in tables if table is not None and table is not numbers]
+    if axis != item.batch or not all(isinstance(table, np.ndarray) for table in others):
+        raise InputError("its places depend on samples or weights")
+    one = np.zeros((1,) * numbers.array.ndim, np.int64)
+    at = tuple(
+        slice(None) if table is None else one if table is numbers else table for table in tables
+    )
+    put = [k for k, table in enumerate(tables) if table is not None]
+    ahead = put != list(range(put[0], put[-1] + 1))
+    ndim = max(table.ndim for table in (one, *others))
+    batch = (0 if ahead else put[0]) + ndim - one.ndim + numbers.axis
+    return call.moves.move(item, call.moves.places(item)[at], batch)
+
+
+def _index_put(call: AtenCall) -> Any:
+    """A value with other entries at tables of indices."""
+    moves, item = call.moves, call.item(call["self"])
+    tables, values = call.option("indices"), call.item(call["values"])
+    if not all(table is None or isinstance(table, np.ndarray) for table in tables):
+        raise InputError("its places depend on samples or weights")
+    if item.batch is not None or values.batch is not None:
+        raise InputError("it puts samples of a batch together")
+    places = moves.places(item)
+    at = tuple(slice(None) if table is None else table for table in tables)
+    shape = places[at].shape
+    if call.option("accumulate", False):
+        raise InputError("it adds at tables of indices")
+    places[at] = np.broadcast_to(moves.places(values), shape) + places.size
+    return Item(moves.build.index(places, moves.plain(item).value, moves.plain(values).value))
+
+
 def _flip(call: AtenCall) -> Any:
     axes = call.axes("dims")
     n = len(axes)
@@ -125,7 +164,9 @@ def _flip(call: AtenCall) -> Any:
 
 
 def _joined(call: AtenCall) -> Any:
-    return call.run("Concat", *call.tensors("tensors"), axis=call.option("dim", 0))
+    # Tensors of the shape (0,) are left out, whatever the shapes of the others.
+    parts = [part for part in call.tensors("tensors") if call.shape(part) != (0,)]
+    return call.run("Concat", *parts, axis=call.option("dim", 0))
 
 
 def _split(call: AtenCall) -> Any:
@@ -212,6 +253,7 @@ MOVES: dict[str, AtenOperator] = {
     "flip": _flip,
     "full_like": _like(None),
     "index": _index,
+    "index_put": _index_put,
     "index_select": _index_select,
     "ones_like": _like(1),
     "permute": _permute,

@@ -313,11 +313,43 @@ def _attention(call: AtenCall) -> Any:
     return call.run("Squeeze", found, int64_array(1)) if lacking else found
 
 
+# Largest size of a system of equations that is solved by elimination.
+_LARGEST_SYSTEM = 64
+
+
+def _solved(call: AtenCall) -> Any:
+    """X with A X = B (or X A = B), by elimination without exchanges: pivots are generically not 0.
+
+    Each step divides a row by its pivot and subtracts multiples of it from all other rows.
+    """
+    left = call.option("left", True)
+    A, B = call.item(call["A"]), call.item(call["B"])
+    size = A.shape[-1]
+    if size > _LARGEST_SYSTEM or B.ndim != A.ndim:
+        raise InputError(f"systems of up to {_LARGEST_SYSTEM} equations are read, this has {size}")
+    turn = [*range(A.ndim - 2), A.ndim - 1, A.ndim - 2]
+    if not left:
+        A, B = (call.run("Transpose", X, perm=turn) for X in (A, B))
+    table = call.run("Concat", A, B, axis=-1)
+    for k in range(size):
+        row = call.run("Gather", table, int64_array(k), axis=-2)
+        row = call.run("Div", row, call.run("Gather", row, int64_array(k), axis=-1))
+        column = call.run("Gather", table, int64_array(k), axis=-1)
+        # In its own row the multiple is the entry less 1: the row itself is left.
+        own = np.zeros((size, 1))
+        own[k] = 1
+        table = call.run("Sub", table, call.run("Mul", call.run("Sub", column, own), row))
+    found = call.run("Gather", table, int64_array(*range(size, table.shape[-1])), axis=-1)
+    found = found if left else call.run("Transpose", found, perm=turn)
+    return found, None, None, None
+
+
 ATEN: dict[str, AtenOperator] = {
     **MOVES,
     "_adaptive_avg_pool2d": _adaptive_mean,
     "_adaptive_avg_pool3d": _adaptive_mean,
     "_fused_rms_norm": _rms_norm,
+    "_linalg_solve_ex": _solved,
     "_native_batch_norm_legit": _training_norm,
     "_native_batch_norm_legit_functional": _training_norm,
     "_native_batch_norm_legit_no_training": _batch_norm,

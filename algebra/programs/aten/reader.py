@@ -8,8 +8,9 @@ at several places is one weight.  Statistics of batch normalization are weights 
 other buffers, and values computed from them and from sizes alone, are constants, which torch itself
 computes.
 
-The graph is exported for a number of samples that occurs as a size in no graph
-(`algebra.programs.onnx.values.BATCH`): torch computes only shapes, so no memory is needed for it.
+Inputs of whole numbers choose rows of tables.  Those that never do (masks of attention), and those
+named so, are constants: their values in the example.  A comparison of the others with a number (of
+padding) is decided: no sample contains that number.
 
 References
 ----------
@@ -18,51 +19,37 @@ References
 
 from __future__ import annotations
 
+import math
 import operator
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError, one_line
-from algebra.programs.aten.call import MOST_CONSTANTS, AtenCall, Operand, filled
+from algebra.programs.aten.call import FEW, MOST_CONSTANTS, AtenCall, Operand, Repeated
+from algebra.programs.aten.export import (
+    exported_graph,
+    many_samples,
+    need_torch,
+    tensors_by_name,
+)
 from algebra.programs.aten.operators import ATEN
 from algebra.programs.onnx.values import BATCH, Item, Moves, Tokens
 from algebra.programs.onnx.weights import Parameter, Read, Weights
 from algebra.programs.program import Builder
 from algebra.time_limits import check_time
 
-# Not decomposed: the decomposition compares values, takes logarithms, or merges axes.
-_WHOLE = (
-    "_prelu_kernel.default", "bilinear.default", "celu.default", "elu.default",
-    "hardsigmoid.default", "hardswish.default", "instance_norm.default", "linear.default",
-    "log_sigmoid.default", "mish.default", "scaled_dot_product_attention.default", "silu.default",
-    "softplus.default",
-)  # fmt: skip
-_CONSTANT = {"full": None, "zeros": 0, "ones": 1, "empty": 0}
 
-
-def need_torch() -> Any:
-    """The package torch.
-
-    Raises
-    ------
-    InputError
-        If it is not installed, or too old.
-    """
-    try:
-        import torch
-    except ImportError:
-        raise InputError("`example_inputs` needs the package torch: pip install torch") from None
-    if not hasattr(getattr(torch, "export", None), "default_decompositions"):
-        raise InputError(f"torch {torch.__version__} is too old: 2.6 and newer are known")
-    return torch
-
-
-def read_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int = 0) -> Read:
+def read_torch(
+    module: Any,
+    example_inputs: Any,
+    *,
+    axis: int = 0,
+    output: int = 0,
+    fixed: Sequence[str] = (),
+) -> Read:
     """Read a PyTorch module, in evaluation mode.
 
     Parameters
@@ -74,7 +61,9 @@ def read_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int =
     axis : int, optional
         The axis of the samples in every input: 1 for a recurrent layer without `batch_first`.
     output : int, optional
-        The index of the output that gives the labels.
+        The index of the output that gives the labels, among those that are tensors.
+    fixed : sequence of str, optional
+        Inputs, by their names in `forward`, that are constants: the same for all samples.
 
     Returns
     -------
@@ -94,65 +83,22 @@ def read_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int =
                 f"`module`: `{one_line(name)}` holds {parameter.dtype} numbers, rounded to few "
                 "digits: module.float()"
             )
-    args, kwargs = _many_samples(torch, example_inputs, axis)
-    exported = _exported(torch, module, args, kwargs)
-    return _GraphReader(torch, module, exported, axis).run(output)
-
-
-def _many_samples(torch: Any, inputs: Any, axis: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The inputs with their first sample repeated `BATCH` times, without allocating memory."""
-
-    def repeated(value: Any) -> Any:
-        if not isinstance(value, torch.Tensor):
-            return value
-        if not -value.ndim <= axis < value.ndim or not value.shape[axis]:
-            raise InputError(
-                f"`example_inputs` holds a tensor of the shape {tuple(value.shape)}, which has no "
-                f"sample along axis {axis}: every input has the axis of the samples (`axis`)"
-            )
-        shape = list(value.shape)
-        shape[axis] = BATCH
-        return value.detach().narrow(axis, 0, 1).expand(shape)
-
-    given = torch.utils._pytree.tree_map(repeated, inputs)
-    if isinstance(given, Mapping):
-        return (), dict(given)
-    return (tuple(given) if isinstance(given, list | tuple) else (given,)), {}
-
-
-def _exported(torch: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    table = torch.export.default_decompositions()
-    for name in _WHOLE:
-        packet, _, overload = name.partition(".")
-        table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
-    try:
-        with _evaluating(torch, module), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = torch.export.export(module, args, kwargs, strict=False)
-            return found.run_decompositions(table)
-    except Exception as error:
-        # A module's own forward, or its tracing, may raise any exception.
-        lines = str(error).strip().splitlines() or [type(error).__name__]
+    args, kwargs = many_samples(torch, example_inputs, axis)
+    exported = exported_graph(torch, module, args, kwargs)
+    given = tensors_by_name(torch, module, example_inputs)
+    unknown = [name for name in fixed if name not in given]
+    if unknown:
         raise InputError(
-            f"`module` ({one_line(type(module).__name__)}): torch.export cannot follow its "
-            f"forward with these `example_inputs`: {one_line(lines[0])}"
-        ) from None
+            f"`fixed` names `{one_line(unknown[0])}`, but the inputs are {', '.join(given)}"
+        )
+    return _GraphReader(torch, module, exported, axis, given, frozenset(fixed)).run(output)
 
 
-@contextmanager
-def _evaluating(torch: Any, module: Any) -> Iterator[None]:
-    """The module in evaluation mode, without the fused layers that have no decomposition."""
-    modes = [(part, part.training) for part in module.modules()]
-    fused = torch.backends.mha.get_fastpath_enabled()
-    module.eval()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        torch.backends.mha.set_fastpath_enabled(fused)
-        for part, mode in modes:
-            part.training = mode
+# Operators after which whole numbers are the same ones.
+_REARRANGED = (
+    "_to_copy", "alias", "clone", "expand", "permute", "select", "slice", "squeeze", "unsqueeze",
+    "view",
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -161,7 +107,10 @@ class _GraphReader:
     module: Any
     exported: Any
     axis: int
-    known: dict[str, Operand | tuple[Any, ...] | None] = field(default_factory=dict)
+    given: Mapping[str, np.ndarray]
+    fixed: frozenset[str]
+    assumed: list[str] = field(default_factory=list)
+    known: dict[str, Operand | Repeated | tuple[Any, ...] | None] = field(default_factory=dict)
     buffers: dict[str, str] = field(default_factory=dict)
 
     def run(self, output: int) -> Read:
@@ -185,7 +134,8 @@ class _GraphReader:
             raise InputError(f"`output` ({output}): the module has {len(labels)} outputs")
         learns = frozenset(self.names[id(p)] for p in self.module.parameters() if p.requires_grad)
         name = getattr(labels[output], "name", "")
-        return self.weights.read(self.known.get(name), f"`module`: output {output}", learns)
+        found = self.weights.read(self.known.get(name), f"`module`: output {output}", learns)
+        return replace(found, assumed=tuple(dict.fromkeys(self.assumed)))
 
     def _inputs(self, graph: Any, signature: Any) -> None:
         module = self.module
@@ -210,6 +160,9 @@ class _GraphReader:
                     self.known[node.name] = self._array(tensor, spec.target)
                 case "USER_INPUT":
                     self.known[node.name] = self._input(node, held)
+                case "TOKEN":
+                    # The order of side effects, such as checks of results.
+                    self.known[node.name] = None
                 case kind:
                     raise InputError(
                         f"`module`: its graph takes a {kind.lower()}, which is not read"
@@ -224,10 +177,13 @@ class _GraphReader:
             ) from None
         return found
 
-    def _input(self, node: Any, held: Mapping[str, Any]) -> Item | Tokens | None:
+    def _input(self, node: Any, held: Mapping[str, Any]) -> Item | Tokens | Repeated | None:
         value = node.meta.get("val")
         if not isinstance(value, self.torch.Tensor):
             return None
+        whole = not value.dtype.is_floating_point
+        if node.name in self.fixed or (whole and node.name in self.given and not _chooses(node)):
+            return self._constant_input(node.name)
         name = node.name if node.name not in held else f"{node.name} (input)"
         axis = self.axis % value.ndim
         own = tuple(size for k, size in enumerate(value.shape) if k != axis)
@@ -241,6 +197,17 @@ class _GraphReader:
             f"`example_inputs`: `{one_line(name)}` holds {value.dtype} numbers: float32, float64 "
             "and, with samples along axis 0, whole numbers that choose rows of a table are read"
         )
+
+    def _constant_input(self, name: str) -> Repeated:
+        value = np.moveaxis(self.given[name], self.axis, 0)
+        if not all(np.array_equal(sample, value[0]) for sample in value):
+            raise InputError(
+                f"`example_inputs`: `{one_line(name)}` is a constant, because it chooses no rows "
+                "of a table or is `fixed`, but its samples differ"
+            )
+        self.assumed.append(f"`{one_line(name)}` is the same for all samples, as in the example")
+        three = np.repeat(np.moveaxis(value[:1], 0, self.axis), FEW, self.axis)
+        return Repeated(three, self.axis % three.ndim)
 
     # -- nodes -----------------------------------------------------------------------------
 
@@ -260,15 +227,23 @@ class _GraphReader:
             found = self.known[values.name]
             assert isinstance(found, tuple)
             return found[at]
+        if _title(node) == "with_effects":
+            return (None, None)
         schema = getattr(node.target, "_schema", None)
         inputs = node.all_input_nodes
         if schema is None or getattr(node.target, "namespace", "") != "aten":
             raise InputError(_unknown(_title(node)))
-        if all(isinstance(self.known[value.name], np.ndarray) for value in inputs):
+        if all(isinstance(self.known[value.name], np.ndarray | Repeated) for value in inputs):
             return self._computed(node)
         name = schema.name.partition("::")[2]
         if name == "_assert_tensor_metadata":
             return None
+        if name in ("eq", "ne") and isinstance(node.args[1], int):
+            tokens = self.known[node.args[0].name]
+            if isinstance(tokens, Tokens):
+                text = f"no sample of `{one_line(tokens.name)}` contains {node.args[1]} (padding)"
+                self.assumed.append(text)
+                return Repeated(np.full((FEW, *tokens.shape[1:]), name == "ne"), 0)
         entry = ATEN.get(name)
         if entry is None:
             raise InputError(_unknown(name))
@@ -283,48 +258,108 @@ class _GraphReader:
             self.moves, arguments, self.weights, {k: v for k, v in buffers.items() if v}
         )
         try:
-            return entry(call)
+            found = entry(call)
         except InputError:
             raise
         except (ValueError, IndexError, TypeError, KeyError, AssertionError) as error:
             raise InputError(f"cannot be read ({one_line(error)})") from None
+        if any(isinstance(self.known[value.name], Repeated) for value in inputs):
+            return self._with_samples(found, node.meta.get("val"))
+        return found
+
+    def _with_samples(self, found: Any, made: Any) -> Any:
+        """Values with the axis of the samples that the graph gives them."""
+        if isinstance(found, tuple):
+            return tuple(map(self._with_samples, found, made))
+        if not isinstance(found, Item) or found.batch is not None:
+            return found
+        axes = [k for k in _batch_axes(made.shape) if found.shape[k] * BATCH == made.shape[k]]
+        return replace(found, batch=axes[0]) if axes else found
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, self.torch.fx.Node):
-            return self.known[value.name]
+            known = self.known[value.name]
+            if not isinstance(known, Repeated) or known.counts_samples:
+                return known
+            one = known.one()
+            real = one.dtype.kind == "f"
+            return replace(self.moves.constant(one), batch=known.axis) if real else one
         if isinstance(value, list | tuple):
             return [self._argument(each) for each in value]
         return value
 
     def _computed(self, node: Any) -> Any:
-        """Constants computed from constants, by torch; those of the batch's size by repetition."""
+        """Constants computed from constants, by torch.
+
+        Those with an axis of the samples are computed for three samples, and for two: the first two
+        must be the same, so that no constant depends on the number of the samples.
+        """
         torch = self.torch
         made = node.meta.get("val")
-        shapes = [tuple(v.shape) for v in _flat(made) if isinstance(v, torch.Tensor)]
-        name = node.target._schema.name.partition("::")[2]
-        if any(size and size % BATCH == 0 for shape in shapes for size in shape):
-            if name in _CONSTANT:
-                value = node.args[1] if _CONSTANT[name] is None else _CONSTANT[name]
-                return filled(self.moves, np.array(value, np.float64), shapes[0])
-            if name == "expand":
-                return filled(self.moves, self._argument(node.args[0]), shapes[0])
-            raise InputError("it makes an axis of the size of the batch")
-        if any(np.prod(shape, dtype=np.float64) > MOST_CONSTANTS for shape in shapes):
+        parts = [part for part in _flat(made) if isinstance(part, torch.Tensor)]
+        entries = [math.prod(s // BATCH or s for s in part.shape) for part in parts]
+        if max(entries, default=0) > MOST_CONSTANTS:
             raise InputError("it makes a constant that is too large")
+        given = [self.known[value.name] for value in node.all_input_nodes]
+        batched = any(isinstance(value, Repeated) for value in given)
+        if not batched and not any(_batch_axes(part.shape) for part in parts):
+            found = self._by_torch(node, FEW)
+        else:
+            found, fewer = self._by_torch(node, FEW), self._by_torch(node, FEW - 1)
+            found = [
+                self._repeated(part, less, tensor.shape)
+                for part, less, tensor in zip(found, fewer, parts, strict=True)
+            ]
+        return found[0] if isinstance(made, torch.Tensor) else tuple(found) or None
 
-        def tensor(value: Any) -> Any:
-            found = self.known[value.name]
-            return torch.from_numpy(np.array(found))
+    def _by_torch(self, node: Any, count: int) -> list[Any]:
+        """The values of a node for some number of samples."""
+        torch = self.torch
 
-        args = torch.fx.node.map_arg(node.args, tensor)
-        kwargs = torch.fx.node.map_arg(node.kwargs, tensor)
+        def value(given: Any) -> Any:
+            if isinstance(given, torch.fx.Node):
+                known = self.known[given.name]
+                known = known.first(count) if isinstance(known, Repeated) else np.array(known)
+                return torch.from_numpy(np.ascontiguousarray(known).reshape(known.shape))
+            if isinstance(given, int) and not isinstance(given, bool) and given % BATCH == 0:
+                return given // BATCH * count
+            return given
+
+        args, kwargs = (
+            torch.fx.node.map_aggregate(given, value) for given in (node.args, node.kwargs)
+        )
         with torch.no_grad():
             found = node.target(*args, **{**kwargs, **_on_cpu(kwargs)})
-        if isinstance(found, torch.Tensor):
-            return self._array(found, node.name)
-        if isinstance(found, list | tuple):
-            return tuple(self._array(part, node.name) for part in found)
-        return None
+        return [
+            self._array(part, node.name) for part in _flat(found) if isinstance(part, torch.Tensor)
+        ]
+
+    def _repeated(self, array: np.ndarray, fewer: np.ndarray, shape: Sequence[int]) -> Any:
+        axes = _batch_axes(shape)
+        if len(axes) > 1:
+            raise InputError("it makes two axes of the size of the batch")
+        found = Repeated(array, axes[0]) if axes else array
+        first = found.first(FEW - 1) if isinstance(found, Repeated) else array
+        if not np.array_equal(first, fewer, equal_nan=array.dtype.kind == "f"):
+            raise InputError("its constants depend on the number of samples")
+        return found
+
+
+def _chooses(node: Any) -> bool:
+    """Whether a value of whole numbers, perhaps rearranged, chooses rows of a table."""
+    for user in node.users:
+        name = getattr(getattr(user.target, "_schema", None), "name", "").partition("::")[2]
+        if name == "embedding" and node in user.args[1:2]:
+            return True
+        if name in ("index", "index_select") and node not in user.args[:1]:
+            return True
+        if name in _REARRANGED and _chooses(user):
+            return True
+    return False
+
+
+def _batch_axes(shape: Sequence[int]) -> list[int]:
+    return [k for k, size in enumerate(shape) if size and size % BATCH == 0]
 
 
 def _on_cpu(kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def _concat(call: Call) -> Item:
         if item.batch is None and batch is not None and own[batch] != items[0].shape[batch]:
             raise InputError(f"it joins a batch axis with an axis of fixed size {own[batch]}")
         tables.append(call.places(item) + start)
-        start += (item.value.shape and int(np.prod(own))) or 1
+        start += int(np.prod(own))
         absent.append(np.zeros(own, bool) if item.absent is None else item.absent)
     try:
         table = np.concatenate(tables, axis=axis)

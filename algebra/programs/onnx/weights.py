@@ -50,6 +50,8 @@ class Read:
         Parameters that learn according to the module (they require a gradient); None for a file.
     squares : mapping of str to (ndarray of int, int)
         For buffers that represent 1/√(v + ε): v + ε, exactly.
+    assumed : tuple of str
+        Assumptions about samples with which a module was read, each a sentence.
     """
 
     program: Program
@@ -59,6 +61,7 @@ class Read:
     roles: Mapping[str, str]
     trainable: frozenset[str] | None = None
     squares: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> dict[str, Shape]:

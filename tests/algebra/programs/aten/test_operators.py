@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from algebra.programs.aten import ATEN, read_torch
-from algebra.programs.aten.call import AtenCall, Merged, filled
+from algebra.programs.aten.call import FEW, AtenCall, Merged, Repeated, filled
 from algebra.programs.onnx.values import BATCH, Item, Moves
 from algebra.programs.onnx.weights import Weights
 from algebra.programs.program import Builder
+from tests.doubles import labels
 from tests.refusals import refuses
 
 
@@ -53,3 +54,68 @@ def test_an_entry_from_outside(monkeypatch):
     refuses("operator sin is not known", read_torch, Net(), torch.zeros(2, 3))
     monkeypatch.setitem(ATEN, "sin", lambda c: c.run("Tanh", c["self"]))
     assert read_torch(Net(), torch.zeros(2, 3)).program.samples == {"x": (3,)}
+
+
+def test_constants_of_each_sample():
+    """The same for all samples: one of them; the samples' numbers are recognized."""
+    same = Repeated(np.tile([[1.0, np.nan]], (FEW, 1)), 0)
+    assert np.array_equal(same.one(), [[1, np.nan]], equal_nan=True)
+    assert same.first(2).shape == (2, 2)
+    numbers = Repeated(np.arange(FEW)[:, None], 0)
+    assert numbers.counts_samples
+    assert not Repeated(np.arange(FEW)[None], 0).counts_samples
+    refuses("of sample 1 differs", numbers.one)
+
+
+def test_entries_of_each_sample():
+    """x[numbers, at]: the axis of the samples stays where NumPy puts the tables' axes."""
+    x = call()
+    build = x.moves.build
+    item = Item(build.reshaped(build.sample("x", (4, 2)), (1, 4, 2)), 0)
+    numbers = Repeated(np.arange(FEW), 0)
+    x.arguments = {"self": item, "indices": [numbers, np.array([2])]}
+    found = ATEN["index"](x)
+    assert (found.batch, found.shape) == (0, (1, 2))
+    x.arguments = {"self": item, "indices": [np.array([2]), numbers]}
+    refuses("depend on samples", ATEN["index"], x)
+
+
+def value_of(found, x):
+    """The value of an item without samples."""
+    build, flat = x.moves.build, x.item(found).value
+    size = int(np.prod(found.shape))
+    ones = build.reshaped(build.sample("one", (1,)), (1, 1))
+    made = build.contract("ik,ij->kj", ones, build.reshaped(flat, (1, size)))
+    row = build.reshaped(made, (size,))
+    return labels(build.program(row), {}, {"one": np.ones((1, 1))}).reshape(found.shape)
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_systems_of_equations(left):
+    """Solutions of A X = B, or X A = B, for two systems are NumPy's."""
+    rng = np.random.default_rng(1)
+    A, B = rng.normal(size=(2, 2, 3, 3))
+    x = call(A=A, B=B, left=left)
+    found = value_of(ATEN["_linalg_solve_ex"](x)[0], x)
+    assert np.allclose(A @ found if left else found @ A, B)
+    big = np.zeros((65, 65))
+    refuses("up to 64 equations", ATEN["_linalg_solve_ex"], call(A=big, B=big))
+
+
+def test_entries_put_at_tables_of_indices():
+    """Broadcast values at tables of indices, as NumPy puts them; sums are refused."""
+    zero, at = np.zeros((2, 3, 3)), [None, np.array([0, 1]), np.array([2, 0])]
+    put = np.arange(1.0, 5).reshape(2, 2)
+    x = call(self=zero, indices=at, values=put)
+    expected = zero.copy()
+    expected[:, at[1], at[2]] = put
+    assert np.array_equal(value_of(ATEN["index_put"](x), x), expected)
+    x.arguments["accumulate"] = True
+    refuses("adds at tables", ATEN["index_put"], x)
+
+
+def test_empty_tensors_are_joined():
+    """A tensor of the shape (0,) is left out, another one without entries counts."""
+    empty, none, two = np.zeros(0), np.zeros((1, 0)), np.ones((1, 2))
+    x = call(tensors=[empty, none, two, none, two], dim=-1)
+    assert np.array_equal(value_of(ATEN["cat"](x), x), np.ones((1, 4)))

@@ -7,7 +7,7 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.programs.aten.reader import read_torch
-from tests.doubles import labels
+from tests.doubles import labels, weights_of
 from tests.refusals import refuses
 from tests.torch_modules import MODULES, Computes, F, nn, normal, torch
 
@@ -26,14 +26,6 @@ def samples_of(read, inputs, axis):
     return found
 
 
-def values(read):
-    """The module's weights as doubles."""
-    return {
-        name: np.array([int(v) / d for v in table.ravel().tolist()]).reshape(table.shape)
-        for name, (table, d) in read.values.items()
-    }
-
-
 @pytest.mark.parametrize(
     "name", [n if n in SHORT else pytest.param(n, marks=pytest.mark.long) for n in MODULES]
 )
@@ -44,7 +36,7 @@ def test_labels_are_torchs(name):
     assert net.training, "the module's mode is as it was"
     with torch.no_grad():
         expected = net.eval()(*inputs).numpy()
-    ours = labels(read.program, values(read), samples_of(read, inputs, axis))
+    ours = labels(read.program, weights_of(read), samples_of(read, inputs, axis))
     assert np.allclose(ours.T, expected.reshape(5, -1), rtol=1e-12, atol=1e-12)
 
 

@@ -1,0 +1,147 @@
+"""The graph of a PyTorch module in evaluation mode, exported by `torch.export`.
+
+It is exported for a number of samples that occurs as a size in no graph
+(`algebra.programs.onnx.values.BATCH`): torch computes only shapes, so no memory is needed for it.
+Caches of keys and values are switched off meanwhile, and outputs that are no tensors are left out.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, one_line
+from algebra.programs.onnx.values import BATCH
+
+# Not decomposed: the decomposition compares values, takes logarithms, or merges axes.
+_WHOLE = (
+    "_prelu_kernel.default", "bilinear.default", "celu.default", "elu.default",
+    "hardsigmoid.default", "hardswish.default", "instance_norm.default", "linear.default",
+    "log_sigmoid.default", "mish.default", "scaled_dot_product_attention.default", "silu.default",
+    "softplus.default",
+)  # fmt: skip
+
+
+def need_torch() -> Any:
+    """The package torch.
+
+    Raises
+    ------
+    InputError
+        If it is not installed, or too old.
+    """
+    try:
+        import torch
+    except ImportError:
+        raise InputError("`example_inputs` needs the package torch: pip install torch") from None
+    if not hasattr(getattr(torch, "export", None), "default_decompositions"):
+        raise InputError(f"torch {torch.__version__} is too old: 2.6 and newer are known")
+    return torch
+
+
+def many_samples(torch: Any, inputs: Any, axis: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The inputs with their first sample repeated `BATCH` times, without allocating memory."""
+
+    def repeated(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if not -value.ndim <= axis < value.ndim or not value.shape[axis]:
+            raise InputError(
+                f"`example_inputs` holds a tensor of the shape {tuple(value.shape)}, which has no "
+                f"sample along axis {axis}: every input has the axis of the samples (`axis`)"
+            )
+        shape = list(value.shape)
+        shape[axis] = BATCH
+        return value.detach().narrow(axis, 0, 1).expand(shape)
+
+    args, kwargs = as_arguments(inputs)
+    return torch.utils._pytree.tree_map(repeated, (args, kwargs))
+
+
+def as_arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments in their order and by name."""
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    return (tuple(inputs) if isinstance(inputs, list | tuple) else (inputs,)), {}
+
+
+def tensors_by_name(torch: Any, module: Any, inputs: Any) -> dict[str, np.ndarray]:
+    """The tensors among arguments, as arrays, by the names of the parameters of `forward`."""
+    args, kwargs = as_arguments(inputs)
+    try:
+        given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+    except TypeError:
+        given = dict(kwargs)
+    own = given.pop("kwargs", {})
+    found = {**given, **(own if isinstance(own, Mapping) else {})}
+    return {
+        name: value.detach().cpu().numpy()
+        for name, value in found.items()
+        if isinstance(value, torch.Tensor) and value.dtype != torch.bfloat16
+    }
+
+
+def exported_graph(torch: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    table = torch.export.default_decompositions()
+    for name in _WHOLE:
+        packet, _, overload = name.partition(".")
+        table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
+    try:
+        with _evaluating(torch, module), warnings.catch_warnings(), _uncached(module):
+            warnings.simplefilter("ignore")
+            found = torch.export.export(module, args, kwargs, strict=False)
+            return found.run_decompositions(table)
+    except Exception as error:
+        # A module's own forward, or its tracing, may raise any exception.
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(
+            f"`module` ({one_line(type(module).__name__)}): torch.export cannot follow its "
+            f"forward with these `example_inputs`: {one_line(lines[0])}"
+        ) from None
+
+
+@contextmanager
+def _evaluating(torch: Any, module: Any) -> Iterator[None]:
+    """The module in evaluation mode, without the fused layers that have no decomposition."""
+    modes = [(part, part.training) for part in module.modules()]
+    fused = torch.backends.mha.get_fastpath_enabled()
+    module.eval()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fused)
+        for part, mode in modes:
+            part.training = mode
+
+
+@contextmanager
+def _uncached(module: Any) -> Iterator[None]:
+    """The module without caches of keys and values, and with tensors as its only outputs."""
+    configs = {id(c): c for part in module.modules() if (c := getattr(part, "config", None))}
+    before = [(c, c.use_cache) for c in configs.values() if hasattr(c, "use_cache")]
+    hook = module.register_forward_hook(lambda _, __, found: tuple(_tensors(found)))
+    for config, _ in before:
+        config.use_cache = False
+    try:
+        yield
+    finally:
+        hook.remove()
+        for config, value in before:
+            config.use_cache = value
+
+
+def _tensors(found: Any) -> Iterator[Any]:
+    """The tensors among outputs, in their order; other objects are left out."""
+    if hasattr(found, "detach"):
+        yield found
+    elif isinstance(found, Mapping):
+        yield from (tensor for value in found.values() for tensor in _tensors(value))
+    elif isinstance(found, list | tuple):
+        yield from (tensor for value in found for tensor in _tensors(value))
