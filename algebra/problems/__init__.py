@@ -5,7 +5,9 @@ allocation    Allocations: which cells of which weight matrices may learn
 names         Names of units: neurons, inputs and outputs
 problem       A problem: a network, its learnable weights, structural zeros, laws, constraints
 edges         Synapses as a list of edges, of published tables, graphs and matrices of counts
-tables        Matrices and edge lists in text files, as spreadsheets and NumPy write them
+headers       Words of published edge lists: headers of columns, types of synapses
+sheets        Tables of texts as they are published: separators, encodings, workbooks, compression
+tables        Matrices and edge lists in files, as spreadsheets, NumPy and MATLAB write them
 schema        The format of problem files as a JSON Schema, with the meaning of each key
 files         Problem files: TOML, with matrices, edge lists and graphs in files beside it
 instance_files  Instances given by the user: weights, samples and a teacher or labels, as rationals

@@ -5,70 +5,58 @@ order of two columns never decides which one is `pre`: the header of an edge lis
 `HEADERS`), and in a directed graph the source is `pre`.  For a matrix of synapse counts the caller
 must say whether its rows are `pre` or `post` (`edges_of_matrix`).
 
-A column `type` distinguishes chemical synapses from gap junctions (`TYPES`).  If a list holds both,
-the caller must choose one.  A gap junction has no direction: its line is an edge in both
-directions; if both directions are listed with different numbers of contacts, the larger number
-counts.  Lines of one pair that differ in their region (neuPrint's ``roi``) or, if all types are
-taken, in their type are added up; any other pair that is given twice is refused, with its rows in
-the file.
+A column `type` distinguishes chemical synapses from gap junctions (`algebra.problems.headers`).  If
+a list holds both, the caller must choose one.  A gap junction has no direction: its line is an edge
+in both directions; if both directions are listed with different numbers of contacts, the larger
+number counts.  A line of type "received" (R, Rp) tells the synapses of the other direction from the
+receiver's side: it is read as that direction, and does not count beside lines of chemical synapses.
+
+Lines of one pair that differ in their region (neuPrint's ``roi``) or in their word for the type
+(S and Sp, both chemical) are added up.  Any other pair that is given twice is refused, with its
+rows in the file, unless the caller chooses whether the numbers add up or the first line counts.  If
+they add up and the list has no column of numbers, each line counts as one synapse.
+
+Nodes of a graph may have several attributes that name them.  The one with most names of the
+problem counts; if several have equally many, or there are no names, the caller must choose.
 """
 
 from __future__ import annotations
 
+import io
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from algebra.errors import InputError, known_name, shown
+from algebra.errors import InputError, known_name, one_line, shown
 from algebra.linalg.rational import exact_number
+from algebra.problems.headers import (
+    ALL_TYPES,
+    CHEMICAL,
+    ELECTRICAL,
+    RECEIVED,
+    VALUES,
+    canonical_type,
+    meaning_of,
+    types_of,
+)
 from algebra.problems.names import Names
 
-# Words of a header and their meanings, compared without regard to case.
-HEADERS: dict[str, tuple[str, ...]] = {
-    "pre": (
-        "pre", "presynaptic", "source", "origin", "from", "sender", "bodyid_pre", "pre_root_id",
-        "pre_pt_root_id",
-    ),
-    "post": (
-        "post", "postsynaptic", "target", "destination", "to", "receiver", "bodyid_post",
-        "post_root_id", "post_pt_root_id",
-    ),
-    "cost": ("cost",),
-    "weight": (
-        "weight", "weights", "synapses", "synapse_count", "syn_count", "contacts", "count",
-        "number of connections",
-    ),
-    "sign": ("sign",),
-    "type": ("type", "synapse_type", "synapse type", "edge_type"),
-    "region": ("roi", "neuropil", "region"),
-}  # fmt: skip
-# The meanings that the number of an edge can have.
-VALUES = ("cost", "weight", "sign")
-CHEMICAL, ELECTRICAL, ALL_TYPES = "chemical", "electrical", "all"
-TYPES: dict[str, tuple[str, ...]] = {
-    CHEMICAL: (CHEMICAL, "chem", "c", "s", "sp", "send"),
-    ELECTRICAL: (
-        ELECTRICAL, "electric", "e", "ej", "gap", "gap junction", "gap_junction", "gapjunction",
-    ),
-}  # fmt: skip
 # Edges with units that have no name in the problem are refused or left out.
 REFUSE, SKIP = "refuse", "skip"
 UNKNOWN = (REFUSE, SKIP)
+# Lines that repeat a pair: their numbers are added up, or the first line counts.
+SUM, FIRST = "sum", "first"
+REPEATED = (SUM, FIRST)
 # Attributes of a file's nodes that name them if all nodes have the same one.
-_LABELS = ("name", "label", "cell_name")
-
-_MEANINGS = {word: meaning for meaning, words in HEADERS.items() for word in words}
-_CANONICAL = {word: kind for kind, words in TYPES.items() for word in words}
-
-
-def meaning_of(header: str) -> str:
-    """The meaning of a column's header, a key of `HEADERS`; "" if it is not known."""
-    return _MEANINGS.get(header.strip().lower(), "")
+_LABELS = ("name", "label", "cell_name", "cellname", "neuron", "neuron_name", "vertex_name")
+_ID = "id"
+# Digits of a node's number that tell whether it is the position of a unit.
+_LONGEST = 12
 
 
 class Edge(NamedTuple):
@@ -85,6 +73,8 @@ class Edge(NamedTuple):
     region : str
     place : str
         Where the line is in the file: "row 17".
+    word : str
+        The list's own word for the type, in lower case.
     """
 
     post: str
@@ -93,6 +83,11 @@ class Edge(NamedTuple):
     type: str = ""
     region: str = ""
     place: str = ""
+    word: str = ""
+
+
+# The word for the type and the region of lines of one pair that are not repeated.
+_Part = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -110,6 +105,13 @@ class Edges:
         "refuse" or "skip": how edges with a unit outside the names are treated.
     nodes : tuple of str
         All units, if the list also names units without edges; see `units`.
+    repeated : str
+        "sum" or "first": how lines that repeat a pair are treated; "": refused.
+    labels : mapping of str to tuple of str
+        Attributes that can name the nodes, and these names in the order of `nodes`, if the edges
+        are between the ids of a graph's nodes.
+    label : str
+        The attribute that counts if [names] do not decide; "" if the caller must choose.
     """
 
     edges: tuple[Edge, ...]
@@ -117,15 +119,33 @@ class Edges:
     type: str = ""
     unknown: str = REFUSE
     nodes: tuple[str, ...] = ()
+    repeated: str = ""
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    label: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.type, str):
             raise InputError(f"`type` ({shown(self.type)}) must be a word, such as {CHEMICAL!r}")
         known_name(self.unknown, "unknown", UNKNOWN)
+        if self.repeated:
+            known_name(self.repeated, "repeated", REPEATED)
+        if self.repeated == SUM and self.column not in ("", "weight"):
+            raise InputError(
+                f'`repeated` ("{SUM}"): numbers of synapses add up, and the column of this list is '
+                f'`{self.column}`: give "{FIRST}"'
+            )
 
     @property
     def units(self) -> tuple[str, ...]:
-        """All units, in the order of the list."""
+        """All units, in the order of the list.
+
+        Raises
+        ------
+        InputError
+            If several attributes of the nodes of a graph can name them.
+        """
+        if self.labels:
+            return self._labelled(self.label).units
         ends = (unit for edge in self.edges for unit in (edge.pre, edge.post))
         return self.nodes or tuple(dict.fromkeys(ends))
 
@@ -133,6 +153,70 @@ class Edges:
     def counts(self) -> dict[str, int]:
         """Number of edges of each type."""
         return dict(Counter(edge.type for edge in self.edges))
+
+    def by_label(self, label: str) -> Edges:
+        """The edges of a graph whose nodes are named by one of their attributes.
+
+        Raises
+        ------
+        InputError
+            If it does not name all nodes, each by another name.
+        """
+        if label not in self.labels:
+            raise InputError(
+                f"`label` ({shown(label)}) does not name all nodes, each by another name; "
+                + (f"these do: {', '.join(self.labels)}" if self.labels else "it is about graphs")
+            )
+        return replace(self, labels={label: self.labels[label]}, label=label)
+
+    def _labelled(self, label: str) -> Edges:
+        """The edges between nodes that are named by one of their attributes."""
+        if not label:
+            known = ", ".join(
+                f"{key} ({shown(', '.join(names[:2]))})"
+                for key, names in self.labels.items()
+                if key != _ID or len(self.labels) == 1
+            )
+            raise InputError(
+                f"several attributes of its nodes can name them: {known}; choose one, as in "
+                f'{{ edges = "…", label = "{list(self.labels)[-1]}" }}'
+            )
+        names = dict(zip(self.nodes, self.labels[label], strict=True))
+        edges = tuple(e._replace(post=names[e.post], pre=names[e.pre]) for e in self.edges)
+        return replace(self, edges=edges, nodes=self.labels[label], labels={}, label="")
+
+    def _fitting(self, names: Names, matrix: str) -> Edges:
+        """The edges between the nodes of a graph, with the names that fit the problem's.
+
+        Raises
+        ------
+        InputError
+            If several attributes fit equally well, or numbers of nodes are no positions of units.
+        """
+        wanted = {*(names.rows(matrix) or ()), *(names.columns(matrix) or ())}
+        fits = {label: len(wanted.intersection(found)) for label, found in self.labels.items()}
+        best = max(fits.values())
+        most = [label for label, fit in fits.items() if fit == best > 0]
+        found = self._labelled(most[0] if len(most) == 1 else "" if most else self.label)
+        numbers = {
+            int(node[:_LONGEST])
+            for node in found.nodes
+            if node.isascii() and node.isdigit() and node not in wanted
+        }
+        size = max(names.network.shapes[matrix])
+        if not wanted:
+            wrong = [k for k in numbers if k >= size]
+        elif any(name.isdigit() for name in wanted) or numbers == set(range(size)):
+            wrong = []
+        else:
+            wrong = [k for k in numbers if k < size]
+        if wrong:
+            raise InputError(
+                f"its nodes are named by numbers, and {min(wrong)} is not among the [names]"
+                + (" " if wanted else f" (there are none), nor a position from 0 to {size - 1}")
+                + ": list the nodes' names in [names], in the order of the units"
+            )
+        return found
 
     def _of_type(self) -> list[Edge]:
         """The edges of the chosen type.
@@ -143,14 +227,15 @@ class Edges:
             If there are none, or the list has several types and none was chosen.
         """
         kinds = ", ".join(f"{kind or 'no type'} ({n})" for kind, n in self.counts.items())
-        wanted = _canonical(self.type)
+        wanted = canonical_type(self.type)
         if not wanted and len(self.counts) > 1:
             raise InputError(
                 f"its edges are of several types: {kinds}; choose one, as in "
                 f'{{ edges = "…", type = "{next(iter(self.counts))}" }}, or "{ALL_TYPES}"'
             )
         if not wanted or wanted == ALL_TYPES:
-            return list(self.edges)
+            twice = CHEMICAL in self.counts
+            return [edge for edge in self.edges if not twice or edge.type != RECEIVED]
         if wanted not in self.counts:
             raise InputError(f"none of its edges is of type {shown(self.type)}; it has {kinds}")
         return [edge for edge in self.edges if edge.type == wanted]
@@ -164,7 +249,9 @@ class Edges:
             If a unit is not one of the matrix's, or an edge is given twice; the message gives its
             row.
         """
-        found: dict[tuple[int, int], dict[tuple[str, str], Edge]] = {}
+        if self.labels:
+            return self._fitting(names, matrix).cells(names, matrix)
+        lines: dict[tuple[int, int], dict[_Part, list[Edge]]] = {}
         edges = self._of_type()
         for edge in edges:
             try:
@@ -174,22 +261,38 @@ class Edges:
                     continue
                 hint = _direction_hint(edge, names, matrix)
                 raise InputError(f"{_described(edge)}: {error}{hint}") from None
-            parts = found.setdefault(at, {})
-            before = parts.setdefault((edge.type, edge.region), edge)
-            if before is not edge:
-                raise InputError(f"{_described(edge)}, is given twice, first in {before.place}")
-        if edges and not found:
+            part = lines.setdefault(at, {}).setdefault((edge.word, edge.region), [])
+            if part and not self.repeated:
+                raise InputError(
+                    f"{_described(edge)}, is given twice, first in {part[0].place}: give "
+                    + (f'repeated = "{SUM}" or ' if self.column in ("", "weight") else "")
+                    + f'repeated = "{FIRST}" beside `edges`'
+                )
+            if not part or self.repeated == SUM:
+                part.append(edge)
+        if edges and not lines:
             raise InputError(
                 f"none of its {len(edges)} edges is between units of {matrix} that have names; the "
                 f"first is {_described(edges[0])}"
             )
+        found = {
+            at: {part: self._joined(repeats) for part, repeats in parts.items()}
+            for at, parts in lines.items()
+        }
         if any(edge.type == ELECTRICAL for edge in edges):
             self._both_ways(found, names, matrix)
         return {at: self._value(list(parts.values())) for at, parts in found.items()}
 
+    def _joined(self, repeats: Sequence[Edge]) -> Edge:
+        """The line of a pair; lines that repeat it are added up."""
+        if self.repeated != SUM:
+            return repeats[0]
+        total = sum(map(_amount, repeats)) if self.column else len(repeats)
+        return repeats[0]._replace(value=str(total))
+
     def _both_ways(
         self,
-        found: dict[tuple[int, int], dict[tuple[str, str], Edge]],
+        found: dict[tuple[int, int], dict[_Part, Edge]],
         names: Names,
         matrix: str,
     ) -> None:
@@ -204,16 +307,21 @@ class Edges:
             for key, edge in parts.items():
                 if edge.type == ELECTRICAL:
                     other = found.setdefault((j, i), {}).setdefault(key, edge)
-                    if self.column == "weight" and _amount(edge) > _amount(other):
+                    if self.measures == "weight" and _amount(edge) > _amount(other):
                         found[j, i][key] = edge
 
     def _value(self, edges: Sequence[Edge]) -> str:
         """The number of a pair: that of its only line, or the sum if the numbers are counts."""
-        if len(edges) == 1 or not self.column:
+        if len(edges) == 1 or not self.measures:
             return edges[0].value
-        if self.column != "weight":
+        if self.measures != "weight":
             raise InputError(f"{_described(edges[1])}, is given twice, first in {edges[0].place}")
         return str(sum(map(_amount, edges)))
+
+    @property
+    def measures(self) -> str:
+        """The meaning of the numbers of `cells`: `column`, or weight if lines are counted."""
+        return self.column or ("weight" if self.repeated == SUM else "")
 
     def mask(self, names: Names, matrix: str) -> list[list[int]]:
         """1 for each edge, 0 elsewhere; see `cells`."""
@@ -228,55 +336,49 @@ class Edges:
         return self.column != "weight" or exact_number(text, "weight") != 0
 
 
-def edges_of_lines(header: Sequence[str], lines: Iterable[tuple[str, Sequence[str]]]) -> Edges:
+def edges_of_lines(
+    at: Mapping[str, int],
+    lines: Iterable[tuple[str, Sequence[str]]],
+    width: int,
+    number: Callable[[str], str] = str,
+) -> Edges:
     """An edge list from the lines of a file.
 
     Parameters
     ----------
-    header : sequence of str
-        Columns whose header is unknown (see `HEADERS`) are ignored.
+    at : mapping of str to int
+        The column of each meaning (`algebra.problems.headers`); others are ignored.
     lines : iterable of (str, sequence of str)
         The place of each line, and its entries.
+    width : int
+        The number of entries of a line; more are refused unless they are empty.
+    number : callable, optional
+        The text of a number with a decimal point.
 
     Raises
     ------
     InputError
     """
-    at: dict[str, int] = {}
-    for k, word in enumerate(header):
-        meaning = meaning_of(word)
-        if meaning in at:
-            raise InputError(
-                f"its columns {shown(header[at[meaning]])} and {shown(word)} both mean `{meaning}`"
-            )
-        if meaning:
-            at[meaning] = k
-    for name in ("pre", "post"):
-        if name not in at:
-            raise InputError(
-                f"an edge list has one column `{name}`; the header is {shown(list(header))}"
-            )
-    values = [name for name in VALUES if name in at]
-    if len(values) > 1:
-        raise InputError(
-            f"an edge list has at most one column of {', '.join(VALUES)}; not {shown(list(header))}"
-        )
-    column = values[0] if values else ""
-    edges = []
+    column = next((name for name in VALUES if name in at), "")
+    given = []
     for place, line in lines:
-        if len(line) != len(header):
-            raise InputError(f"{place} has {len(line)} entries, the header {len(header)}")
+        if len(line) != width and (len(line) < width or any(line[width:])):
+            raise InputError(f"{place} has {len(line)} entries, the header {width}")
         fields = {name: line[k] for name, k in at.items()}
         for name in ("pre", "post"):
             if not fields[name]:
                 raise InputError(f"{place} lacks `{name}`")
-        value, kind = fields.get(column, ""), _canonical(fields.get("type", ""))
-        edges.append(
-            _checked(
-                Edge(fields["post"], fields["pre"], value, kind, fields.get("region", ""), place),
-                column,
-            )
-        )
+        given.append((place, fields))
+    types = types_of({fields.get("type", "") for _, fields in given})
+    edges = []
+    for place, fields in given:
+        word = fields.get("type", "").lower()
+        ends = fields["post"], fields["pre"]
+        edge = Edge(
+            *(ends[::-1] if types[word] == RECEIVED else ends),
+            number(fields.get(column, "")), types[word], fields.get("region", ""), place, word,
+        )  # fmt: skip
+        edges.append(_checked(edge, column))
     return Edges(tuple(edges), column)
 
 
@@ -299,41 +401,72 @@ def edges_of_graph(graph: Any, label: str | None = None) -> Edges:
     if len(set(names.values())) < len(names):
         first = next(name for name, n in Counter(names.values()).items() if n > 1)
         raise InputError(f"two of its nodes are named {shown(first)}")
-    parallel, edges, column = graph.is_multigraph(), [], ""
-    for number, (pre, post, *key, data) in enumerate(
-        graph.edges(keys=True, data=True) if parallel else graph.edges(data=True), 1
+    parallel, column = graph.is_multigraph(), ""
+    given = []
+    for pre, post, *key, data in (
+        graph.edges(keys=True, data=True) if parallel else graph.edges(data=True)
     ):
-        attributes = {meaning_of(str(word)): str(value).strip() for word, value in data.items()}
-        value = attributes.get("weight", "")
+        given.append(
+            (pre, post, key, {meaning_of(str(k)): str(v).strip() for k, v in data.items()})
+        )
+    types = types_of({attributes.get("type", "") for *_, attributes in given})
+    edges = []
+    for number, (pre, post, key, attributes) in enumerate(given, 1):
+        value, word = attributes.get("weight", ""), attributes.get("type", "").lower()
         column = "weight" if value else column
         ends = names[post], names[pre]
-        more = (value, _canonical(attributes.get("type", "")), shown(key[0]) if key else "")
-        place = f"edge {number}"
-        edges.append(_checked(Edge(*ends, *more, place), "weight" if value else ""))
+        more = (value, types[word], shown(key[0]) if key else "", f"edge {number}", word)
+        edges.append(_checked(Edge(*ends, *more), "weight" if value else ""))
         if not graph.is_directed() and pre != post:
-            edges.append(Edge(*ends[::-1], *more, place))
+            edges.append(Edge(*ends[::-1], *more))
     if column and not all(edge.value for edge in edges):
         lacking = next(edge for edge in edges if not edge.value)
         raise InputError(f"{_described(lacking)}, has no weight, and others have one")
     return Edges(tuple(edges), column, nodes=tuple(names.values()))
 
 
-def edges_of_graphml(path: Path) -> Edges:
+def edges_of_graphml(text: bytes) -> Edges:
     """The edges of a GraphML file.
 
-    A node is named by its attribute name, label or cell_name if all nodes have it, else by its id.
+    Any attribute that all nodes have, each another value, can name them.  If names of a problem do
+    not decide, a node is named by its attribute name, label or cell_name if all nodes have one of
+    them, else by its id.
     """
     # Importing networkx takes time.
     import networkx as nx
 
-    graph = nx.read_graphml(path)
+    with warnings.catch_warnings():
+        # Attributes without a type are texts.
+        warnings.simplefilter("ignore")
+        graph = nx.read_graphml(io.BytesIO(text))
     nodes = [data for _, data in graph.nodes.data()]
-    label = next((key for key in _LABELS if nodes and all(key in data for data in nodes)), None)
-    return edges_of_graph(graph, label)
+    found = edges_of_graph(graph)
+    shared = [key for key in (nodes[0] if nodes else ()) if all(key in data for data in nodes)]
+    labels: dict[str, tuple[str, ...]] = {_ID: found.nodes}
+    for key in shared:
+        values = [data[key] for data in nodes]
+        if all(isinstance(value, str) or type(value) is int for value in values):
+            texts = tuple(str(value).strip() for value in values)
+            if len(set(texts)) == len(texts) and all(texts) and texts not in labels.values():
+                labels[key if key != _ID else "id (attribute)"] = texts
+    named = [key for key in shared if key.lower().replace(" ", "_") in _LABELS]
+    if not named:
+        label = _ID
+    else:
+        distinct = [key for key in named if key in labels]
+        label = distinct[0] if len(distinct) == 1 and len(named) == 1 else ""
+        if len(named) == 1 and not distinct:
+            texts = tuple(str(data[named[0]]).strip() for data in nodes)
+            same = [key for key, other in labels.items() if other == texts]
+            label = same[0] if same else ""
+    return replace(found, labels=labels, label=label)
 
 
 def edges_of_matrix(
-    entries: Any, rows: str, row_names: Sequence[str] = (), column_names: Sequence[str] = ()
+    entries: Any,
+    rows: str,
+    row_names: Sequence[str] = (),
+    column_names: Sequence[str] = (),
 ) -> Edges:
     """The non-zero entries of a matrix, as edges with weights.
 
@@ -378,8 +511,8 @@ def _entries(entries: Any) -> Iterable[tuple[int, int, str]]:
         rows, columns = np.nonzero(entries)
         values = entries[rows, columns]
     else:
-        listed = [(i, j, v) for i, row in enumerate(entries) for j, v in enumerate(row)]
-        yield from listed
+        # An empty cell of a published table is no synapse.
+        yield from ((i, j, v) for i, row in enumerate(entries) for j, v in enumerate(row) if v)
         return
     if values.dtype.kind not in "biuf":
         raise InputError(f"its entries are no numbers but {values.dtype}")
@@ -410,7 +543,7 @@ def given_mask(value: Any, matrix: str, names: Names) -> Any:
             return value.mask(names, matrix)
         except InputError as error:
             hint = "" if names else ': give Problem(…, names={"neurons": […]})'
-            raise InputError(f"{error}{hint if value.nodes else ''}") from None
+            raise InputError(f"{error}{hint if value.nodes and not value.labels else ''}") from None
     if is_sparse_matrix(value):
         shape = names.network.shapes[matrix]
         if value.shape != shape:
@@ -436,11 +569,6 @@ def _node(node: Any) -> str:
     return str(node).strip()
 
 
-def _canonical(word: str) -> str:
-    word = word.strip().lower()
-    return _CANONICAL.get(word, word)
-
-
 def _checked(edge: Edge, column: str) -> Edge:
     """The edge, after a check that its weight is a number."""
     if column == "weight":
@@ -452,7 +580,9 @@ def _amount(edge: Edge) -> Any:
     try:
         return exact_number(edge.value, "weight")
     except InputError as error:
-        raise InputError(f"{_described(edge)}: {error}") from None
+        hint = " (a decimal point, and no commas between digits, are needed)"
+        more = hint if edge.value[:1].isdigit() and "," in edge.value else ""
+        raise InputError(f"{_described(edge)}: {error}{more}") from None
 
 
 def _direction_hint(edge: Edge, names: Names, matrix: str) -> str:
@@ -461,8 +591,9 @@ def _direction_hint(edge: Edge, names: Names, matrix: str) -> str:
         names.index(matrix, 0, edge.pre), names.index(matrix, 1, edge.post)
     except InputError:
         return ""
-    return f"; {edge.post} could send and {edge.pre} receive: are `pre` and `post` exchanged?"
+    ends = f"{one_line(edge.post)} could send and {one_line(edge.pre)} receive"
+    return f"; {ends}: are `pre` and `post` exchanged?"
 
 
 def _described(edge: Edge) -> str:
-    return f"{edge.place}, from {edge.pre} onto {edge.post}"
+    return f"{edge.place}, from {one_line(edge.pre)} onto {one_line(edge.post)}"

@@ -53,12 +53,12 @@ from algebra.problems.schema import (
     ProblemFile,
     RandomTable,
 )
+from algebra.problems.sheets import decimal_of, ending
 from algebra.problems.tables import (
     FORMATS,
     NAME_FORMATS,
     EdgesTable,
     Rows,
-    decimal_of,
     path_text,
     read_edges,
     read_matrix_file,
@@ -210,7 +210,7 @@ def _numbers_file(
     )
     with ErrorsAt(f"`{name}`"):
         if isinstance(found, Edges):
-            if found.column != column:
+            if found.measures != column:
                 raise InputError(
                     f"{shown(value)} is an edge list without a column `{column}`: write "
                     f"pre,post,{column}"
@@ -223,6 +223,8 @@ def _numbers_file(
                 ]
             return [[cells.get((i, j)) for j in range(columns)] for i in range(rows)]
         if isinstance(found, Rows):
+            if found.has_words and found.header and column == "weight":
+                raise InputError(found.header)
             found = found.arranged(names, matrix)
             return [[_sign_word(c) if column == "sign" else c for c in row] for row in found]
     return found.toarray() if is_sparse_matrix(found) else found
@@ -251,8 +253,17 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     """The table [names] with its files read."""
     what = "a list of names, or the name of a file with one name a line or with edges, which ends "
     what += "in " + ", ".join(NAME_FORMATS)
+    listed = {}
+    for key, value in table.items():
+        name = f"names.{one_line(key)}"
+        if not (isinstance(value, Mapping) and "edges" in value):
+            listed[key] = value
+            continue
+        edges = _edges(value, name, folder)
+        with ErrorsAt(f"`{name}`"):
+            listed[key] = list(edges.units)
     return _with_lists(
-        "names", table, folder, what, NAME_FORMATS, lambda key, path: read_names(path)
+        "names", listed, folder, what, NAME_FORMATS, lambda key, path: read_names(path)
     )
 
 
@@ -266,12 +277,14 @@ def _with_lists(
         if not isinstance(value, str):
             continue
         name, path = f"{table}.{one_line(key)}", (folder or Path()) / value
-        if path.suffix not in endings:
+        if ending(path) not in endings:
             raise InputError(f"{name} ({shown(value)}) must be {what}")
         try:
             found[key] = read(key, path)
         except FileNotFoundError:
             raise InputError(f"{name} names {path_text(path)}, which does not exist") from None
+        except InputError as error:
+            raise InputError(f"{name}: {path_text(path)}: {error}") from None
         except Exception as error:
             # networkx raises exceptions of many classes for a damaged GraphML file.
             reason = error.strerror if isinstance(error, OSError) else error
@@ -447,10 +460,13 @@ def _mask(value: Any, names: Names, name: str, table: str) -> Any:
     with ErrorsAt(f"{table}.{name}"):
         if not isinstance(value, Rows):
             return given_mask(value, name, names)
-        if not any(decimal_of(cell) is not None for row in value for cell in row):
+        shape = names.network.shapes[name]
+        if value.header and (value.has_words or {len(row) for row in value} != {shape[1]}):
+            raise InputError(value.header)
+        if value.header and len(value) != shape[0]:
             raise InputError(
-                f"its first row ({shown(','.join(value[0]))}) is no header that says `pre` and "
-                "`post`, and there are no numbers: begin an edge list with pre,post"
+                f"it has {len(value)} rows of {shape[1]} entries, and {name} is "
+                f"{shape[0]}×{shape[1]}; if it is an edge list, {value.header}"
             )
         return [[_entry(cell) for cell in row] for row in value.arranged(names, name)]
 
@@ -502,7 +518,7 @@ def _matrix_file(
 
 def _file(text: Any, name: str, folder: Path | None, what: str) -> Path:
     """The path of the file that a text names."""
-    suffix = Path(text).suffix if isinstance(text, str) else ""
+    suffix = ending(Path(text)) if isinstance(text, str) else ""
     if suffix not in FORMATS:
         raise InputError(
             f"`{name}` ({shown(text)}) must be {what}, or the name of a file that ends in "

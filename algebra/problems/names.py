@@ -139,10 +139,16 @@ class Names:
     def cell(self, cell: Cell) -> str:
         """A weight in printed form."""
         matrix, i, j = cell
-        return self.network.weight_text(matrix, self.unit(matrix, 0, i), self.unit(matrix, 1, j))
+        row, column = (
+            printed_name(names, k) if (names := self._of(matrix, axis)) else str(k)
+            for axis, k in ((0, i), (1, j))
+        )
+        return self.network.weight_text(matrix, row, column)
 
     def index(self, matrix: str, axis: int, text: str) -> int:
         """The row (axis 0) or column (axis 1) with this name or number.
+
+        If a name of these units is a number, numbers are names only.
 
         Raises
         ------
@@ -152,21 +158,29 @@ class Names:
         names = self._of(matrix, axis)
         if names is not None and text in (places := self._indices[names]):
             return places[text]
+        if names is not None and self._are_numbers[names]:
+            raise self._unknown(matrix, axis, text)
         size = self.network.shapes[matrix][axis]
         what = ("`post`", "row") if axis == 0 else ("`pre`", "column")
         if text.isascii() and text.isdigit():
-            if int(text) < size:
+            if len(text) <= _LONGEST and int(text) < size:
                 return int(text)
             raise InputError(
-                f"{what[0]} {text} is outside: {matrix} has {what[1]}s 0 to {size - 1}"
+                f"{what[0]} {one_line(text)} is outside: {matrix} has {what[1]}s 0 to {size - 1}"
             )
         if names is None:
             raise InputError(
                 f"{what[0]} ({shown(text)}) must be the number of a unit, from 0: the {what[1]}s "
                 f"of {matrix} have no [names]"
             )
-        raise InputError(
-            f"{what[0]} ({shown(text)}) is none of the [names] of {matrix}'s {what[1]}s: "
+        raise self._unknown(matrix, axis, text)
+
+    def _unknown(self, matrix: str, axis: int, text: str) -> InputError:
+        """The error that a text is none of the names of a matrix's rows (axis 0) or columns."""
+        end, lines = (("`post`", "rows"), ("`pre`", "columns"))[axis]
+        names = self._of(matrix, axis) or ()
+        return InputError(
+            f"{end} ({shown(text)}) is none of the [names] of {matrix}'s {lines}: "
             + shown(", ".join(names))
         )
 
@@ -174,6 +188,10 @@ class Names:
     def _indices(self) -> dict[tuple[str, ...], dict[str, int]]:
         listed = map(tuple, self.given.values())
         return {names: {name: k for k, name in enumerate(names)} for names in listed}
+
+    @cached_property
+    def _are_numbers(self) -> dict[tuple[str, ...], bool]:
+        return {names: any(map(str.isdigit, names)) for names in self._indices}
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -219,6 +237,18 @@ class Names:
         return {key: list(names) for key, names in self.given.items()}
 
 
+def printed_name(names: Sequence[str], number: int) -> str:
+    """The name of a unit in a sentence; one that could be an index stands in quotation marks.
+
+    Examples
+    --------
+    >>> printed_name(["PV", "1"], 0), printed_name(["PV", "1"], 1)
+    ('PV', '"1"')
+    """
+    name = names[number]
+    return f'"{name}"' if name.isdigit() and int(name) < len(names) else name
+
+
 def _checked(names: Any, where: str, size: int) -> tuple[str, ...]:
     if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
         raise InputError(f"{where} ({shown(names)}) must be a list of names")
@@ -231,11 +261,8 @@ def _checked(names: Any, where: str, size: int) -> tuple[str, ...]:
             raise InputError(
                 f"{where}[{k}] ({shown(name)}) must be printable, at most {_LONGEST} characters"
             )
-        if name.isdigit() and (not name.isascii() or int(name) < size):
-            raise InputError(
-                f"{where}[{k}] ({shown(name)}) is a number below {size}, which would be read as a "
-                "unit's index: put a letter before it"
-            )
+        if name.isdigit() and not name.isascii():
+            raise InputError(f"{where}[{k}] ({shown(name)}): numbers have the digits 0 to 9")
     if len(names) != size:
         raise InputError(f"{where} has {len(names)} names for {size} units")
     twice = next((name for name, count in Counter(names).items() if count > 1), None)

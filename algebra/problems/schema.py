@@ -20,7 +20,7 @@ from algebra.problems.constraints import Constraints
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import ALL
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.tables import NAME_FORMATS, EdgesFile, FileName, endings
+from algebra.problems.tables import NAME_FORMATS, EdgesFile, EdgesTable, FileName, endings
 
 # Keys of networks.
 MEANINGS = {
@@ -144,6 +144,7 @@ class NamesTable:
         | Annotated[
             str, endings(*NAME_FORMATS), "a file beside this one: one name a line, or edges"
         ]
+        | Annotated[EdgesTable, "the units of an edge list or a graph, with options"]
     )
     pattern: ClassVar[str] = TypesTable.pattern
 

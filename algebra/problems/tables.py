@@ -1,19 +1,20 @@
-"""Matrices and edge lists in text files: the forms that spreadsheets and NumPy write.
+"""Matrices and edge lists in files: the forms that spreadsheets, NumPy and MATLAB write.
 
-A matrix has one line for each row, with commas, semicolons, tabs or blanks between the entries
-(`np.savetxt`); a first line of column names and a first column of row names are recognized.  An
-edge list has a header with the columns ``pre`` and ``post`` (or synonyms, see
-`algebra.problems.edges`); units are numbers, or names of the problem's [names].  Blanks around
-entries are ignored.
+A matrix has one line for each row (`np.savetxt`); a first line of column names and a first column
+of row names are recognized, also below and beside lines that group the units.  An edge list has a
+header with the columns ``pre`` and ``post`` (or synonyms, see `algebra.problems.headers`), in its
+first line or in the comment above it; units are numbers, or names of the problem's [names].
+Separators, encodings and compression are in `algebra.problems.sheets`.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,18 +24,37 @@ from algebra.declarations import Keyword
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.problems.allocation import Cell
 from algebra.problems.edges import (
-    ALL_TYPES,
-    CHEMICAL,
-    ELECTRICAL,
     REFUSE,
+    REPEATED,
     UNKNOWN,
     Edges,
     edges_of_graphml,
     edges_of_lines,
     edges_of_matrix,
+)
+from algebra.problems.headers import (
+    ALL_TYPES,
+    CHEMICAL,
+    ELECTRICAL,
+    POST,
+    PRE,
+    VALUES,
+    chosen_columns,
+    columns_of,
+    is_header,
     meaning_of,
 )
 from algebra.problems.names import Names
+from algebra.problems.sheets import (
+    TextTable,
+    bytes_of,
+    ending,
+    is_number,
+    matrix_of_matlab,
+    table_of_text,
+    tables_of_workbook,
+    text_of,
+)
 
 # First words of the header above names of units.
 _NAME_HEADERS = ("name", "neuron", "neurons", "cell", "bodyid", "root_id", "pt_root_id")
@@ -47,7 +67,17 @@ class Rows(list[list[str]]):
     ----------
     rows : iterable of list of str
     row_names, column_names : sequence of str, optional
+
+    Attributes
+    ----------
+    has_words : bool
+        Whether some entry is no number: it is no matrix, and most likely an edge list.
+    header : str
+        What an edge list lacks here, for messages; "" if the table cannot be one.
     """
+
+    has_words = False
+    header = ""
 
     def __init__(
         self,
@@ -95,7 +125,10 @@ def _order(
     if not given or names is None:
         return None
     if all(text.isdigit() for text in given) and not set(given) & set(names):
-        return None
+        # The positions that pandas and spreadsheets count.
+        first = int(given[0])
+        if first in (0, 1) and list(given) == [str(first + k) for k in range(len(given))]:
+            return None
     if sorted(given) != sorted(names):
         raise InputError(
             f"its {what} are named {shown(', '.join(given))}, those of {matrix} in [names] "
@@ -110,14 +143,35 @@ def read_rows(path: Path) -> Rows | Edges:
     Parameters
     ----------
     path : Path
-        UTF-8, with or without a byte order mark.
+        A file of text (see `algebra.problems.sheets`) or a workbook.
 
     Raises
     ------
     InputError
-        If it is neither; OSError and UnicodeDecodeError are left to the caller.
+        If it is neither; OSError is left to the caller.
     """
-    return parse_rows(path.read_text(encoding="utf-8-sig"))
+    return rows_of_table(_table_of(path))
+
+
+def _table_of(path: Path, sheet: str = "", width: int = 0) -> TextTable:
+    if ending(path) == ".xlsx":
+        return tables_of_workbook(path, sheet)
+    return table_of_text(text_of(bytes_of(path)), is_header, width)
+
+
+def _read_graph(path: Path) -> Edges:
+    return edges_of_graphml(bytes_of(path))
+
+
+def _read_matlab(path: Path, variable: str = "") -> Any:
+    """A matrix of a MATLAB file, with the names of its units if the file has them."""
+    matrix, names = matrix_of_matlab(path, variable)
+    if not names:
+        return matrix
+    texts = [["0"] * matrix.shape[1] for _ in range(matrix.shape[0])]
+    for edge in edges_of_matrix(matrix, PRE).edges:
+        texts[int(edge.pre)][int(edge.post)] = edge.value
+    return Rows(texts, names, names)
 
 
 def _read_array(path: Path) -> np.ndarray:
@@ -136,18 +190,32 @@ def _read_sparse(path: Path) -> Any:
 FORMATS: dict[str, Callable[[Path], Any]] = {
     ".csv": read_rows,
     ".tsv": read_rows,
+    ".txt": read_rows,
+    ".xlsx": read_rows,
     ".npy": _read_array,
     ".npz": _read_sparse,
-    ".graphml": edges_of_graphml,
+    ".mat": _read_matlab,
+    ".graphml": _read_graph,
 }
+_PACKED = (".csv", ".tsv", ".txt", ".graphml")
+_TEXTS = (".csv", ".tsv", ".txt", ".xlsx")
+FORMATS |= {f"{suffix}.gz": FORMATS[suffix] for suffix in _PACKED}
 
 # Files of names of units.
-NAME_FORMATS = (".csv", ".tsv", ".txt", ".graphml")
+NAME_FORMATS = (
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".xlsx",
+    ".graphml",
+    *(f"{suffix}.gz" for suffix in _PACKED),
+)
 
 
 def endings(*suffixes: str) -> Keyword:
     """The keyword of JSON Schema for names of files with these endings."""
-    return Keyword("pattern", rf"\.({'|'.join(suffix.removeprefix('.') for suffix in suffixes)})$")
+    words = [re.escape(suffix.removeprefix(".")) for suffix in suffixes]
+    return Keyword("pattern", rf"\.({'|'.join(words)})$")
 
 
 FileName = Annotated[str, endings(*FORMATS), "a file beside this one"]
@@ -166,7 +234,18 @@ class EdgesTable:
     unknown: Annotated[
         str, Keyword("enum", UNKNOWN), "treatment of edges with units that have no name here"
     ] = REFUSE
-    rows: Annotated[str, Keyword("enum", ("pre", "post")), "of a matrix: what its rows are"] = ""
+    rows: Annotated[str, Keyword("enum", (PRE, POST)), "of a matrix: what its rows are"] = ""
+    columns: Annotated[
+        str | dict[str, str],
+        'the columns in their order, such as "pre post weight", or the words of the header for '
+        "pre, post, weight, …",
+    ] = ""
+    repeated: Annotated[
+        str, Keyword("enum", REPEATED), "lines that repeat a pair are added up, or the first counts"
+    ] = ""
+    label: Annotated[str, "of a graph: the attribute that names its nodes"] = ""
+    sheet: Annotated[str, "of a workbook: the name of a sheet"] = ""
+    variable: Annotated[str, "of a MATLAB file: the name of a matrix"] = ""
 
 
 EdgesFile = Annotated[
@@ -174,8 +253,14 @@ EdgesFile = Annotated[
 ]
 
 
-def read_matrix_file(path: Path) -> Any:
+def read_matrix_file(path: Path, read: Callable[[Path], Any] | None = None) -> Any:
     """The contents of a file.
+
+    Parameters
+    ----------
+    path : Path
+    read : callable, optional
+        In place of the reader for the ending of the file's name.
 
     Returns
     -------
@@ -190,9 +275,11 @@ def read_matrix_file(path: Path) -> Any:
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise InputError("it is no regular file")
-        return FORMATS[path.suffix](path)
+        return (read or FORMATS[ending(path)])(path)
     except FileNotFoundError:
         raise InputError(f"{where} does not exist") from None
+    except InputError as error:
+        raise InputError(f"{where} cannot be read as a matrix: {error}") from None
     except Exception as error:
         # A damaged .npy header raises exceptions of many classes: SyntaxError, TypeError,
         # MemoryError, …
@@ -200,14 +287,26 @@ def read_matrix_file(path: Path) -> Any:
         raise InputError(f"{where} cannot be read as a matrix: {one_line(reason)}") from None
 
 
-def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows: str = "") -> Edges:
+def read_edges(
+    path: str | Path,
+    *,
+    type: str = "",
+    unknown: str = REFUSE,
+    rows: str = "",
+    columns: str | Mapping[str, str] = "",
+    repeated: str = "",
+    label: str = "",
+    sheet: str = "",
+    variable: str = "",
+) -> Edges:
     """The synapses listed in a file.
 
     Parameters
     ----------
     path : str or Path
-        An edge list or a matrix of synapse counts (.csv, .tsv), a graph (.graphml), a matrix of
-        NumPy (.npy) or a sparse one of SciPy (.npz).
+        An edge list or a matrix of synapse counts (.csv, .tsv, .txt, .xlsx), a graph (.graphml), a
+        matrix of NumPy (.npy) or MATLAB (.mat) or a sparse one of SciPy (.npz); files of text may
+        be compressed (.csv.gz).
     type : str, optional
         The type of synapse that counts, if the list has a column `type`: "chemical", "electrical"
         (without direction), a word of that column, or "all".  Required if the list has several
@@ -217,6 +316,17 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
         ("skip").
     rows : str, optional
         Required for a matrix: whether a row is "pre" or "post".
+    columns : str or mapping of str to str, optional
+        For an edge list whose header does not say which columns are `pre` and `post`: the columns
+        in their order ("pre post weight", any other word for a column that does not count), or the
+        header's own words, ``{"pre": "Neuron 1", "post": "Neuron 2"}``.
+    repeated : str, optional
+        Lines that repeat a pair are refused, or added up ("sum"; in a list without a column of
+        numbers each line is one synapse), or the first one counts ("first").
+    label : str, optional
+        The attribute of the nodes of a graph that names them; required if several could.
+    sheet, variable : str, optional
+        The sheet of a workbook, and the matrix of a MATLAB file; required if there are several.
 
     Returns
     -------
@@ -229,11 +339,40 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
         If the file cannot be read, or a required option is missing.
     """
     path = Path(path)
-    if path.suffix not in FORMATS:
-        raise InputError(f"{path_text(path)}: its ending must be one of " + ", ".join(FORMATS))
-    found = read_matrix_file(path)
+    kind = ending(path).removesuffix(".gz")
+    if ending(path) not in FORMATS:
+        old = " (save an old workbook as .xlsx)" if path.suffix == ".xls" else ""
+        known = ", ".join(FORMATS)
+        raise InputError(f"{path_text(path)}: its ending must be one of {known}{old}")
+    given = {"columns": columns, "label": label, "sheet": sheet, "variable": variable}
+    about = {
+        "columns": (_TEXTS, "edge lists"), "label": ((".graphml",), "graphs (.graphml)"),
+        "sheet": ((".xlsx",), "workbooks (.xlsx)"), "variable": ((".mat",), "MATLAB files (.mat)"),
+    }  # fmt: skip
+    for option, value in given.items():
+        endings_of, what = about[option]
+        if value and kind not in endings_of:
+            raise InputError(f"{path_text(path)}: `{option}` ({shown(value)}) is about {what}")
+        if option != "columns" and not isinstance(value, str):
+            raise InputError(f"`{option}` ({shown(value)}) must be a word")
+
+    def read(path: Path) -> Any:
+        if kind == ".mat":
+            return _read_matlab(path, variable)
+        if kind not in _TEXTS:
+            return FORMATS[kind](path)
+        width = len(columns.replace(",", " ").split()) if isinstance(columns, str) else 0
+        table = _table_of(path, sheet, width)
+        return _edges_of(table, columns) if columns else rows_of_table(table)
+
+    found = read_matrix_file(path, read)
     with ErrorsAt(path_text(path)):
         if not isinstance(found, Edges):
+            if isinstance(found, Rows) and found.header and (found.has_words or not rows):
+                if found.has_words:
+                    raise InputError(found.header)
+                with ErrorsAt(f"if it is an edge list, {found.header}; if it is a matrix"):
+                    edges_of_matrix(found, rows)
             sides = (found.row_names, found.column_names) if isinstance(found, Rows) else ()
             found = edges_of_matrix(found, rows, *sides)
         elif rows:
@@ -241,7 +380,9 @@ def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows:
                 f"`rows` ({shown(rows)}): a list of edges has columns `pre` and `post`: "
                 "leave `rows` out"
             )
-        return replace(found, type=type, unknown=unknown)
+        if label:
+            found = found.by_label(label)
+        return replace(found, type=type, unknown=unknown, repeated=repeated)
 
 
 def path_text(path: Path) -> str:
@@ -257,13 +398,12 @@ def read_names(path: Path) -> list[str]:
     Raises
     ------
     InputError
-        If there are no names, or one is given twice; OSError and UnicodeDecodeError are left to the
-        caller.
+        If there are no names, or one is given twice; OSError is left to the caller.
     """
-    if path.suffix == ".graphml":
-        return list(edges_of_graphml(path).units)
-    table = _Table(path.read_text(encoding="utf-8-sig"))
-    if (edges := table.edges()) is not None:
+    if ending(path) in (".graphml", ".graphml.gz"):
+        return list(_read_graph(path).units)
+    table = _table_of(path)
+    if (edges := _listed_edges(table)) is not None:
         return list(edges.units)
     listed = [(place, row[0]) for place, row in zip(table.places, table.rows, strict=True)]
     if listed and listed[0][1].lower() in _NAME_HEADERS:
@@ -290,10 +430,9 @@ def read_types(path: Path, units: Sequence[str] | None) -> list[str]:
     Raises
     ------
     InputError
-        If a line is wrong; the message names it.  OSError and UnicodeDecodeError are left to the
-        caller.
+        If a line is wrong; the message names it.  OSError is left to the caller.
     """
-    table = _Table(path.read_text(encoding="utf-8-sig"))
+    table = _table_of(path)
     listed = list(zip(table.places, table.rows, strict=True))
     if listed and listed[0][1][-1].lower() == "type":
         listed = listed[1:]
@@ -352,23 +491,85 @@ def parse_rows(text: str) -> Rows | Edges:
     >>> edge.post, edge.pre, edge.place
     ('SST', 'PV', 'row 2')
     """
-    table = _Table(text)
-    if (edges := table.edges()) is not None:
+    return rows_of_table(table_of_text(text, is_header))
+
+
+def rows_of_table(table: TextTable) -> Rows | Edges:
+    """A table as an edge list if its header says so, else as the entries of a matrix."""
+    if (edges := _listed_edges(table)) is not None:
         return edges
-    rows = table.rows
+    found = _matrix_rows([[table.number(cell) for cell in row] for row in table.rows])
+    found.has_words = any(cell and not is_number(cell) for row in found for cell in row)
+    if found.has_words or not found.row_names:
+        found.header = _missing_header(table, found.has_words)
+    return found
+
+
+def _matrix_rows(rows: list[list[str]]) -> Rows:
+    """The entries of a matrix, without the names of its rows and columns."""
     if rows[0][0] == "" and len(rows) > 1:
         # pandas: a corner without a name, numbers as names of columns and rows.
-        return Rows((row[1:] for row in rows[1:]), [row[0] for row in rows[1:]], rows[0][1:])
-    is_header = len(rows) > 1 and not any(map(_is_number, rows[0]))
+        if all(rows[0][1:]) and all(row[0] for row in rows[1:]):
+            return Rows((row[1:] for row in rows[1:]), [row[0] for row in rows[1:]], rows[0][1:])
+        if (framed := _below_groups(rows)) is not None:
+            return framed
+    has_header = len(rows) > 1 and not any(map(is_number, rows[0]))
     names: list[str] = []
-    if is_header and all(any(map(_is_number, row)) for row in rows[1:]):
+    if has_header and all(any(map(is_number, row)) for row in rows[1:]):
         names, rows = rows[0], rows[1:]
     is_named = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
-    if is_named and not any(_is_number(row[0]) for row in rows):
+    if is_named and not any(is_number(row[0]) for row in rows):
         numbers = [row[1:] for row in rows]
-        if all(_is_number(cell) for row in numbers for cell in row):
+        if all(is_number(cell) for row in numbers for cell in row):
             return Rows(numbers, [row[0] for row in rows], names[1:])
     return Rows(rows, (), names)
+
+
+def _below_groups(rows: list[list[str]]) -> Rows | None:
+    """A matrix below and beside lines that group its units, as published workbooks have them.
+
+    The names are the row and the column with most words; lines without a name are no units', and
+    empty cells are 0.  None if there is no such matrix.
+    """
+    width = max(map(len, rows))
+    full = [row + [""] * (width - len(row)) for row in rows]
+
+    def words(line: Sequence[str]) -> int:
+        return len({cell for cell in line if cell and not is_number(cell)})
+
+    top = max(range(len(full)), key=lambda i: (words(full[i]), -i))
+    columns = list(zip(*full, strict=True))
+    left = max(range(width), key=lambda j: (words(columns[j]), -j))
+    down = [i for i in range(top + 1, len(full)) if full[i][left]]
+    across = [j for j in range(left + 1, width) if full[top][j]]
+    cells = [[full[i][j] for j in across] for i in down]
+    if not cells or not cells[0] or any(c and not is_number(c) for row in cells for c in row):
+        return None
+    sides = [full[i][left] for i in down], [full[top][j] for j in across]
+    for side in sides:
+        twice = next((name for name, count in Counter(side).items() if count > 1), None)
+        if twice is not None:
+            raise InputError(f"two rows or columns of its matrix are named {shown(twice)}")
+    return Rows([[cell or "0" for cell in row] for row in cells], *sides)
+
+
+def _missing_header(table: TextTable, has_words: bool) -> str:
+    """What an edge list lacks in a table; "" if it can only be a matrix."""
+    first, width = table.rows[0], max(map(len, table.rows))
+    if width < 2 or (width > 8 and not has_words):
+        return ""
+    sides = {meaning_of(word) for word in first} & {PRE, POST}
+    text = f"its first row ({shown(','.join(first))}) "
+    if len(sides) == 1:
+        (missing,) = {PRE, POST} - sides
+        return f"{text}is no header of an edge list: it names no column `{missing}`"
+    third = [table.number(row[2]) for row in table.rows[1:] or table.rows if len(row) > 2]
+    order = "pre post weight" if third and all(map(is_number, third)) else ""
+    return (
+        f"{text}is no header that names `pre` and `post`: begin an edge list with pre,post, or say "
+        f'which its columns are, {{ edges = "…", columns = "{order or "pre post"}" }} (or, if it '
+        'has another header, columns = { pre = "…", post = "…" })'
+    )
 
 
 def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: str) -> None:
@@ -378,6 +579,8 @@ def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: s
     ------
     InputError
     """
+    if isinstance(rows, Rows) and rows.has_words and rows.header:
+        raise InputError(rows.header)
     lengths = sorted({len(row) for row in rows})
     if len(lengths) != 1:
         raise InputError(f"its rows have different lengths: {shown(lengths)}")
@@ -388,69 +591,48 @@ def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: s
         )
 
 
-class _Table:
-    """The entries of a text, and the row of the file of each line.
-
-    Attributes
-    ----------
-    rows : list of list of str
-    places : list of str
-        "row 3", counted from 1 as in editors and spreadsheets.
-    """
-
-    def __init__(self, text: str) -> None:
-        if "\0" in text:
-            raise InputError("it holds NUL characters: it is no text")
-        # Comments of np.savetxt.
-        lines = [
-            (k, line)
-            for k, line in enumerate(text.splitlines(), 1)
-            if line.strip() and not line.startswith("#")
-        ]
-        if not lines:
-            raise InputError("it is empty")
-        # The first separator that the first lines contain.
-        first = [line for _, line in lines[:2]]
-        mark = next((mark for mark in (",", ";", "\t") if any(mark in line for line in first)), "")
-        self.rows: list[list[str]] = []
-        self.places: list[str] = []
-        if not mark and len(first[0].split()) > 1:
-            self.rows = [line.split() for _, line in lines]
-            self.places = [f"row {k}" for k, _ in lines]
-            return
-        reader = csv.reader((line + "\n" for _, line in lines), delimiter=mark or ",")
-        try:
-            for row in reader:
-                if row:
-                    self.rows.append([cell.strip() for cell in row])
-                    self.places.append(f"row {lines[reader.line_num - 1][0]}")
-        except csv.Error as error:
-            raise InputError(one_line(error)) from None
-
-    def edges(self) -> Edges | None:
-        """The text as an edge list; None if no header names `pre` and `post`."""
-        header, ends = self.rows[0], {"pre", "post"}
-        # A column `source` without `target` has another meaning.
-        if not ends <= set(map(meaning_of, header)) and not ends & {w.lower() for w in header}:
-            return None
-        return edges_of_lines(header, zip(self.places[1:], self.rows[1:], strict=True))
-
-
-def decimal_of(text: str) -> Decimal | None:
-    """The decimal number of a cell, exactly; None if there is none.
-
-    Examples
-    --------
-    >>> decimal_of(" 1e-3 "), decimal_of("W")
-    (Decimal('0.001'), None)
-    """
-    try:
-        found = Decimal(text.strip())
-    except InvalidOperation:
+def _listed_edges(table: TextTable) -> Edges | None:
+    """A table as an edge list; None if no header names `pre` and `post`."""
+    header, ends = table.rows[0], {PRE, POST}
+    if not is_header(header) and len(table.above) == len(header) and is_header(table.above):
+        return _edges_at(table, columns_of(table.above), len(header), 0)
+    # A column `source` without `target` has another meaning.
+    words = {word.lower() for word in header if word}
+    if not is_header(header) and (not ends & words or len(words) == 1 < len(header)):
         return None
-    return None if found.is_snan() else found
+    while header and not header[-1]:
+        header = header[:-1]
+    return _edges_at(table, columns_of(header), len(header), 1)
 
 
-def _is_number(text: str) -> bool:
-    top, _, bottom = text.partition("/")
-    return decimal_of(top) is not None and decimal_of(bottom or "1") is not None
+def _edges_of(table: TextTable, columns: str | Mapping[str, str]) -> Edges:
+    """A table as an edge list whose columns the user names."""
+    first = table.rows[0]
+    at, has_header = chosen_columns(columns, first)
+    number = next((at[name] for name in VALUES if name in at), None)
+    if number is not None and not has_header and len(table.rows) > 1:
+        # A header of other words.
+        texts = [table.number(row[number]) for row in table.rows[:2] if number < len(row)]
+        has_header = [is_number(text) for text in texts] == [False, True]
+    return _edges_at(table, at, len(first), int(has_header))
+
+
+def _edges_at(table: TextTable, at: Mapping[str, int], width: int, start: int) -> Edges:
+    """The edges of the rows from `start` on."""
+    rows, places = table.rows[start:], table.places[start:]
+    if start and rows and all(len(row) == width + 1 for row in rows) and _are_numbered(table, at):
+        rows = [row[1:] for row in rows]
+    return edges_of_lines(at, zip(places, rows, strict=True), width, table.number)
+
+
+def _are_numbered(table: TextTable, at: Mapping[str, int]) -> bool:
+    """Whether lines begin with the names of rows that R writes, for which the header has no word.
+
+    They are 1, 2, 3, …, and quoted, or beside units that are no numbers: the first unit of a line
+    is never taken for the name of its row.
+    """
+    rows = table.rows[1:]
+    if [row[0] for row in rows] != [str(k) for k in range(1, len(rows) + 1)]:
+        return False
+    units = [row[1 + at[side]] for row in rows for side in (PRE, POST)]
+    return table.quoted or not any(unit.isdigit() for unit in units)

@@ -51,7 +51,8 @@ def _table(
     if given:
         # One line per element, by name or number.
         units = unit_names(elements[0].axis, names) or ()
-        known = {str(k): element for k, element in enumerate(elements)}
+        are_numbers = any(map(str.isdigit, units))
+        known = {} if are_numbers else {str(k): element for k, element in enumerate(elements)}
         known |= dict(zip(units, elements, strict=False))
         for name in given:
             if name not in known:

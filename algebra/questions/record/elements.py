@@ -15,7 +15,7 @@ import numpy as np
 from algebra.errors import InputError, given_list, known_name, shown
 from algebra.networks.base import Network
 from algebra.networks.readings import LABELS, STATES, TRACES
-from algebra.problems.names import Names
+from algebra.problems.names import Names, printed_name
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def title(element: Recordable, names: Names) -> str:
     if element.unit is None:
         return element.name
     units = unit_names(element.axis, names)
-    return element.title(units[element.unit] if units else str(element.unit))
+    return element.title(printed_name(units, element.unit) if units else str(element.unit))
 
 
 def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:

@@ -105,7 +105,7 @@ def test_files_of_bounds_and_signs(tmp_path):
         ({"max_abs": -1.0}, ["constraints.max_abs", "-1.0", "at least 0"]),
         ({"max_abs": float("nan")}, ["constraints.max_abs", "nan"]),
         ({"max_change": {"W": True}}, ["constraints.max_change.W", "True"]),
-        ({"max_change": "w.txt"}, ["constraints.max_change", "w.txt", ".csv"]),
+        ({"max_change": "w.dat"}, ["constraints.max_change", "w.dat", ".csv"]),
         ({"max_change": "none.csv"}, ["max_change", "none.csv", "no folder"]),
         ({"max_abs": 10**400}, ["constraints.max_abs", "double"]),
         ({"max_abs": {"W": [[1.0, -2.0], [1.0, 1.0]]}}, ["max_abs.W[0][1]`", "-2.0"]),

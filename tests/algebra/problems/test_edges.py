@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from algebra.problems.edges import (
-    HEADERS,
     Edge,
     Edges,
     edges_of_graph,
     edges_of_lines,
     edges_of_matrix,
     given_mask,
-    meaning_of,
 )
+from algebra.problems.headers import HEADERS, columns_of, meaning_of
 from algebra.problems.names import Names
 from algebra.problems.tables import parse_rows
 from matchprob import InputError, LinearRNN, Problem, read_edges
@@ -106,11 +105,15 @@ def test_units_without_a_name_here():
 
 def test_lines_are_checked():
     """Columns in any order; a header without `post`, and a line that is too short."""
-    found = edges_of_lines(["weight", "post", "pre"], [("row 2", ["3", "b", "a"])])
+    at = columns_of(["weight", "post", "pre"])
+    found = edges_of_lines(at, [("row 2", ["3", "b", "a"])], 3)
     assert found.edges == (Edge("b", "a", "3", "", "", "row 2"),)
     assert found.column == "weight"
-    refuses("one column `post`", edges_of_lines, ["pre"], [])
-    refuses("row 2 has 1 entries", edges_of_lines, ["pre", "post"], [("row 2", ["a"])])
+    refuses("one column `post`", columns_of, ["pre"])
+    refuses("row 2 has 1 entries", edges_of_lines, at, [("row 2", ["a"])], 3)
+    # Empty entries at the end of a line are left out.
+    assert edges_of_lines(at, [("row 2", ["3", "b", "a", "", ""])], 3) == found
+    refuses("row 2 has 4 entries", edges_of_lines, at, [("row 2", ["3", "b", "a", "x"])], 3)
 
 
 def test_graphs_of_networkx():

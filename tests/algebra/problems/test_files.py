@@ -93,7 +93,7 @@ def test_wrong_networks_are_named(changes, words):
         ([[0.5, 0], [0, 1]], ["`learnable.W[0][0]` is 0.5"]),
         (1, ["2×2"]),
         (True, ["2×2"]),
-        ("w.txt", ["'w.txt'", ".csv"]),
+        ("w.dat", ["'w.dat'", ".csv"]),
         ("", ["''", ".csv"]),
         ({}, ["`learnable.W` ({})", "one of the keys edges, gain"]),
         ({"randon": {}}, ["unknown key `randon`", "random"]),

@@ -39,7 +39,7 @@ def test_rows_and_columns_have_the_names_of_their_units():
     [
         ({"neurons": ["PV", "SST"]}, "has 2 names for 3 units"),
         ({"neurons": ["PV", "PV", "E"]}, "'PV' twice"),
-        ({"neurons": ["1", "a", "b"]}, "put a letter before it"),
+        ({"neurons": ["\u0661", "a", "b"]}, "have the digits 0 to 9"),
         ({"neurons": ["a ", "b", " a"]}, "'a' twice"),
         ({"neurons": [" ", "b", "c"]}, "must be a word"),
         ({"neurons": ["a", "b\x07", "c"]}, "printable"),
@@ -129,7 +129,19 @@ def test_names_are_stripped_and_may_be_large_numbers():
     """Published tables pad names with blanks; neuPrint's names are numbers no index can be."""
     names = Names(NET, {"neurons": [" PV", "SST  ", "1158864995"]})
     assert names.rows("W") == ("PV", "SST", "1158864995")
-    assert names.index("W", 0, "1158864995") == names.index("W", 1, "2") == 2
+    assert names.index("W", 0, "1158864995") == 2
     told = names.annotate("rows 0, 2 of W and W[2,1]")
     assert told == "rows 0 (PV), 2 (1158864995) of W and W[1158864995,SST]"
+    assert names.annotate(told) == told
+
+
+def test_numbers_that_are_names_are_no_positions():
+    """With names 2, 0, 7 the unit 2 is the first one, and 1 is nobody; sentences quote them."""
+    names = Names(NET, {"neurons": ["2", "0", "7"], "inputs": ["light", "sound"]})
+    assert [names.index("W", 0, text) for text in ("2", "0", "7")] == [0, 1, 2]
+    refuses("`pre` .'1'. is none of the", names.index, "W", 1, "1")
+    # Inputs have words as names, so numbers are positions there.
+    assert names.index("B", 1, "1") == 1
+    told = names.annotate("rows 0, 2 of W and W[2,1]")
+    assert told == 'rows 0 (2), 2 (7) of W and W[7,"0"]'
     assert names.annotate(told) == told

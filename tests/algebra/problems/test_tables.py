@@ -187,7 +187,7 @@ def test_what_a_table_of_edges_may_say(tmp_path):
     ):
         path.write_text(f'{head}[learnable]\nW = {{ edges = "e.csv", {keys} }}\n')
         assert load_problem(path).learnable["W"].tolist() == mask
-    refuses(r"\.csv, \.tsv, \.npy", read_edges, tmp_path / "e.xlsx")
+    refuses(r"one of \.csv, \.tsv, .*save an old workbook", read_edges, tmp_path / "e.xls")
     refuses(r"none\.csv does not exist", read_edges, tmp_path / "none.csv")
 
 
