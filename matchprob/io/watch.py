@@ -6,58 +6,19 @@ writes none while a progress bar is shown, and none for calls of a few seconds.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from algebra.phases import add_spent, phases
+from algebra.phases import phases
 
 # Seconds between lines: at first, and at most.
 _FIRST, _MOST = 5.0, 15.0
-_COMPILING = "compiling {} (once; it is kept for the next call)"
 
 # Text besides the phase of the work, and whether a bar is shown.
 _report: Callable[[], str] | None = None
 _is_hidden = False
-
-
-class _Compiler:
-    """What numba is compiling, by its events.
-
-    Attributes
-    ----------
-    began : list of (float, str)
-        When each compilation began that is not finished, and the name of its function; the
-        function that the work called comes first.
-    """
-
-    def __init__(self) -> None:
-        self.is_known = False
-        self.began: list[tuple[float, str]] = []
-
-    def look(self) -> None:
-        """Register for events, once numba is loaded."""
-        events = sys.modules.get("numba.core.event")
-        if self.is_known or events is None or not hasattr(sys.modules.get("numba"), "njit"):
-            return
-        began = self.began
-
-        class Listener(events.Listener):  # type: ignore[name-defined,misc]
-            def on_start(self, event: Any) -> None:
-                function = event.data["dispatcher"].py_func
-                began.append((time.monotonic(), f"{function.__module__}.{function.__name__}"))
-
-            def on_end(self, event: Any) -> None:
-                if began:
-                    seconds = time.monotonic() - began.pop()[0]
-                    if not began:
-                        add_spent("compiling", seconds)
-
-        events.register("numba:compile", Listener())
-        self.is_known = True
 
 
 @contextmanager
@@ -80,25 +41,20 @@ def watch(say: Callable[[str], None]) -> Iterator[None]:
 
 
 def _look(done: threading.Event, start: float, say: Callable[[str], None]) -> None:
-    compiler = _Compiler()
     pause = _FIRST
     last = start
     while not done.wait(0.5):
-        compiler.look()
         now = time.monotonic()
         if _is_hidden:
             last = now
         elif now - last >= pause:
             last, pause = now, min(_MOST, pause + _FIRST)
-            say(f"matchprob: {_text(compiler, start, now)}")
+            say(f"matchprob: {_text(start, now)}")
 
 
-def _text(compiler: _Compiler, start: float, now: float) -> str:
+def _text(start: float, now: float) -> str:
     going_on = phases()
     name, began = going_on[-1] if going_on else ("at work", start)
-    if compiler.began:
-        began, function = compiler.began[0]
-        name = _COMPILING.format(function)
     text = f"{name} … {now - began:.0f} s"
     if now - start > now - began + 1:
         text += f" ({now - start:.0f} s in all)"

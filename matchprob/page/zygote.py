@@ -60,9 +60,10 @@ def _load_numeric() -> None:
 def _are_compiled() -> bool:
     """Whether the kernels of most counts are in the cache."""
     from numeric.certification.krawczyk_kernel import prove_all
+    from numeric.kernels import is_kept
     from numeric.tracking.kernel import track_paths
 
-    return track_paths.is_kept() and prove_all.is_kept()
+    return is_kept(track_paths) and is_kept(prove_all)
 
 
 def fork_workers(control: socket.socket) -> None:

@@ -41,6 +41,7 @@ from numeric.certification.krawczyk_kernel import (
 from numeric.equations.discs import Discs, make_discs, run_discs
 from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
+from numeric.kernels import call
 
 __all__ = [
     "FAILED", "NONREAL", "REAL", "Certified", "RootPool", "Target", "certify_roots", "make_target",
@@ -106,7 +107,7 @@ def make_target(
     x.mid[: of.size] = teacher
     radius = of.constant_radii.copy()
     x.rad[: of.size] = radius
-    if not run_discs(x, table):
+    if not call(run_discs, x, table):
         raise ArithmeticError("the labels have no enclosure")
     Y = slice(at, at + nothing.size)
     middle = middle.astype(complex)
@@ -155,7 +156,7 @@ def prove(of: ParameterSystem, target: Target, certified: Certified, *, lifted: 
     tapes = of.once(("equations", lifted), lambda: of.equations_as_tapes(lifted))
     system = make_disc_system(tapes, Discs(target.middle, target.radius))
     buffers = make_krawczyk_buffers(len(tapes.places))
-    prove_all(system, buffers, certified.roots, certified.kind, certified.radii)
+    call(prove_all, system, buffers, certified.roots, certified.kind, certified.radii)
 
 
 class RootPool:
@@ -191,11 +192,11 @@ class RootPool:
 
     def owners(self, certified: Certified) -> np.ndarray:
         """Index of the pooled root that each certified one may equal, or -1."""
-        out = overlaps(certified.roots, certified.radii, self.roots, self.radii)
+        out = call(overlaps, certified.roots, certified.radii, self.roots, self.radii)
         return np.where(certified.kind == FAILED, -1, out)
 
     def _add(self, root: np.ndarray, radii: np.ndarray, real: bool) -> bool:
-        if len(self) and overlaps(root[None], radii[None], self.roots, self.radii)[0] >= 0:
+        if len(self) and call(overlaps, root[None], radii[None], self.roots, self.radii)[0] >= 0:
             return False
         self.roots = np.vstack([self.roots, root])
         self.radii = np.vstack([self.radii, radii])

@@ -11,11 +11,13 @@ The equations are tapes (`numeric.equations.lanes.tape`): nothing is compiled fo
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from numeric.equations.lanes.linalg import LANES, OPTIONS, workspace
 from numeric.equations.lanes.tape import LaneSystem, run_tape
-from numeric.kernels import njit
+from numeric.kernels import call, njit
 from numeric.tracking.pade import WINDOW, fit, pade_slots, predict, set_factors, take_units
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import (
@@ -31,6 +33,10 @@ from numeric.tracking.steps import (
     release,
     write_finished,
 )
+
+# Orders of a tape.  Typed, because numba compiles a function once more for each literal.
+_POINT: Any = np.int64(0)
+_SERIES: Any = np.int64(1)
 
 
 @njit(**OPTIONS)
@@ -102,12 +108,12 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
     while ended < paths:
         waiting = load(lanes, waiting, paths)
         if fill(ws, lanes, lines, o.base, o.slope, o.x) and o.load.shape[1] > 0:
-            run_tape(ws, o.load, 0, lanes.t, pivots, pattern, o.scratch, o.low)
+            run_tape(ws, o.load, _POINT, lanes.t, pivots, pattern, o.scratch, o.low)
             keep(ws, lanes.fresh, o.x, o.new, o.size)
         lanes.fresh[:] = 0
-        run_tape(ws, o.point, 0, lanes.t, pivots, pattern, o.scratch, o.low)
+        run_tape(ws, o.point, _POINT, lanes.t, pivots, pattern, o.scratch, o.low)
         _set_units(ws, o, work.sizes)
-        run_tape(ws, o.series, 1, lanes.t, pivots, pattern, o.scratch, o.low)
+        run_tape(ws, o.series, _SERIES, lanes.t, pivots, pattern, o.scratch, o.low)
         for order in range(2, o.order + 1):
             run_tape(ws, o.orders, order, lanes.t, pivots, pattern, o.scratch, o.low)
         take_units(ws, units, o.size, o.x, o.order, o.unit)
@@ -115,9 +121,9 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
         choose_steps(lanes, poles, o.order, options)
         set_factors(ws, phi, poles, lanes.h)
         predict(ws, phi, o.x, o.size, o.order, lanes.h, o.new)
-        run_tape(ws, o.newton, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
+        run_tape(ws, o.newton, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.first)
-        run_tape(ws, o.again, 0, lanes.aim, pivots, pattern, o.scratch, o.low)
+        run_tape(ws, o.again, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.second)
         ended += accept_steps(lanes, o.order, options, outcome)
         keep(ws, lanes.accepted, o.x, o.new, o.size)
@@ -135,7 +141,8 @@ def track_system(
     outcome: PathOutcomes,
 ) -> None:
     """Call the kernel, which fills roots, lifts and outcome."""
-    track_paths(
+    call(
+        track_paths,
         workspace(system.slots + pade_slots(system.size)), system, make_lanes(),
         make_work(system.unknowns, len(system.floors)), settings.options, lines, roots, lifts,
         outcome,

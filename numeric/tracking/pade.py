@@ -19,6 +19,8 @@ References
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from numeric.equations.lanes.linalg import LANES, OPTIONS
@@ -30,6 +32,8 @@ DEGREE = 3
 # Number of Taylor coefficients used: the numerator's last three need DEGREE more each.
 WINDOW = DEGREE + 4
 _RIDGE = 1e-11
+# Typed, because numba compiles a function once more for each literal.
+_FIRST: Any = np.int64(0)
 
 
 def pade_slots(size: int) -> int:
@@ -125,7 +129,7 @@ def fit(ws, units, gram, size, c, error, rate, A):
         # Unknowns are scaled by the sizes of their coefficients.
         for i in range(DEGREE):
             size_i = np.sqrt(_product(ws, gram, i + 1, i + 1, lane).real) + 1e-140
-            A[DEGREE, i] = -_product(ws, gram, 0, i + 1, lane).conjugate() * (1.0 / size_i)
+            A[DEGREE, i] = -_product(ws, gram, _FIRST, i + 1, lane).conjugate() * (1.0 / size_i)
             for j in range(i, DEGREE):
                 size_j = np.sqrt(_product(ws, gram, j + 1, j + 1, lane).real) + 1e-140
                 A[i, j] = _product(ws, gram, i + 1, j + 1, lane) * (1.0 / (size_i * size_j))
@@ -135,11 +139,11 @@ def fit(ws, units, gram, size, c, error, rate, A):
         for i in range(DEGREE):
             size_i = np.sqrt(_product(ws, gram, i + 1, i + 1, lane).real) + 1e-140
             c[i + 1, lane] = A[DEGREE, i] * (1.0 / size_i) if good else 0j
-        last = _remainder(ws, gram, c, lane, 0)
+        last = _remainder(ws, gram, c, lane, _FIRST)
         tiny = 1e-250
         growth = max(
-            last / (_remainder(ws, gram, c, lane, 1) + tiny),
-            np.sqrt(last / (_remainder(ws, gram, c, lane, 2) + tiny)),
+            last / (_remainder(ws, gram, c, lane, _FIRST + 1) + tiny),
+            np.sqrt(last / (_remainder(ws, gram, c, lane, _FIRST + 2) + tiny)),
         )
         rate[lane] = growth
         error[lane] = last * growth * growth

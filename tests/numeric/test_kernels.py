@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,12 +11,11 @@ import time
 from pathlib import Path
 
 import numba
-import numpy as np
 import pytest
 
+from algebra.phases import forget_spent, phases, spent
 from algebra.time_limits import OutOfTime, within
 from numeric import kernels
-from tests.refusals import refuses
 
 TOP = Path(__file__).parents[2]
 
@@ -24,11 +24,12 @@ ASK = """
 import numpy as np
 from numeric.equations.discs import make_discs, run_discs
 from numeric.equations.lanes.tape import Tape
+from numeric.kernels import call
 
 x, tape = make_discs(3), Tape()
 x.mid[:] = 1
 tape.dots(0, 1, 1, 1, 2, 1, 1, 1, 1)
-assert run_discs(x, tape.table()[0])
+assert call(run_discs, x, tape.table()[0])
 hits = sum(run_discs.stats.cache_hits.values())
 print(x.rad.max() > 1e-3, "from the cache" if hits else "compiled")
 """
@@ -87,8 +88,17 @@ def test_every_source_of_machine_code_is_in_the_key(tmp_path):
     assert kernels.kernel_key(tree) == before
 
 
-def test_all_compiled_functions_are_made_by_this_module():
-    """No module uses numba's own decorators with a cache, and imports of kernels are in the key."""
+def imported(tree: ast.AST) -> set[str]:
+    """Full names of the modules and of what is imported from them, at any depth."""
+    found = {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def test_only_this_module_compiles():
+    """Each file with a kernel is in the key with what it imports; no other loads the compiler."""
     names = kernels.sources(TOP)
     for package in ("algebra", "numeric", "matchprob"):
         for path in (TOP / package).rglob("*.py"):
@@ -97,12 +107,8 @@ def test_all_compiled_functions_are_made_by_this_module():
                 continue
             tree = ast.parse(text)
             if name not in names:
-                loaded = {
-                    a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names
-                }
-                loaded |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-                assert not any(m.split(".")[0] == "numba" for m in loaded), name
-                assert "numeric.kernels" not in loaded, name
+                assert not any(m.split(".")[0] == "numba" for m in imported(tree)), name
+                assert "numeric.kernels.njit" not in imported(tree), name
                 continue
             for node in tree.body if name != "numeric/kernels.py" else ():
                 modules = []
@@ -115,6 +121,33 @@ def test_all_compiled_functions_are_made_by_this_module():
                         place = TOP.joinpath(*module.split("."))
                         files = place.glob("*.py") if place.is_dir() else [place.with_suffix(".py")]
                         assert {f.relative_to(TOP).as_posix() for f in files} <= set(names), name
+
+
+# What a program may use of numba: its decorators, types and settings, and its extension interface.
+PUBLIC = {"numba", "numba.types", "numba.typeof", "numba.extending.intrinsic"}
+PUBLIC_OF_LLVMLITE = {"llvmlite", "llvmlite.binding", "llvmlite.ir"}
+# Their own business, which changes from release to release.
+PRIVATE = re.compile(
+    r"(?:numba|llvmlite)\.(?:core|_[a-z])|get_call_template|_compile_for_args|JITCode"
+)
+
+
+def test_nothing_private_of_the_compiler_is_used():
+    """All imports of numba and llvmlite are of public names, and no attribute begins with `_`."""
+    files = [
+        path
+        for package in ("algebra", "numeric", "matchprob", "examples", "benchmarks", "tests")
+        for path in (TOP / package).rglob("*.py")
+        if path != Path(__file__)
+    ]
+    assert len(files) > 300
+    for path in files:
+        text = path.read_text()
+        if not re.search(r"\b(?:numba|llvmlite)\b", text):
+            continue
+        used = {m for m in imported(ast.parse(text)) if m.split(".")[0] in ("numba", "llvmlite")}
+        assert used <= PUBLIC | PUBLIC_OF_LLVMLITE, path
+        assert not PRIVATE.search(text), path
 
 
 @pytest.mark.parametrize(
@@ -172,28 +205,48 @@ def test_compiling_does_not_outlast_the_call(monkeypatch):
     monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
     go_on = threading.Event()
 
-    compiled = numba.core.dispatcher.Dispatcher._compile_for_args
-
-    def late(self, *arguments):
-        go_on.wait(60)
-        return compiled(self, *arguments)
-
-    monkeypatch.setattr(numba.core.dispatcher.Dispatcher, "_compile_for_args", late)
-
     @kernels.njit()
     def thrice(x):
         return 3 * x
 
+    class Late:
+        """The kernel, whose compilation takes long."""
+
+        def __getattr__(self, name):
+            return getattr(thrice, name)
+
+        def __call__(self, *arguments):
+            return thrice(*arguments)
+
+        def compile(self, kinds):
+            go_on.wait(60)
+            return thrice.compile(kinds)
+
+    late = Late()
     began = time.monotonic()
     with pytest.raises(OutOfTime), within(0.2):
-        thrice(5)
+        kernels.call(late, 5)
     assert time.monotonic() - began < 20
     assert kernels.is_compiling()
     go_on.set()
     with within(60):
-        assert thrice(5) == 15
+        assert kernels.call(late, 5) == 15
     with pytest.raises(TypeError), within(60):
         thrice(5, 6)
+
+
+def test_a_kernel_that_does_not_compile_says_so(monkeypatch):
+    """The error of the compiler reaches the caller, with a time limit and without one."""
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
+
+    @kernels.njit()
+    def wrong(x):
+        return x.no_such_attribute
+
+    with pytest.raises(numba.TypingError, match="no_such_attribute"):
+        kernels.call(wrong, 1)
+    with pytest.raises(numba.TypingError, match="no_such_attribute"), within(60):
+        kernels.call(wrong, 1)
 
 
 def test_kernels_run_without_any_cache(monkeypatch):
@@ -204,13 +257,16 @@ def test_kernels_run_without_any_cache(monkeypatch):
     def twice(x):
         return 2 * x
 
-    assert twice(21) == 42
+    assert kernels.call(twice, 21) == 42
     assert not twice.stats.cache_path
+    assert not kernels.is_kept(twice)
 
 
 def test_a_kernel_is_called_by_python_and_by_kernels(tmp_path, monkeypatch):
-    """With one signature, in either order; it is kept once Python has called it."""
+    """Both are kept by one compilation; the time that it took is recorded, and its phase named."""
     monkeypatch.setattr(kernels, "kernel_folder", lambda: tmp_path)
+    before = numba.config.CACHE_DIR
+    seen = []
 
     @kernels.njit()
     def twice(x):
@@ -220,62 +276,33 @@ def test_a_kernel_is_called_by_python_and_by_kernels(tmp_path, monkeypatch):
     def fourfold(x):
         return twice(twice(x))
 
-    assert not twice.is_kept()
-    assert fourfold(3) == 12
-    assert fourfold.is_kept()
-    assert not twice.is_kept()
+    assert before == numba.config.CACHE_DIR
+    assert not kernels.is_kept(twice)
+    compiled = kernels._compile
+
+    def watched(kernel, kinds):
+        seen.extend(name for name, _ in phases())
+        compiled(kernel, kinds)
+
+    monkeypatch.setattr(kernels, "_compile", watched)
+    forget_spent()
+    assert kernels.call(fourfold, 3) == 12
+    assert spent()["compiling"] > 0
+    assert "fourfold (once; it is kept for the next call)" in seen[-1]
+    assert kernels.is_kept(fourfold)
+    assert kernels.is_kept(twice)
     assert twice(3) == 6
-    assert twice.is_kept()
 
 
-def test_a_function_that_kernels_call_has_no_machine_code_of_its_own(monkeypatch):
-    """It is linked into its caller, also where it raises; called from Python it is compiled."""
+def test_a_users_own_kernels_keep_their_settings(monkeypatch):
+    """The level of optimization is as before after a compilation, also after a failed one."""
     monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
+    before = numba.config.OPT
 
     @kernels.njit()
-    def ones(n):
-        if n < 1:
-            raise ValueError(n)
-        return np.ones(n)
+    def wrong(x):
+        return x.no_such_attribute
 
-    @kernels.njit()
-    def one_more(n):
-        return ones(n).sum() + 1
-
-    assert one_more(3) == 4
-    refuses(r"^-2$", one_more, -2, error=ValueError)
-    assert not ones.overloads
-    (linked,) = ones.get_overload.__self__.overloads.values()
-    assert type(linked.library) is kernels._LinkedLibrary
-    assert ones(2).tolist() == [1, 1]
-    refuses(r"^-2$", ones, -2, error=ValueError)
-
-
-CALLER = """
-from numeric import kernels
-from numeric.families.relu.simplex import copy_vector
-import numpy as np
-
-@kernels.njit()
-def copied(x):
-    y = np.empty(len(x))
-    copy_vector(x, y)
-    return y
-
-print(copied(np.arange(3.0)).tolist(), copy_vector.get_overload.__self__.stats.cache_hits)
-"""
-
-
-def test_a_kept_function_is_linked_into_another_kernel(tmp_path):
-    """A later process takes the function from the cache and links it into a kernel."""
-    environment = dict(os.environ, NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=str(TOP))
-    caller = tmp_path / "caller.py"
-    for name, hits in (("a", 0), ("b", 1)):
-        caller.with_stem(name).write_text(CALLER)
-        done = subprocess.run(
-            [sys.executable, caller.with_stem(name)],
-            capture_output=True, text=True, check=True, env=environment,
-        )  # fmt: skip
-        values, found = done.stdout.split(" Counter(")
-        assert values == "[0.0, 1.0, 2.0]"
-        assert (found != ")\n") == hits
+    with pytest.raises(numba.TypingError):
+        kernels.call(wrong, 1)
+    assert numba.config.OPT is before

@@ -12,13 +12,14 @@ slot numbers.
 
 from __future__ import annotations
 
+import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 # Lanes of a workspace.  With 16, four running sums would take all sixteen 256-bit registers and the
@@ -32,6 +33,7 @@ _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _INT = ir.IntType(64)
 _BITS = ir.IntType(LANES)
 _ALIGN = 64
+_HAS_KINDS = "typ" in inspect.signature(ir.IRBuilder.load).parameters
 
 
 class _Code:
@@ -41,10 +43,12 @@ class _Code:
         self.builder = builder
         array = context.make_array(array_type)(context, builder, value)
         self.base = array.data
-        self.multiply_add = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(_VECTOR, [_VECTOR] * 3),
-            f"llvm.fmuladd.v{LANES}f64",
+
+    def _apply(self, name: str, *values: Any) -> Any:
+        """A function of LLVM, lane by lane."""
+        kind = ir.FunctionType(_VECTOR, [_VECTOR] * len(values))
+        return self.builder.call(
+            self.builder.module.declare_intrinsic(f"llvm.{name}.v{LANES}f64", (), kind), values
         )
 
     def _address(self, slot: Any, part: int) -> Any:
@@ -57,8 +61,7 @@ class _Code:
     def load(self, slot: Any) -> tuple[Any, Any]:
         """Real and imaginary part of a slot."""
         return tuple(  # type: ignore[return-value]
-            self.builder.load(self._address(slot, part), align=_ALIGN, typ=_VECTOR)
-            for part in (0, 1)
+            _load(self.builder, self._address(slot, part), align=_ALIGN) for part in (0, 1)
         )
 
     def store(self, slot: Any, value: tuple[Any, Any]) -> None:
@@ -67,7 +70,7 @@ class _Code:
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         """``x y + z``."""
-        return self.builder.call(self.multiply_add, [x, y, z])
+        return self._apply("fmuladd", x, y, z)
 
     def square(self, re: Any, im: Any) -> Any:
         """``|z|²``."""
@@ -75,10 +78,7 @@ class _Code:
 
     def root(self, x: Any) -> Any:
         """Square roots."""
-        function = cgutils.get_or_insert_function(
-            self.builder.module, ir.FunctionType(_VECTOR, [_VECTOR]), f"llvm.sqrt.v{LANES}f64"
-        )
-        return self.builder.call(function, [x])
+        return self._apply("sqrt", x)
 
     def spread(self, value: Any, kind: Any) -> Any:
         """A vector of one value."""
@@ -89,12 +89,7 @@ class _Code:
 
     def exact_fma(self, x: Any, y: Any, z: Any) -> Any:
         """``x y + z`` rounded once on every processor."""
-        function = cgutils.get_or_insert_function(
-            self.builder.module,
-            ir.FunctionType(_VECTOR, [_VECTOR] * 3),
-            f"llvm.fma.v{LANES}f64",
-        )
-        return self.builder.call(function, [x, y, z])
+        return self._apply("fma", x, y, z)
 
     def two_sum(self, x: Any, y: Any) -> tuple[Any, Any]:
         """``x + y`` and its rounding error (Knuth)."""
@@ -127,7 +122,7 @@ class _Code:
         zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
         registers = []
         for _ in range(4):
-            register = cgutils.alloca_once(self.builder, _VECTOR)
+            register = _variable(self.builder)
             self.builder.store(zero, register)
             registers.append(register)
         return registers
@@ -136,23 +131,54 @@ class _Code:
         """Add the four real products of slots a and b to the running sums."""
         (ar, ai), (br, bi) = self.load(a), self.load(b)
         for register, x, y in zip(registers, (ar, ai, ar, ai), (br, bi, bi, br), strict=True):
-            old = self.builder.load(register, typ=_VECTOR)
+            old = _load(self.builder, register)
             self.builder.store(self.fma(x, y, old), register)
 
     def finish(self, registers: list[Any], c: Any, sign: int) -> None:
         """``ws[c] += sign * sums``."""
         b = self.builder
-        rr, ii, ri, ir_ = (b.load(register, typ=_VECTOR) for register in registers)
+        rr, ii, ri, ir_ = (_load(b, register) for register in registers)
         re, im = b.fsub(rr, ii), b.fadd(ri, ir_)
         old = self.load(c)
         combine = b.fadd if sign > 0 else b.fsub
         self.store(c, (combine(old[0], re), combine(old[1], im)))
 
 
+def _load(builder: Any, pointer: Any, kind: Any = _VECTOR, align: int | None = None) -> Any:
+    """What a pointer points to; llvmlite took its type from the pointer before version 0.44."""
+    more = {"typ": kind} if _HAS_KINDS else {}
+    return builder.load(pointer, align=align, **more)
+
+
+def _variable(builder: Any) -> Any:
+    """A vector on the stack."""
+    with builder.goto_entry_block():
+        return builder.alloca(_VECTOR)
+
+
+@contextmanager
+def _loop(builder: Any, count: Any) -> Iterator[Any]:
+    """What is emitted inside runs for each index below a number; yields the index."""
+    before = builder.basic_block
+    test, body, end = (
+        builder.append_basic_block(f"loop.{name}") for name in ("test", "body", "end")
+    )
+    builder.branch(test)
+    builder.position_at_end(test)
+    index = builder.phi(_INT)
+    builder.cbranch(builder.icmp_signed("<", index, count), body, end)
+    builder.position_at_end(body)
+    yield index
+    index.add_incoming(_INT(0), before)
+    index.add_incoming(builder.add(index, _INT(1)), builder.basic_block)
+    builder.branch(test)
+    builder.position_at_end(end)
+
+
 def _entry(context: Any, builder: Any, list_type: Any, value: Any, index: Any) -> Any:
     """Element of a one-dimensional int64 array."""
     array = context.make_array(list_type)(context, builder, value)
-    return builder.load(builder.gep(array.data, [index]), typ=_INT)
+    return _load(builder, builder.gep(array.data, [index]), _INT)
 
 
 def _void(typing: Any, emit: Callable[..., None], *signature: Any) -> Any:
@@ -171,9 +197,9 @@ def dot_add(typing, ws, c, a, a_stride, b, b_stride, count):  # type: ignore[no-
         code = _Code(context, builder, signature[0], args[0])
         _, c_, a_, sa, b_, sb, n = args
         registers = code.sums()
-        with cgutils.for_range(builder, n) as loop:
-            at_a = builder.add(a_, builder.mul(loop.index, sa))
-            at_b = builder.add(b_, builder.mul(loop.index, sb))
+        with _loop(builder, n) as index:
+            at_a = builder.add(a_, builder.mul(index, sa))
+            at_b = builder.add(b_, builder.mul(index, sb))
             code.accumulate(registers, at_a, at_b)
         code.finish(registers, c_, 1)
 
@@ -188,21 +214,21 @@ def tile_dot_add(typing, ws, c, c_step, a, a_stride, b, b_step, b_stride, count)
         code = _Code(context, builder, signature[0], args[0])
         _, c_, step_c, a_, sa, b_, step_b, sb, n = args
         to = [builder.add(c_, builder.mul(_INT(t), step_c)) for t in range(TILE)]
-        registers = [[cgutils.alloca_once(builder, _VECTOR) for _ in range(2)] for _ in to]
+        registers = [[_variable(builder) for _ in range(2)] for _ in to]
         for slot, pair in zip(to, registers, strict=True):
             for register, value in zip(pair, code.load(slot), strict=True):
                 builder.store(value, register)
-        with cgutils.for_range(builder, n) as loop:
-            ar, ai = code.load(builder.add(a_, builder.mul(loop.index, sa)))
+        with _loop(builder, n) as index:
+            ar, ai = code.load(builder.add(a_, builder.mul(index, sa)))
             na = code.negative(ai)
-            at = builder.add(b_, builder.mul(loop.index, sb))
+            at = builder.add(b_, builder.mul(index, sb))
             for t, pair in enumerate(registers):
                 br, bi = code.load(builder.add(at, builder.mul(_INT(t), step_b)))
-                re, im = (builder.load(register, typ=_VECTOR) for register in pair)
+                re, im = (_load(builder, register) for register in pair)
                 builder.store(code.fma(na, bi, code.fma(ar, br, re)), pair[0])
                 builder.store(code.fma(ai, br, code.fma(ar, bi, im)), pair[1])
         for slot, pair in zip(to, registers, strict=True):
-            code.store(slot, tuple(builder.load(register, typ=_VECTOR) for register in pair))  # type: ignore[arg-type]
+            code.store(slot, tuple(_load(builder, register) for register in pair))  # type: ignore[arg-type]
 
     return _void(typing, emit, ws, *[types.int64] * 8)
 
@@ -215,8 +241,8 @@ def list_dot_subtract(typing, ws, c, row, x, columns, first, last):  # type: ign
         code = _Code(context, builder, signature[0], args[0])
         _, c_, row_, x_, columns_, first_, last_ = args
         registers = code.sums()
-        with cgutils.for_range(builder, builder.sub(last_, first_)) as loop:
-            at = builder.add(first_, loop.index)
+        with _loop(builder, builder.sub(last_, first_)) as index:
+            at = builder.add(first_, index)
             j = _entry(context, builder, signature[4], columns_, at)
             code.accumulate(registers, builder.add(row_, j), builder.add(x_, j))
         code.finish(registers, c_, -1)
@@ -233,8 +259,8 @@ def list_eliminate(typing, ws, row, factor, pivot, columns, first, last):  # typ
         _, row_, factor_, pivot_, columns_, first_, last_ = args
         fr, fi = code.load(factor_)
         nr, ni = code.negative(fr), code.negative(fi)
-        with cgutils.for_range(builder, builder.sub(last_, first_)) as loop:
-            at = builder.add(first_, loop.index)
+        with _loop(builder, builder.sub(last_, first_)) as index:
+            at = builder.add(first_, index)
             j = _entry(context, builder, signature[4], columns_, at)
             br, bi = code.load(builder.add(pivot_, j))
             to = builder.add(row_, j)
@@ -255,18 +281,18 @@ def horner(typing, ws, to, base, stride, order, h):  # type: ignore[no-untyped-d
         _, to_, base_, stride_, order_, h_ = args
         steps = context.make_array(signature[5])(context, builder, h_)
         pointer = builder.bitcast(steps.data, _VECTOR.as_pointer())
-        step = builder.load(pointer, align=8, typ=_VECTOR)
-        registers = [cgutils.alloca_once(builder, _VECTOR) for _ in range(2)]
+        step = _load(builder, pointer, align=8)
+        registers = [_variable(builder) for _ in range(2)]
         for register, value in zip(
             registers, code.load(builder.add(base_, builder.mul(order_, stride_))), strict=True
         ):
             builder.store(value, register)
-        with cgutils.for_range(builder, order_) as loop:
-            j = builder.sub(builder.sub(order_, _INT(1)), loop.index)
+        with _loop(builder, order_) as index:
+            j = builder.sub(builder.sub(order_, _INT(1)), index)
             value = code.load(builder.add(base_, builder.mul(j, stride_)))
             for register, x in zip(registers, value, strict=True):
-                builder.store(code.fma(builder.load(register, typ=_VECTOR), step, x), register)
-        code.store(to_, tuple(builder.load(register, typ=_VECTOR) for register in registers))  # type: ignore[arg-type]
+                builder.store(code.fma(_load(builder, register), step, x), register)
+        code.store(to_, tuple(_load(builder, register) for register in registers))  # type: ignore[arg-type]
 
     return _void(typing, emit, ws, *[types.int64] * 4, h)
 
@@ -279,9 +305,9 @@ def conjugate_dot(typing, ws, c, a, b, count):  # type: ignore[no-untyped-def]
         code = _Code(context, builder, signature[0], args[0])
         _, c_, a_, b_, n = args
         registers = code.sums()
-        with cgutils.for_range(builder, n) as loop:
-            code.accumulate(registers, builder.add(a_, loop.index), builder.add(b_, loop.index))
-        rr, ii, ri, ir_ = (builder.load(register, typ=_VECTOR) for register in registers)
+        with _loop(builder, n) as index:
+            code.accumulate(registers, builder.add(a_, index), builder.add(b_, index))
+        rr, ii, ri, ir_ = (_load(builder, register) for register in registers)
         code.store(c_, (builder.fadd(rr, ii), builder.fsub(ri, ir_)))
 
     return _void(typing, emit, ws, *[types.int64] * 4)
@@ -295,8 +321,8 @@ def scale_slots(typing, ws, at, count, factor):  # type: ignore[no-untyped-def]
         code = _Code(context, builder, signature[0], args[0])
         _, at_, n, factor_ = args
         fr, fi = code.load(factor_)
-        with cgutils.for_range(builder, n) as loop:
-            slot = builder.add(at_, loop.index)
+        with _loop(builder, n) as index:
+            slot = builder.add(at_, index)
             re, im = code.load(slot)
             new_re = builder.fsub(builder.fmul(re, fr), builder.fmul(im, fi))
             new_im = code.fma(re, fi, builder.fmul(im, fr))
@@ -316,22 +342,22 @@ def equilibrate(typing, ws, row, count, columns, own):  # type: ignore[no-untype
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, row_, n, columns_, own_ = args
-        register = cgutils.alloca_once(builder, _VECTOR)
+        register = _variable(builder)
         builder.store(ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1e-300)] * LANES), register)
-        with cgutils.for_range(builder, n) as loop:
-            slot = builder.add(row_, loop.index)
-            factor = code.load(builder.add(columns_, loop.index))[0]
+        with _loop(builder, n) as index:
+            slot = builder.add(row_, index)
+            factor = code.load(builder.add(columns_, index))[0]
             value = tuple(builder.fmul(x, factor) for x in code.load(slot))
             code.store(slot, value)  # type: ignore[arg-type]
-            largest, size = builder.load(register, typ=_VECTOR), code.square(*value)
+            largest, size = _load(builder, register), code.square(*value)
             builder.store(
                 builder.select(builder.fcmp_ordered(">", size, largest), size, largest), register
             )
         one = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1.0)] * LANES)
-        inverse = builder.fdiv(one, code.root(builder.load(register, typ=_VECTOR)))
+        inverse = builder.fdiv(one, code.root(_load(builder, register)))
         code.store(own_, (inverse, code.load(own_)[1]))
-        with cgutils.for_range(builder, n) as loop:
-            slot = builder.add(row_, loop.index)
+        with _loop(builder, n) as index:
+            slot = builder.add(row_, index)
             code.store(slot, tuple(builder.fmul(x, inverse) for x in code.load(slot)))  # type: ignore[arg-type]
 
     return _void(typing, emit, ws, *[types.int64] * 4)
@@ -382,7 +408,7 @@ def take_larger(typing, ws, at, best, share, pivots, k, i):  # type: ignore[no-u
         pointer = builder.gep(rows.data, [builder.mul(k_, _INT(LANES))])
         pointer = builder.bitcast(pointer, kind.as_pointer())
         chosen = builder.select(
-            found, code.spread(i_, kind), builder.load(pointer, align=8, typ=kind)
+            found, code.spread(i_, kind), _load(builder, pointer, kind, align=8)
         )
         builder.store(chosen, pointer, align=8)
         return builder.icmp_unsigned("!=", builder.bitcast(found, _BITS), _BITS(0))
@@ -419,20 +445,20 @@ def pair_dot_add(typing, ws, c, a, a_stride, b, b_stride, count, low):  # type: 
             high, rest = code.load(slot), code.load(builder.add(slot, low_))
             return (high[0], rest[0]), (high[1], rest[1])
 
-        registers = [cgutils.alloca_once(builder, _VECTOR) for _ in range(4)]
+        registers = [_variable(builder) for _ in range(4)]
         for register, value in zip(registers, itertools.chain(*pairs(c_)), strict=True):
             builder.store(value, register)
-        with cgutils.for_range(builder, n) as loop:
-            ar, ai = pairs(builder.add(a_, builder.mul(loop.index, sa)))
-            br, bi = pairs(builder.add(b_, builder.mul(loop.index, sb)))
-            rh, rl, ih, il = (builder.load(register, typ=_VECTOR) for register in registers)
+        with _loop(builder, n) as index:
+            ar, ai = pairs(builder.add(a_, builder.mul(index, sa)))
+            br, bi = pairs(builder.add(b_, builder.mul(index, sb)))
+            rh, rl, ih, il = (_load(builder, register) for register in registers)
             re = code.pair_add_product((rh, rl), ar, br, 1)
             re = code.pair_add_product(re, ai, bi, -1)
             im = code.pair_add_product((ih, il), ar, bi, 1)
             im = code.pair_add_product(im, ai, br, 1)
             for register, value in zip(registers, (*re, *im), strict=True):
                 builder.store(value, register)
-        rh, rl, ih, il = (builder.load(register, typ=_VECTOR) for register in registers)
+        rh, rl, ih, il = (_load(builder, register) for register in registers)
         code.store(c_, (rh, ih))
         code.store(builder.add(c_, low_), (rl, il))
 
@@ -469,7 +495,7 @@ def pair_line(typing, ws, c, a, b, t, low):  # type: ignore[no-untyped-def]
         _, c_, a_, b_, t_, low_ = args
         times = context.make_array(signature[4])(context, builder, t_)
         pointer = builder.bitcast(times.data, _VECTOR.as_pointer())
-        time = builder.load(pointer, align=8, typ=_VECTOR)
+        time = _load(builder, pointer, align=8)
         zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
         parts = [
             code.pair_add_product((x, zero), (time, zero), (y, zero), 1)

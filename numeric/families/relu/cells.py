@@ -18,6 +18,7 @@ from numeric.families.relu.refuting_rows import no_rows
 from numeric.families.relu.simplex import FEASIBLE, NO_MATCH
 from numeric.families.relu.tree import Found, PatternTree
 from numeric.instances import Instance
+from numeric.kernels import call
 
 
 class CellTree(PatternTree):
@@ -52,9 +53,9 @@ class CellTree(PatternTree):
             np.ascontiguousarray(A.T), hull.b[rows], rows, first, hull.activations, hull.outputs,
             one, hull.b[d * m :], hull.costs, hull.unit, hull.signs,
         )  # fmt: skip
-        T, beta, basic, other, _ = start_tableau(A, program.b)
+        T, beta, basic, other, _ = call(start_tableau, A, program.b)
         none = np.zeros(A.shape[1], bool)
-        solve_root(T, beta, np.empty(len(other)), basic, other, hull.costs, none)
+        call(solve_root, T, beta, np.empty(len(other)), basic, other, hull.costs, none)
         return program, basic, consistent
 
     def run(self, most_nodes: np.ndarray, mode: int, every: bool, capacity: int) -> Found:
@@ -69,8 +70,15 @@ class CellTree(PatternTree):
         path = make_path(len(basic), columns, k, m)
         scratch = make_simplex_buffers(len(basic), d * m + k, columns)
         leaves = Leaves(np.zeros((capacity, k, m), np.int8), np.zeros(capacity, np.int8))
-        status, nodes, ended, doubtful, last, values = search_cells(
-            program, basic, path, Search(most_nodes, mode, every), leaves, scratch, no_rows(program)
+        status, nodes, ended, doubtful, last, values = call(
+            search_cells,
+            program,
+            basic,
+            path,
+            Search(most_nodes, mode, every),
+            leaves,
+            scratch,
+            no_rows(program),
         )
         recorded = ended if every else doubtful
         # Copies: the path is large and can then be freed.

@@ -30,6 +30,7 @@ from numeric.families.relu.simplex import KEEP, NO_MATCH
 from numeric.families.relu.tree import Found, PatternTree
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
+from numeric.kernels import call
 
 # Larger ends are omitted from the program in doubles, which relaxes it: rounding would dominate.
 _FAR = 10_000
@@ -149,7 +150,7 @@ class PairTree(PatternTree):
         self.shape = len(units), instance.problem.network.m
         self.program = _floating(instance, units)
         p = self.program
-        self.start = start_tableau(p.A, p.b)
+        self.start = call(start_tableau, p.A, p.b)
         noise = np.random.default_rng(12345).random(p.A.shape[1])
         # u and v are to vanish; the position of a weight in its interval matters little.
         size = np.where(np.arange(p.A.shape[1]) < 2 * p.pairs, 1.0, 1e-3)
@@ -166,7 +167,8 @@ class PairTree(PatternTree):
         fixes = np.zeros((capacity, pairs), np.int8)
         bases = np.zeros((capacity, len(basic)), np.int64)
         rows = np.zeros(capacity, np.int64)
-        status, nodes, ended, doubtful, last, values = search_pairs(
+        status, nodes, ended, doubtful, last, values = call(
+            search_pairs,
             T, beta, basic, other, pairs, self.costs, most_nodes, every, mode == KEEP, fixes,
             bases, rows,
         )  # fmt: skip

@@ -1,9 +1,6 @@
 """Status lines and progress of long calls."""
 
 import time
-from types import SimpleNamespace
-
-import pytest
 
 from algebra.phases import phase, phases
 from matchprob.io import watch as watching
@@ -35,21 +32,6 @@ def test_no_status_line_beside_a_bar(monkeypatch):
     with watching.watch(lines.append), watching.hidden():
         time.sleep(1.5)
     assert lines == []
-
-
-def test_the_status_names_the_function_that_is_compiled():
-    """Of nested compilations the outermost function is named."""
-    events = pytest.importorskip("numba.core.event")
-    compiler = watching._Compiler()
-    compiler.look()
-    outer, inner = (
-        {"dispatcher": SimpleNamespace(py_func=function)} for function in (_duration, phases)
-    )
-    with events.trigger_event("numba:compile", outer):
-        with events.trigger_event("numba:compile", inner):
-            text = watching._text(compiler, 0.0, 1.0)
-        assert text.startswith("compiling matchprob.io.progress._duration (once")
-    assert compiler.began == []
 
 
 def test_time_left_agrees_with_the_rate(monkeypatch):
