@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from algebra.errors import Unfinished
 from algebra.linalg.modular import (
     Residues,
     matmul,
@@ -40,6 +41,10 @@ _CANDIDATES = 512
 COLUMNS = 4096
 
 
+class NoPattern(Unfinished):
+    """Values at a real point are no numbers, so that it has no activation pattern."""
+
+
 @dataclass(frozen=True)
 class Model:
     """A program, and the description of how its points are drawn.
@@ -57,6 +62,9 @@ class Model:
         Masks of the weights that exist, if some do not.
     patterns : callable, optional
         Required if the program chooses by signs.
+    inputs : mapping of str to (ndarray of int, int)
+        Samples that are given instead of drawn, in their order, with the batch axis last: integers
+        over a denominator.
     """
 
     program: Program
@@ -65,6 +73,7 @@ class Model:
     free: Mapping[str, np.ndarray] = field(default_factory=dict)
     support: Mapping[str, np.ndarray] = field(default_factory=dict)
     patterns: Patterns | None = None
+    inputs: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
 
     @property
     def functions(self) -> frozenset[str]:
@@ -171,7 +180,12 @@ def _samples(model: Model, m: int, p: int, rng: random.Random) -> dict[str, Resi
     out = {}
     for name, shape in model.program.samples.items():
         size = model.tokens.get(name)
-        if size is None:
+        if name in model.inputs:
+            table, below = model.inputs[name]
+            residues = np.array(table[..., :m] % p, np.int64)
+            inverse = np.full((1,) * residues.ndim, pow(below, -1, p), np.int64)
+            out[name] = times(residues, inverse, p)
+        elif size is None:
             out[name] = random_residues((*shape, m), p, rng)
         else:
             count = m
@@ -191,7 +205,9 @@ def _with_roots(
     weights: Mapping[str, Residues],
     signs: Mapping[int, np.ndarray],
 ) -> dict[str, Residues] | None:
-    """Samples at which all roots exist; None if none are found."""
+    """Samples at which all roots exist; None if none are found, or if samples are given."""
+    if model.inputs:
+        return None
     missing = np.arange(m)
     found: dict[str, Residues] = {}
     for drawn in range(_ROUNDS):
@@ -344,7 +360,10 @@ class Exactness:
 def argued(model: Model, seed: str) -> Exactness:
     """Whether ranks at points of a model are exact, with the reason."""
     functions = model.functions
-    piece = "on the drawn activation patterns, " if "choose" in functions else ""
+    piece = "on an activation pattern, " if "choose" in functions else ""
+    if model.inputs and functions - {"choose"}:
+        text = "upper bounds: functions have formal values, and the samples are given numbers"
+        return Exactness(False, f"{piece}{text}")
     if "erf" in functions:
         return Exactness(False, f"{piece}upper bounds: erf has formal slopes")
     parts = []

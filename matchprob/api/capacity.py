@@ -31,7 +31,18 @@ def _ranks(given: str, _: Arguments) -> list[int]:
     return [int(text) for text in parts]
 
 
-@verb(is_drawn=True)
+def _stopped(found: Capacity, arguments: Arguments) -> str:
+    """A message if more samples might increase a rank, of which the limit, not `m`, is the cause.
+
+    Ranks on activation patterns are lower bounds in any case.
+    """
+    names = [s.name for s in found.subsets if not s.is_whole and not s.on_patterns]
+    if not names or arguments.get("m") is not None:
+        return ""
+    return f"ranks still grew at the largest number of samples: {', '.join(names)} (lower bounds)"
+
+
+@verb(is_drawn=True, unfinished=_stopped)
 def capacity(
     model: Annotated[str | Path | Read, LineArgument(word=Path)],
     learn: Annotated[Sequence[str], LineOption(metavar="PATTERN")] = (),
@@ -42,6 +53,7 @@ def capacity(
     on: Annotated[Sequence[str], LineOption(metavar="PATTERN")] = (),
     m: Annotated[int | None, LineOption(least=1)] = None,
     needed: int | None = None,
+    data: common.Data = None,
     sizes: common.Sizes = None,
     constants: common.Constants = (),
     output: common.OutputName = "",
@@ -82,10 +94,9 @@ def capacity(
     >>> mp.capacity("model.onnx", ["*.bias", "head.*"], lora=[1, 2], on=["*q*,*v*"]).plot()
     ... # doctest: +SKIP
     """
-    from algebra.programs.generic import Model
     from algebra.programs.onnx import Read, read_onnx
-    from algebra.questions.capacity import capacities
-    from numeric.equations.programs.patterns import drawn_patterns
+    from algebra.questions.capacity import capacities_on
+    from matchprob.api.pieces import pieces
 
     with limited(positive_seconds(timeout, "timeout")):
         found = model
@@ -104,18 +115,15 @@ def capacity(
             raise InputError(
                 "`on` names matrices that learn by `lora`, but `lora` (a rank) is not given"
             )
-        return capacities(
-            Model(
-                found.program,
-                found.tokens,
-                patterns=drawn_patterns(found.program, tokens=found.tokens, seed=seed),
-            ),
+        seed = whole_number(seed, "seed", 0)
+        return capacities_on(
+            pieces(found, data, seed=seed),
             subsets or default_subsets(found),
             name=str(model) if not isinstance(model, Read) else "",
             learnable=list(found.parameters),
             m=None if m is None else whole_number(m, "m", 1),
             needed=None if needed is None else whole_number(needed, "needed", 1),
-            seed=whole_number(seed, "seed", 0),
+            seed=seed,
         )
 
 

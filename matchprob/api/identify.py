@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import ErrorsAt, whole_number
+from algebra.errors import ErrorsAt, InputError, whole_number
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import as_generic, network_of
 from matchprob.verbs import parameters as common
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from algebra.problems.problem import Problem
     from algebra.programs.generic import Model
     from algebra.programs.onnx import Read
+    from algebra.questions.capacity import Piece
     from algebra.questions.identify.dimension import Dimension
     from algebra.questions.identify.identification import Identification
 
-# Numbers of activation patterns for a dimension: of a network, of a model.
-PATTERNS, MODEL_PATTERNS = 64, 4
+# Number of drawn activation patterns for the dimension of a network.
+PATTERNS = 64
 
 
 @verb(is_drawn=True)
@@ -77,6 +78,7 @@ def dimension(
     *,
     filling: bool = False,
     most_width: Annotated[int, LineOption(least=1)] = 8,
+    data: common.Data = None,
     sizes: common.Sizes = None,
     constants: common.Constants = (),
     output: common.OutputName = "",
@@ -117,9 +119,11 @@ def dimension(
     with limited(positive_seconds(timeout, "timeout")):
         if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
             read = read_onnx(question, sizes=sizes, constants=constants, output=output)
-            return _of_model(read, str(question), seed)
+            return _of_model(read, str(question), data, seed)
         if isinstance(question, Read):
-            return _of_model(question, "module", seed)
+            return _of_model(question, "module", data, seed)
+        if data is not None:
+            raise InputError("`data` are samples of a model: an ONNX file or a torch module")
         problem = _without_samples(question)
         if not filling:
             support = {name: np.asarray(mask, bool) for name, mask in problem.support.items()}
@@ -127,7 +131,7 @@ def dimension(
             drawn = problem.network.drawn_model(support)
             if drawn is not None:
                 name, names = str(problem.network).split(", m =")[0], tuple(problem.network.shapes)
-                return _by_program(*drawn, names, name, size, seed, PATTERNS)
+                return _by_program(_drawn(drawn[0], seed), drawn[1], names, name, size, seed)
         found = dimension_of(problem.network, problem.support, seed=seed)
         if filling:
             widths = filling_widths(problem.network, most=most_width, seed=seed)
@@ -153,56 +157,77 @@ def _without_samples(question: common.Question | Network) -> Problem:
         return problem_from_dict(tables, path.parent)
 
 
-def _of_model(read: Read, name: str, seed: int) -> Dimension:
-    from algebra.programs.generic import Model
+def _of_model(read: Read, name: str, data: Any, seed: int) -> Dimension:
+    from matchprob.api.pieces import pieces
 
     names = tuple(read.parameters)
     size = sum(math.prod(shape) for shape in read.parameters.values())
-    model = Model(read.program, read.tokens)
-    return _by_program(model, None, names, name, size, seed, MODEL_PATTERNS)
+    return _by_program(pieces(read, data, seed=seed), None, names, name, size, seed)
 
 
-def _by_program(
-    model: Model, ambient: int | None, names: Sequence[str], name: str, parameters: int,
-    seed: int, draws: int,
-) -> Dimension:  # fmt: skip
-    """The largest rank of a program's Jacobian at points drawn, one for each activation pattern."""
-    from algebra.programs.generic import argued
-    from algebra.programs.scales import scales
-    from algebra.questions.capacity import whole_rank
-    from algebra.questions.identify.dimension import Dimension
+def _drawn(model: Model, seed: int) -> Iterator[Piece]:
+    """The patterns of a network, which has no weights of its own."""
+    from algebra.questions.capacity import Piece
     from numeric.equations.programs.patterns import drawn_patterns
 
-    free = scales(model.program, names, support=model.support)
-    expected = None if free is None else parameters - free
-    if expected is not None and ambient is not None:
-        expected = min(expected, ambient)
-    most = parameters if expected is None else expected
-    chooses = "choose" in model.functions
-    tries = []
-    for k in range(draws if chooses else 1):
+    for k in range(PATTERNS if "choose" in model.functions else 1):
         patterns = drawn_patterns(
             model.program, tokens=model.tokens, support=model.support, seed=seed + k
         )
-        drawn = replace(model, patterns=patterns)
-        tries.append((*whole_rank(drawn, names, seed + k), drawn))
-        if tries[-1][0] == most:
+        yield Piece("generic", replace(model, patterns=patterns))
+
+
+def _by_program(
+    pieces: Iterator[Piece], ambient: int | None, names: Sequence[str], name: str, parameters: int,
+    seed: int,
+) -> Dimension:  # fmt: skip
+    """The largest rank of a program's Jacobian on several activation patterns."""
+    from algebra.programs.generic import NoPattern, argued
+    from algebra.programs.scales import scales
+    from algebra.questions.capacity import whole_rank
+    from algebra.questions.identify.dimension import Dimension
+
+    expected, most = None, parameters
+    tries: list[tuple[tuple[int, int, bool], Piece]] = []
+    failure: NoPattern | None = None
+    for number, piece in enumerate(pieces):
+        if not number:
+            free = scales(piece.model.program, names, support=piece.model.support)
+            expected = None if free is None else parameters - free
+            if expected is not None and ambient is not None:
+                expected = min(expected, ambient)
+            most = parameters if expected is None else expected
+        try:
+            found = whole_rank(piece.model, names, seed + number, piece.samples)
+        except NoPattern as error:
+            failure = error
+            continue
+        tries.append((found, piece))
+        if found[0] == most:
             break
-    rank, samples, is_whole, best = max(tries, key=lambda found: found[0])
-    certainty = argued(best, f"argued/{seed}").words
-    is_known = rank == most or (is_whole and not chooses)
-    if chooses:
-        known = f"the largest rank at {len(tries)} drawn weights and inputs, {certainty}"
-        if rank == most:
-            known += "; a larger one is impossible"
-        else:
-            known += "; it is at least this near some weights, and may be smaller near others"
+    if not tries:
+        assert failure is not None
+        raise failure
+    (rank, samples, is_whole), best = max(tries, key=lambda own: own[0][0])
+    exactness = argued(best.model, f"argued/{seed}")
+    chooses = "choose" in best.model.functions
+    stopped = not is_whole and rank < most and best.samples is None
+    if not chooses and best.at == "generic":
+        known_by = f"found with ranks that are {exactness.words}"
     else:
-        known = f"found with ranks that are {certainty}"
-    if not is_whole and rank < most:
-        known += f"; at {samples} samples it still grew, so it is at least this"
+        place = {"file": "the model's own weights", "data": "the given samples"}.get(best.at)
+        known_by = f"the largest rank on {len(tries)} activation patterns, "
+        known_by += f"found at {place or 'drawn weights and samples'}, {exactness.words}"
+        known_by += (
+            "; a larger one is impossible"
+            if rank == most
+            else "; it is at least this near some weights, and may be smaller near others"
+        )
+    if stopped:
+        known_by += f"; at {samples} samples it still grew, so it is at least this"
+    is_known = rank == most or (is_whole and not chooses and best.at == "generic")
     return Dimension(
-        None, name, rank if is_known else None, rank, expected, ambient, parameters, samples, known,
-        patterns=tuple(found[0] for found in tries) if chooses else (),
-        is_stopped=not is_whole and rank < most,
+        None, name, rank if is_known else None, rank, expected, ambient, parameters, samples,
+        known_by, patterns=tuple(own[0] for own, _ in tries) if chooses else (),
+        is_stopped=stopped and not chooses,
     )  # fmt: skip

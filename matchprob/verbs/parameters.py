@@ -230,6 +230,14 @@ Sizes = Annotated[
         is_repeated=True, read=_sizes,
     ),
 ]  # fmt: skip
+Data = Annotated[
+    "Any",
+    LineOption(
+        "Samples of a model (.npy, or .npz with one array for each input): ranks at the model's "
+        "own weights and these samples come first.",
+        kind="array, mapping of str to array, str or Path", metavar="FILE", word=Path,
+    ),
+]  # fmt: skip
 Constants = Annotated[
     Sequence[str],
     LineOption(

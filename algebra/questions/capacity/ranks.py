@@ -60,6 +60,8 @@ from algebra.time_limits import check_time
 MOST_ROWS, MOST_EXPLAINED = 1200, 800
 # Largest number of entries of a Jacobian if the number of samples is not given.
 MOST_ENTRIES = 25_000_000
+# Samples for each one that would do if they were exchangeable, on activation patterns.
+_MORE_SAMPLES = 4
 # At least a third of all primes may be drawn: −1 is a non-square modulo half of them.
 _PRIMES = 3
 
@@ -134,7 +136,9 @@ def capacities(
     return Capacity(name, d, parameters, tuple(out), argued(model, f"argued/{seed}"), seed, needed)
 
 
-def whole_rank(model: Model, names: Sequence[str], seed: int = 0) -> tuple[int, int, bool]:
+def whole_rank(
+    model: Model, names: Sequence[str], seed: int = 0, m: int | None = None
+) -> tuple[int, int, bool]:
     """Rank with respect to parameters, with as many samples as increase it.
 
     Parameters
@@ -142,6 +146,8 @@ def whole_rank(model: Model, names: Sequence[str], seed: int = 0) -> tuple[int, 
     model : Model
     names : sequence of str
     seed : int, optional
+    m : int, optional
+        The number of samples; by default as many as increase the rank.
 
     Returns
     -------
@@ -149,7 +155,7 @@ def whole_rank(model: Model, names: Sequence[str], seed: int = 0) -> tuple[int, 
         The rank; the number of samples; whether more samples would not increase it, as far as
         known.
     """
-    found = _grown(model, Subset("all", tuple(names)), None, seed)
+    found = _grown(model, Subset("all", tuple(names)), m, seed)
     return found.ranks[-1], found.samples, found.is_whole
 
 
@@ -175,7 +181,9 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     """Ranks of 1, 2, … samples: of m, or of as many as increase the rank."""
     d, size = model.outputs, subset.learnable(model.program)
     most = max(2, min(MOST_ROWS, MOST_ENTRIES // max(1, size)) // d)
-    samples = m or min(size // d + 2, most)
+    # On a pattern samples are not exchangeable: some hundred may pass before one that adds.
+    chooses = "choose" in model.functions
+    samples = m or min((size // d + 2) * (_MORE_SAMPLES if chooses else 1), most)
     while True:
         check_time()
         point = random_program_point(model, samples, f"capacity/{seed}")
@@ -184,11 +192,14 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         J = _subset_columns(columns, subset, rng)
         ranks = _growth(independent_rows(J, point.p), samples, d)
         # If the last sample adds nothing, or all parameters count, no later sample adds anything.
-        # On activation patterns samples are not exchangeable: a quarter of them must add nothing.
-        last = 1 + (samples // 4 if "choose" in model.functions else 0)
+        # On activation patterns half of them must add nothing.
+        last = 1 + (samples // 2 if chooses else 0)
         is_whole = ranks[-1] == size or (samples > last and ranks[-1] == ranks[-1 - last])
         if m or is_whole or samples >= most:
-            full = sum(1 for k, value in enumerate(ranks) if value == (k + 1) * d)
+            # On a pattern samples are not exchangeable: these are independent of each other.
+            full = sum(
+                1 for k, value in enumerate(ranks) if value - (ranks[k - 1] if k else 0) == d
+            )
             error = _deficit_error(model, subset, ranks)
             if error and not point.is_free:
                 free = random_program_point(model, samples, f"capacity/{seed}/free", strict=False)

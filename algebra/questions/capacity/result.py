@@ -17,6 +17,8 @@ from algebra.results import Result, named
 
 # Reasons of redundancy that are listed; all are in the plain data.
 _MOST_REASONS = 8
+# A larger bound of the probability of an unlucky point says nothing.
+LARGEST_ERROR = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,36 @@ class Redundancy:
         what = f"{names}: {self.learnable} numbers count for {self.rank}"
         return f"{what} ({self.reason})" if self.reason else what
 
+    def on_pattern(self, at: str) -> str:
+        """What is said of one activation pattern only."""
+        where = {"generic": "on a drawn pattern", "file": "at the model's own weights"}
+        place = where.get(at, "at the given samples")
+        what = f"{', '.join(self.names)}: rank {self.rank} of {self.learnable} {place}"
+        return f"{what} ({self.reason})" if self.reason else what
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return named(self, "names", "learnable", "rank", "reason")
+
+
+@dataclass(frozen=True)
+class PointRank:
+    """The rank and capacity of a subset at one kind of point.
+
+    Attributes
+    ----------
+    at : str
+        "generic" weights, those of the "file", or given samples, the "data".
+    rank, capacity : int
+    """
+
+    at: str
+    rank: int
+    capacity: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return named(self, "at", "rank", "capacity")
 
 
 @dataclass(frozen=True)
@@ -106,6 +135,15 @@ class SubsetCapacity:
     error_bound : Fraction or None
         Bound on the probability that one of these ranks is too small because of an unlucky point;
         None if there is no bound.
+    exact : bool
+        Whether rank and capacity are those at almost all weights and samples, on all activation
+        patterns; otherwise they are lower bounds, or upper bounds where the ranks are.
+    at : str
+        Where the rank was found: "generic", "file" or "data".
+    points : tuple of PointRank
+        The rank and the capacity on each activation pattern.
+    on_patterns : bool
+        Whether ranks depend on the activation pattern.
     """
 
     name: str
@@ -119,6 +157,20 @@ class SubsetCapacity:
     growth: tuple[int, ...]
     reasons: tuple[Redundancy, ...]
     error_bound: Fraction | None
+    exact: bool = False
+    at: str = "generic"
+    points: tuple[PointRank, ...] = ()
+    on_patterns: bool = False
+
+    @property
+    def range(self) -> str:
+        """The ranks on activation patterns, from the least to the largest."""
+        ranks = [point.rank for point in self.points]
+        if not self.on_patterns or not ranks:
+            return ""
+        least, most = min(ranks), max(ranks)
+        between = f"{least}" if least == most else f"{least} – {most}"
+        return f"{between} ({len(ranks)})"
 
     @property
     def redundant(self) -> int:
@@ -129,7 +181,7 @@ class SubsetCapacity:
         """Plain data."""
         columns = named(
             self, "name", "learnable", "rank", "redundant", "capacity", "teacher_capacity",
-            "counting", "samples", "is_whole", "growth", "reasons",
+            "counting", "samples", "is_whole", "growth", "reasons", "exact", "at", "points",
         )  # fmt: skip
         return {**columns, "error_bound": _double(self.error_bound)}
 
@@ -168,6 +220,12 @@ class Capacity(Result):
         return sum(known, Fraction(0)) if len(known) == len(bounds) else None
 
     @property
+    def at(self) -> str:
+        """The most particular point of the subsets: "data", else "file", else "generic"."""
+        met = {point.at for subset in self.subsets for point in subset.points}
+        return next((at for at in ("data", "file") if at in met), "generic")
+
+    @property
     def cheapest(self) -> SubsetCapacity | None:
         """The smallest subset that fits the needed number of samples."""
         enough = [s for s in self.subsets if self.needed and s.capacity >= self.needed]
@@ -189,7 +247,8 @@ class Capacity(Result):
         found = self.cheapest
         return {
             **named(self, "model", "parameters", "outputs", "subsets"),
-            "exact": self.exactness.is_exact,
+            "exact": all(subset.exact for subset in self.subsets),
+            "at": self.at,
             "ranks": self.exactness.words,
             "error_bound": _double(self.error_bound),
             "needed": self.needed,
@@ -200,27 +259,32 @@ class Capacity(Result):
 def _document(found: Capacity) -> Document:
     """The document of capacities."""
     best = max(found.subsets, key=lambda s: s.capacity)
+    marks = {s.name: _mark(found, s) for s in found.subsets}
     facts = {
         "model": found.model,
         "parameters": found.parameters,
         "outputs": found.outputs,
         "subsets": len(found.subsets),
-        "largest_capacity": f"{best.capacity} ({best.name})",
+        "largest_capacity": f"{marks[best.name]}{best.capacity} ({best.name})",
         "ranks": found.exactness.words,
-        "certainty": _odds(found.error_bound),
+        "certainty": _odds(found),
     }
     columns: dict[str, Sequence[Any]] = {
         "subset": [s.name for s in found.subsets],
         "learnable": [s.learnable for s in found.subsets],
-        "rank": [f"{s.rank}" if s.is_whole else f"≥ {s.rank}" for s in found.subsets],
-        "redundant": [
-            f"{s.redundant}" if s.is_whole else f"≤ {s.redundant}" for s in found.subsets
-        ],
-        "capacity": [_at_least(s, s.capacity) for s in found.subsets],
-        "of a teacher": [_at_least(s, s.teacher_capacity) for s in found.subsets],
+        "rank": [f"{marks[s.name]}{s.rank}" for s in found.subsets],
+        "redundant": [f"{_OPPOSITE[marks[s.name]]}{s.redundant}" for s in found.subsets],
+        "capacity": [_fitted(s, s.capacity, marks[s.name]) for s in found.subsets],
+        "of a teacher": [_fitted(s, s.teacher_capacity, marks[s.name]) for s in found.subsets],
         "by counting": [s.counting for s in found.subsets],
     }
-    reasons = [f"{s.name}: {reason}" for s in found.subsets for reason in s.reasons]
+    if any(s.on_patterns for s in found.subsets):
+        columns["ranks on patterns"] = [s.range for s in found.subsets]
+    reasons = [
+        f"{s.name}: {reason if s.exact or not s.on_patterns else reason.on_pattern(s.at)}"
+        for s in found.subsets
+        for reason in s.reasons
+    ]
     if len(reasons) > _MOST_REASONS:
         reasons[_MOST_REASONS:] = [f"… and {len(reasons) - _MOST_REASONS} more such reasons"]
     title = f"{found.parameters} parameters, {found.outputs} labels a sample"
@@ -229,14 +293,36 @@ def _document(found: Capacity) -> Document:
     )
 
 
+# What is said of a number of redundant parameters, by the mark of the rank.
+_OPPOSITE = {"": "", "≥ ": "≤ ", "≤ ": "≥ ", "≈ ": "≈ "}
+
+
+def _mark(found: Capacity, subset: SubsetCapacity) -> str:
+    """Whether a rank is exact, a lower or an upper bound, or, of a pattern, an upper bound."""
+    if subset.exact:
+        return ""
+    if found.exactness.is_exact:
+        return "≥ " if subset.on_patterns or not subset.is_whole else ""
+    return "≈ " if subset.on_patterns or not subset.is_whole else "≤ "
+
+
 def _why(found: Capacity) -> Explanation:
     """The explanation of capacities."""
+    smooth = not any(subset.on_patterns for subset in found.subsets)
     known = [
         "A capacity is the largest number of generic samples for which the labels change with the "
         "parameters in as many independent directions as there are labels: then all labels near "
-        "those of the network can be fitted, and with one sample more they cannot."
+        "those of the network can be fitted"
+        + (", and with one sample more they cannot." if smooth else ".")
     ]
-    wasted = [s for s in found.subsets if s.is_whole and s.redundant and s.capacity < s.counting]
+    if not smooth:
+        known.append(
+            "The labels are one function on each activation pattern, and ranks differ between "
+            "patterns. The largest is shown, and how they range over how many patterns: that at "
+            f"{_places(found)}. Where no bound for all patterns is met it is "
+            "a lower bound: other patterns may have larger ranks, and some have smaller ones."
+        )
+    wasted = [s for s in found.subsets if s.exact and s.redundant and s.capacity < s.counting]
     if wasted:
         most = max(wasted, key=lambda s: s.redundant / s.learnable)
         known.append(
@@ -249,10 +335,16 @@ def _why(found: Capacity) -> Explanation:
             f"The smallest of these subsets that fits {found.needed} samples is {best.name}, "
             f"with {best.learnable} parameters."
             if best
-            else f"None of these subsets fits {found.needed} samples."
+            else f"None of these subsets {'fits' if smooth else 'was found to fit'} "
+            f"{found.needed} samples."
         )
     if not found.exactness.is_exact:
         known.append(f"Ranks are {found.exactness.words}; that they are attained is probable.")
+    known.append(
+        "At generic weights most subsets fit nearly as many samples as their parameters permit by "
+        "counting: what these numbers find are parameters without effect and redundant ones, not "
+        "which subset learns best."
+    )
     return Explanation(
         tuple(known),
         "labels far from the network's own, and what training finds",
@@ -264,18 +356,36 @@ def _why(found: Capacity) -> Explanation:
     )
 
 
-def _at_least(subset: SubsetCapacity, value: int | None) -> str:
+def _places(found: Capacity) -> str:
+    """The points of the patterns, in words."""
+    own = {
+        "data": "the model's own weights and the given samples, and those at drawn weights",
+        "file": "the model's own weights, and those at drawn weights at which all units switch",
+        "generic": "drawn weights at which all units switch",
+    }
+    return own[found.at]
+
+
+def _fitted(subset: SubsetCapacity, value: int | None, mark: str) -> str:
+    """A number of samples; below the last that was tried that of a smooth network is definite."""
     if value is None:
         return "any"
-    return f"{value}" if subset.is_whole or value < subset.samples else f"≥ {value}"
+    if mark in ("≥ ", "≈ ") and not subset.on_patterns and value < subset.samples:
+        mark = "" if mark == "≥ " else "≤ "
+    return f"{mark}{value}"
 
 
-def _odds(bound: Fraction | None) -> str:
-    if bound is None:
+def _odds(found: Capacity) -> str:
+    bound = found.error_bound
+    if bound is None or bound > LARGEST_ERROR:
         return "the probability of an unlucky point is not bounded"
     if not bound:
         return "proved: no rank is too small"
-    return f"one is too small with probability {bound.numerator / bound.denominator:.0e} at most"
+    where = " for its pattern" if any(s.on_patterns for s in found.subsets) else ""
+    return (
+        f"one is too small{where} because of an unlucky point with probability "
+        f"{bound.numerator / bound.denominator:.0e} at most"
+    )
 
 
 def _double(bound: Fraction | None) -> Any:

@@ -1,10 +1,27 @@
-"""Activation patterns of a program: the signs of its choices at a random real point."""
+r"""Activation patterns of a program: the signs of its choices at real points.
+
+**The model's own pattern** is that at its own weights, for given or standard Gaussian samples.
+
+**Drawn patterns** are those at random weights at which every unit switches: with plain random
+weights the samples become more and more alike from layer to layer, and most deep units have one
+sign for all samples.  So weights are adjusted along one evaluation in doubles (layer by layer, as
+in [1]_): where a sum whose sign chooses is reached, the matrices in it are divided by its standard
+deviation over samples, and its mean is subtracted from a bias in it or, if there is none, by a
+change of rank one of a matrix in it.  Each weight is adjusted once, and the pattern is that of a
+final evaluation at the adjusted weights, so it is a pattern of a real point.
+
+A point with values that are no numbers has no pattern; other weights are drawn.
+
+References
+----------
+.. [1] D. Mishkin, J. Matas, "All you need is a good init", ICLR 2016 (arXiv 1511.06422).
+"""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
-from fractions import Fraction
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import truediv
 
 import numpy as np
@@ -12,9 +29,12 @@ from scipy import special
 
 from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate
-from algebra.programs.generic import Patterns
+from algebra.programs.generic import NoPattern, Patterns
 from algebra.programs.program import Node, Program
 
+# Samples by which weights are adjusted; drawn weights before a program is given up; standard
+# deviation of a sum's mean after the adjustment, in units of that of the sum.
+_SAMPLES, _TRIES, _SPREAD = 256, 8, 0.3
 _FUNCTIONS = {
     "erf": special.erf,
     "exp": np.exp,
@@ -33,17 +53,28 @@ class _Recorder(EntryArithmetic):
         super().__init__(number=truediv, signs=self._recorded)
 
     def _recorded(self, node: Node, a: np.ndarray) -> np.ndarray:
+        if not np.isfinite(a).all():
+            raise NoPattern(f"{node.label or 'a value'} whose sign chooses is no number")
         found = self.pattern[self._numbers[id(node)]] = a > 0
         return found
 
     def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
-        return np.asarray(table / denominator, np.float64)[..., None]
+        return doubles(table, denominator)[..., None]
 
     def root(self, node: Node, a: np.ndarray) -> np.ndarray:
         return np.sqrt(a)
 
     def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
         return _FUNCTIONS[name](a)
+
+
+def doubles(table: np.ndarray, denominator: int) -> np.ndarray:
+    """Rational numbers in doubles: integers, perhaps of Python, over one denominator."""
+    if table.dtype != object:
+        return np.asarray(table / denominator, np.float64)
+    # The quotient of two long integers is rounded correctly.
+    flat = [value / denominator for value in table.ravel().tolist()]
+    return np.array(flat, np.float64).reshape(table.shape)
 
 
 def pattern_at(
@@ -57,32 +88,38 @@ def pattern_at(
     weights : mapping of str to ndarray
     samples : mapping of str to ndarray
         With the batch axis last.
+
+    Raises
+    ------
+    NoPattern
+        If the argument of a choice is no number.
     """
     recorder = _Recorder(program)
     fixed = {name: value[..., None] for name, value in weights.items()}
-    evaluate(program, recorder, fixed | dict(samples))
+    with np.errstate(all="ignore"):
+        evaluate(program, recorder, fixed | dict(samples))
     return recorder.pattern
 
 
-def drawn_patterns(
+def own_patterns(
     program: Program,
+    values: Mapping[str, tuple[np.ndarray, int]],
     *,
     tokens: Mapping[str, int] | None = None,
-    values: Mapping[str, tuple[np.ndarray, int]] | None = None,
-    support: Mapping[str, np.ndarray] | None = None,
+    inputs: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
 ) -> Patterns:
-    """Patterns at Gaussian samples, and at Gaussian weights if no values are given.
+    """Patterns at given weights, for given samples or standard Gaussian ones.
 
     Parameters
     ----------
     program : Program
+    values : mapping of str to (ndarray of int, int)
+        The weights: integers over a denominator.
     tokens : mapping of str to int, optional
         For samples that are one-hot rows, the length of a row.
-    values : mapping of str to (ndarray of int, int), optional
-        Given weights: numerators and their common denominator.
-    support : mapping of str to ndarray, optional
-        0/1 masks of the weights that exist, for matrices in which some do not.
+    inputs : mapping of str to ndarray, optional
+        Samples, with the batch axis last; a pattern of m samples is that of the first m.
     seed : int, optional
 
     Returns
@@ -90,25 +127,311 @@ def drawn_patterns(
     callable
         From the number of samples to the signs, by the numbers of the choosing nodes.
     """
-    rng = np.random.default_rng([seed, zlib.crc32(b"pattern")])
-    weights = {}
-    for name, shape in program.weights.items():
-        drawn = rng.standard_normal(shape) / np.sqrt(max(1, int(np.prod(shape[1:]))))
-        if values and name in values:
-            table, denominator = values[name]
-            flat = [float(Fraction(v, denominator)) for v in table.ravel().tolist()]
-            drawn = np.array(flat).reshape(shape)
-        weights[name] = drawn * support[name] if support and name in support else drawn
+    weights = {name: doubles(*values[name]).reshape(s) for name, s in program.weights.items()}
 
     def patterns(m: int) -> dict[int, np.ndarray]:
-        own = np.random.default_rng([seed, m, zlib.crc32(b"samples")])
-        samples = {}
-        for name, shape in program.samples.items():
-            if tokens and name in tokens:
-                chosen = own.integers(0, tokens[name], (*shape[:-1], m))
-                samples[name] = np.moveaxis(np.eye(tokens[name])[chosen], -1, -2)
-            else:
-                samples[name] = own.standard_normal((*shape, m))
+        if inputs is not None:
+            samples = {name: value[..., :m] for name, value in inputs.items()}
+        else:
+            samples = _samples(program, m, tokens, _generator(seed, m, "samples"))
         return pattern_at(program, weights, samples)
 
     return patterns
+
+
+def drawn_patterns(
+    program: Program,
+    *,
+    tokens: Mapping[str, int] | None = None,
+    support: Mapping[str, np.ndarray] | None = None,
+    positive: Collection[str] = (),
+    seed: int = 0,
+) -> Patterns:
+    """Patterns at Gaussian samples and random weights at which units switch: see the module.
+
+    Parameters
+    ----------
+    program : Program
+    tokens : mapping of str to int, optional
+        For samples that are one-hot rows, the length of a row.
+    support : mapping of str to ndarray, optional
+        0/1 masks of the weights that exist, for matrices in which some do not.
+    positive : collection of str, optional
+        Weights that are positive, such as statistics of normalizations.
+    seed : int, optional
+
+    Returns
+    -------
+    callable
+        From the number of samples to the signs, by the numbers of the choosing nodes.
+    """
+    made: list[dict[str, np.ndarray]] = []
+    tries = iter(range(_TRIES))
+
+    def patterns(m: int) -> dict[int, np.ndarray]:
+        while True:
+            try:
+                if not made:
+                    rng = _generator(seed, next(tries), "pattern")
+                    made.append(_standardized(program, tokens, support or {}, positive, rng))
+                samples = _samples(program, m, tokens, _generator(seed, m, "samples"))
+                return pattern_at(program, made[0], samples)
+            except NoPattern:
+                made.clear()
+            except StopIteration:
+                raise NoPattern(
+                    f"values at {_TRIES} drawn weights are no numbers (they overflow)"
+                ) from None
+
+    return patterns
+
+
+def _generator(seed: int, number: int, what: str) -> np.random.Generator:
+    return np.random.default_rng([seed, number, zlib.crc32(what.encode())])
+
+
+def _samples(
+    program: Program, m: int, tokens: Mapping[str, int] | None, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    samples = {}
+    for name, shape in program.samples.items():
+        if tokens and name in tokens:
+            chosen = rng.integers(0, tokens[name], (*shape[:-1], m))
+            samples[name] = np.moveaxis(np.eye(tokens[name])[chosen], -1, -2)
+        else:
+            samples[name] = rng.standard_normal((*shape, m))
+    return samples
+
+
+# -- random weights at which units switch ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A weight in a sum: entries of the sum with those of the weight, or of the product.
+
+    Attributes
+    ----------
+    name : str
+    entries : ndarray of int
+        For each entry of the sum the place in the term, −1 if it is not in it.
+    factor : float
+    product : int
+        The number of the product; −1 for a bias.
+    position : int
+        Which of the product's factors is the weight.
+    """
+
+    name: str
+    entries: np.ndarray
+    factor: float
+    product: int = -1
+    position: int = 0
+
+
+def _terms(program: Program, number: int) -> Iterator[_Term]:
+    """The weights that enter a sum, directly or multiplied by values."""
+    stack = [(number, np.arange(program.nodes[number].size), 1.0)]
+    while stack:
+        k, entries, factor = stack.pop()
+        node = program.nodes[k]
+        if node.op == "add":
+            stack += [(j, entries, factor) for j in node.inputs]
+        elif node.op == "scale" and node.number:
+            stack.append((node.inputs[0], entries, factor * float(node.number)))
+        elif node.op == "index":
+            assert node.where is not None
+            places = np.where(entries >= 0, node.where.ravel()[entries], -1)
+            first = 0
+            for j in node.inputs:
+                size = program.nodes[j].size
+                inside = (places >= first) & (places < first + size)
+                if inside.any():
+                    stack.append((j, np.where(inside, places - first, -1), factor))
+                first += size
+        elif node.op == "block" and not node.batched:
+            yield _Term(node.name, entries, factor)
+        elif node.op == "contract" and node.batched:
+            found = [
+                (position, _weight_of(program, j))
+                for position, j in enumerate(node.inputs)
+                if not program.nodes[j].batched
+            ]
+            names = [(position, name) for position, name in found if name]
+            if len(names) == 1 and len(node.inputs) == 2:
+                yield _Term(names[0][1], entries, factor, k, names[0][0])
+
+
+def _weight_of(program: Program, number: int) -> str:
+    """The weight whose entries a value holds once each, "" if it is none."""
+    node = program.nodes[number]
+    while node.op == "index" and len(node.inputs) == 1:
+        assert node.where is not None
+        inner = program.nodes[node.inputs[0]]
+        if not np.array_equal(np.sort(node.where.ravel()), np.arange(inner.size)):
+            return ""
+        node = inner
+    return node.name if node.op == "block" else ""
+
+
+def _places_in_weight(program: Program, number: int) -> np.ndarray:
+    """For each entry of such a value the place in the weight."""
+    node = program.nodes[number]
+    places = np.arange(node.size)
+    while node.op == "index":
+        assert node.where is not None
+        places, node = node.where.ravel()[places], program.nodes[node.inputs[0]]
+    return places
+
+
+def _standardized(
+    program: Program,
+    tokens: Mapping[str, int] | None,
+    support: Mapping[str, np.ndarray],
+    positive: Collection[str],
+    rng: np.random.Generator,
+) -> dict[str, np.ndarray]:
+    """Random weights, adjusted so that the sums whose signs choose have both signs."""
+    weights = {}
+    for name, shape in program.weights.items():
+        size = max(1, int(np.prod(shape)))
+        wide = max(shape[0], size // shape[0]) if len(shape) > 1 and size > 1 else 1
+        drawn = rng.standard_normal(shape) / np.sqrt(wide)
+        weights[name] = np.abs(drawn) if name in positive else drawn
+    found = _Adjusted(program, weights, _samples(program, _SAMPLES, tokens, rng), support, rng)
+    needed = program.needed([program.output])
+    for number in sorted(needed):
+        node = program.nodes[number]
+        if node.op == "choose":
+            found.standardize(node.inputs[0])
+    return found.weights
+
+
+class _Adjusted:
+    """Weights that are adjusted at one sum after the other."""
+
+    def __init__(
+        self,
+        program: Program,
+        weights: dict[str, np.ndarray],
+        samples: Mapping[str, np.ndarray],
+        support: Mapping[str, np.ndarray],
+        rng: np.random.Generator,
+    ) -> None:
+        self.program, self.samples, self.rng, self.weights = program, samples, rng, weights
+        self.masks = {n: np.asarray(mask).reshape(weights[n].shape) for n, mask in support.items()}
+        self.arithmetic = _Recorder(program)
+        self.done: set[str] = set()
+        for name in self.masks:
+            self._put(name, weights[name])
+
+    def _put(self, name: str, value: np.ndarray) -> None:
+        mask = self.masks.get(name)
+        self.weights[name] = value if mask is None else value * (mask != 0)
+
+    def _values(self, *numbers: int) -> list[np.ndarray]:
+        """Values of nodes: entries × samples."""
+        blocks = {n: w[..., None] for n, w in self.weights.items()} | dict(self.samples)
+        with np.errstate(all="ignore"):
+            found = evaluate(self.program, self.arithmetic, blocks, numbers)
+        return [found[k].reshape(self.program.nodes[k].size, -1) for k in numbers]
+
+    def standardize(self, number: int) -> None:
+        """Give the entries of a value both signs, by the weights in it that are not adjusted."""
+        if not self.program.nodes[number].batched:
+            return
+        terms = [term for term in _terms(self.program, number) if term.name not in self.done]
+        products = [term for term in terms if term.product >= 0]
+        biases = [term for term in terms if term.product < 0]
+        if not terms:
+            return
+        [value] = self._values(number)
+        spread = value.std(axis=1)
+        for term in {term.name: term for term in products}.values():
+            self._divide(term, spread)
+        if products:
+            [value] = self._values(number)
+        mean, spread = value.mean(axis=1), value.std(axis=1)
+        if not np.isfinite(mean).all():
+            raise NoPattern("a sum whose sign chooses is no number")
+        wanted = mean + _SPREAD * spread * self.rng.standard_normal(len(mean))
+        if biases:
+            self._shift(biases, wanted)
+        elif products:
+            self._project(products[0], wanted)
+        self.done |= {term.name for term in terms}
+
+    def _shift(self, biases: Sequence[_Term], wanted: np.ndarray) -> None:
+        """Subtract the mean from the first bias; that of all entries to which one number adds."""
+        name = biases[0].name
+        weight = self.weights[name]
+        total, count = np.zeros(weight.size), np.zeros(weight.size)
+        for term in biases:
+            if term.name == name:
+                own = term.entries >= 0
+                at = term.entries[own]
+                total += np.bincount(at, wanted[own] / term.factor, weight.size)
+                count += np.bincount(at, minlength=weight.size)
+        self._put(name, weight - (total / np.maximum(count, 1)).reshape(weight.shape))
+
+    def _matrix(self, term: _Term) -> tuple[str, str, str, np.ndarray, np.ndarray]:
+        """Letters of a weight, of the other factor, of the product; the weight; its places."""
+        node = self.program.nodes[term.product]
+        groups, _, result = node.letters.partition("->")
+        split = groups.split(",")
+        places = _places_in_weight(self.program, node.inputs[term.position])
+        shape = self.program.nodes[node.inputs[term.position]].shape
+        matrix = self.weights[term.name].ravel()[places].reshape(shape)
+        return split[term.position], split[1 - term.position], result, matrix, places
+
+    def _of_product(self, term: _Term, values: np.ndarray) -> np.ndarray:
+        """Numbers of the entries of a sum, averaged over those that have an entry of a product."""
+        shape, size = self.program.nodes[term.product].shape, self.program.nodes[term.product].size
+        own = term.entries >= 0
+        at = term.entries[own]
+        count = np.bincount(at, minlength=size)
+        return (np.bincount(at, values[own], size) / np.maximum(count, 1)).reshape(shape)
+
+    def _replaced(self, term: _Term, matrix: np.ndarray, places: np.ndarray) -> None:
+        weight = self.weights[term.name].copy()
+        weight.ravel()[places] = matrix.ravel()
+        self._put(term.name, weight)
+
+    def _divide(self, term: _Term, spread: np.ndarray) -> None:
+        """Divide the rows of a matrix by the deviations of the entries to which they lead."""
+        own, _, result, matrix, places = self._matrix(term)
+        outer = [letter for letter in result if letter in own]
+        size = np.sqrt(_averaged(self._of_product(term, spread**2), result, outer))
+        size = np.where(size > 0, size, 1)
+        self._replaced(term, matrix / _along(size, outer, own), places)
+
+    def _project(self, term: _Term, wanted: np.ndarray) -> None:
+        """Subtract from a matrix the change of rank one that changes means as wanted."""
+        own, other, result, matrix, places = self._matrix(term)
+        node = self.program.nodes[term.product]
+        [factor] = self._values(node.inputs[1 - term.position])
+        shape = self.program.nodes[node.inputs[1 - term.position]].shape
+        shared = [letter for letter in other if letter in own]
+        middle = _averaged(factor.mean(axis=1).reshape(shape), other, shared)
+        outer = [letter for letter in result if letter in own]
+        change = _averaged(self._of_product(term, wanted / term.factor), result, outer)
+        inner = [letter for letter in own if letter not in outer]
+        mean = _along(middle, shared, own) * np.ones(matrix.shape)
+        size = (mean**2).sum(axis=tuple(own.index(letter) for letter in inner), keepdims=True)
+        step = _along(change, outer, own) * mean / np.where(size > 0, size, 1)
+        self._replaced(term, matrix - step, places)
+
+
+def _averaged(values: np.ndarray, letters: str, kept: Sequence[str]) -> np.ndarray:
+    """The mean over axes whose letters are not kept; the kept ones in their order."""
+    over = tuple(k for k, letter in enumerate(letters) if letter not in kept)
+    return values.mean(axis=over)
+
+
+def _along(values: np.ndarray, kept: Sequence[str], letters: str) -> np.ndarray:
+    """Values with the axes `kept` as an array with the axes of other letters."""
+    order = sorted(range(len(kept)), key=lambda k: letters.index(kept[k]))
+    shape = [1] * len(letters)
+    for k in order:
+        shape[letters.index(kept[k])] = values.shape[k]
+    return values.transpose(order).reshape(shape)

@@ -1,7 +1,12 @@
 """Activation patterns at drawn points."""
 
+import numpy as np
+import pytest
+
+from algebra.programs import Builder
+from algebra.programs.generic import NoPattern
 from algebra.programs.onnx import read_onnx
-from numeric.equations.programs.patterns import drawn_patterns
+from numeric.equations.programs.patterns import doubles, drawn_patterns, own_patterns, pattern_at
 from tests.onnx_models import save
 
 
@@ -15,3 +20,70 @@ def test_patterns_follow_from_the_seed(tmp_path):
     assert {a.shape[-1] for a in first.values()} == {5}
     other = drawn_patterns(program, seed=4)(5)
     assert any((first[k] != other[k]).any() for k in choosing)
+
+
+def deep(layers, biases, shared=False, width=16):
+    """A deep ReLU net, with or without biases, perhaps with one matrix in all layers."""
+    build = Builder()
+    x = build.sample("x", (width,))
+    for k in range(layers):
+        x = build.contract("ij,j->i", build.weight("W" if shared else f"W{k}", (width,) * 2), x)
+        if biases:
+            x = build.add(x, build.weight(f"b{k}", (width,)))
+        x = build.rectified(x)
+    return build.program(x)
+
+
+@pytest.mark.parametrize("biases", [True, False])
+def test_all_units_of_deep_networks_switch(biases):
+    """At least nine of ten in each of 12 layers have both signs among 200 samples."""
+    for signs in drawn_patterns(deep(12, biases), seed=1)(200).values():
+        on = signs.mean(axis=1)
+        assert np.mean((on > 0.02) & (on < 0.98)) > 0.9
+
+
+def test_channels_of_convolutions_switch(tmp_path):
+    """Each of the four channels of the second layer has both signs."""
+    program = read_onnx(save("convnet", tmp_path)).program
+    for signs in drawn_patterns(program, seed=0)(50).values():
+        on = signs.reshape(4, -1).mean(axis=1)
+        assert ((on > 0.02) & (on < 0.98)).all()
+
+
+def test_given_weights_and_samples():
+    """The pattern is that of the values: of the first samples, and of no others."""
+    program = deep(2, True)
+    rng = np.random.default_rng(0)
+    weights = {n: rng.integers(-9, 9, s) for n, s in program.weights.items()}
+    X = rng.standard_normal((16, 7))
+    patterns = own_patterns(program, {n: (w, 4) for n, w in weights.items()}, inputs={"x": X})
+    right = pattern_at(program, {n: w / 4 for n, w in weights.items()}, {"x": X[:, :5]})
+    assert all((patterns(5)[k] == right[k]).all() for k in right)
+
+
+@pytest.mark.filterwarnings("error")
+def test_overflow_has_no_pattern():
+    """exp(exp(exp(…))) overflows at all drawn weights, without warnings of NumPy."""
+    build = Builder()
+    x = build.contract("ij,j->i", build.weight("W", (3, 2)), build.sample("x", (2,)))
+    for _ in range(6):
+        x = build.apply("exp", build.scale(x, 9))
+    program = build.program(build.rectified(build.subtract(x, build.index([1, 2, 0], x))))
+    with pytest.raises(NoPattern, match="overflow"):
+        drawn_patterns(program)(40)
+
+
+def test_structural_zeros_stay():
+    """Weights that do not exist are 0: their unit is never on."""
+    program = deep(1, False)
+    mask = np.ones((16, 16), bool)
+    mask[3] = False
+    [signs] = drawn_patterns(program, support={"W0": mask})(30).values()
+    assert not signs[3].any()
+    assert signs.any(axis=1).sum() == 15
+
+
+def test_long_integers_as_doubles():
+    """Quotients of integers above 64 bits are rounded correctly."""
+    table = np.array([3 << 80, -(1 << 70)], dtype=object)
+    assert np.array_equal(doubles(table, 1 << 81), [1.5, -(2.0**-11)])

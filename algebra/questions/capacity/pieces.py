@@ -1,0 +1,136 @@
+r"""Capacities of programs that choose by signs: the largest over several activation patterns.
+
+The labels of a network with ReLU, maxima or absolute values are one function on each set of weights
+and samples with a given activation pattern, and ranks differ between these sets.  A rank on one of
+them is a lower bound: near some weights, for some samples, so many parameters count.  It is *exact*
+if it meets a bound for all patterns:
+
+* the number of parameters that learn, minus the scales that only change these
+  (`algebra.programs.scales`), minus k² for each update W + U Vᵀ of rank k (U G and V G⁻ᵀ give the
+  same update for each invertible G);
+* the number of labels, if the number of samples is given.
+
+A capacity is exact if it is the largest for which the labels are not more than that bound.
+Probabilities of unlucky points are about one pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from algebra.programs.generic import Model, NoPattern
+from algebra.programs.scales import scales
+from algebra.questions.capacity.ranks import capacities
+from algebra.questions.capacity.result import Capacity, PointRank, Subset, SubsetCapacity
+
+# Where a rank was found: at generic weights, at those of the model, at given samples.
+GENERIC, FILE, DATA = "generic", "file", "data"
+NEVER = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Weights and samples at which ranks are found.
+
+    Attributes
+    ----------
+    at : str
+        "generic", "file" or "data".
+    model : Model
+    samples : int or None
+        The number of samples, if they are given.
+    """
+
+    at: str
+    model: Model
+    samples: int | None = None
+
+
+def largest_rank(model: Model, subset: Subset) -> int:
+    """A bound of the rank of a subset for all weights, samples and activation patterns."""
+    free = scales(model.program, subset.weights, support=model.support) or 0
+    low = sum(k * k for k in (subset.low_rank or {}).values())
+    return subset.learnable(model.program) - free - low
+
+
+def capacities_on(
+    pieces: Iterable[Piece],
+    subsets: Sequence[Subset],
+    *,
+    name: str = "",
+    learnable: Sequence[str] = (),
+    m: int | None = None,
+    needed: int | None = None,
+    seed: int = 0,
+) -> Capacity:
+    """Capacities of subsets, the largest on several pieces; parameters as for `capacities`.
+
+    Later pieces are left out for subsets whose rank and capacity cannot be larger.
+
+    Raises
+    ------
+    NoPattern
+        If no piece has an activation pattern.
+    """
+    found: list[list[tuple[Piece, SubsetCapacity]]] = [[] for _ in subsets]
+    whole: Capacity | None = None
+    failure: NoPattern | None = None
+    bounds: dict[int, int] = {}
+    for number, piece in enumerate(pieces):
+        open_ones = [k for k in range(len(subsets)) if not _settled(found[k], bounds.get(k))]
+        if not open_ones:
+            break
+        count = piece.samples if m is None or piece.samples is None else min(m, piece.samples)
+        try:
+            part = capacities(
+                piece.model, [subsets[k] for k in open_ones], name=name, learnable=learnable,
+                m=m if count is None else count, needed=needed, seed=seed + number,
+            )  # fmt: skip
+        except NoPattern as error:
+            failure = error
+            continue
+        for k, own in zip(open_ones, part.subsets, strict=True):
+            found[k].append((piece, own))
+            if "choose" in piece.model.functions and k not in bounds:
+                bounds[k] = largest_rank(piece.model, subsets[k])
+        whole = whole or replace(part, seed=seed)
+        if not part.exactness.is_exact:
+            whole = replace(whole, exactness=part.exactness)
+    if whole is None:
+        assert failure is not None
+        raise failure
+    valid = whole.exactness.is_exact
+    joined = [_joined(own, bounds.get(k), m, valid) for k, own in enumerate(found)]
+    return replace(whole, subsets=tuple(joined))
+
+
+def _settled(found: Sequence[tuple[Piece, SubsetCapacity]], bound: int | None) -> bool:
+    """Whether ranks and capacities cannot be larger on other pieces."""
+    if bound is None or not found:
+        return False
+    rank, fits = (max(getattr(own, key) for _, own in found) for key in ("rank", "capacity"))
+    return rank == bound and fits == bound // found[0][0].model.outputs
+
+
+def _joined(
+    found: Sequence[tuple[Piece, SubsetCapacity]], bound: int | None, m: int | None, valid: bool
+) -> SubsetCapacity:
+    """The largest rank and capacity of a subset; `valid` if ranks are no upper bounds."""
+    piece, best = max(found, key=lambda one: one[1].rank)
+    fits = max(one.capacity for _, one in found)
+    teachers = [one.teacher_capacity for _, one in found]
+    known = [value for value in teachers if value is not None]
+    best = replace(
+        best, capacity=fits, at=piece.at, on_patterns=bound is not None,
+        points=tuple(PointRank(own.at, one.rank, one.capacity) for own, one in found),
+        teacher_capacity=max(known) if len(known) == len(teachers) else None,
+    )  # fmt: skip
+    if bound is None:
+        return replace(best, exact=valid and best.is_whole and piece.at == GENERIC)
+    least = bound if m is None else min(bound, m * piece.model.outputs)
+    if not valid or best.rank < least or fits < least // piece.model.outputs:
+        return replace(best, exact=False)
+    # No pattern has a larger rank, and no point was unlucky.
+    return replace(best, exact=True, is_whole=best.is_whole or least == bound, error_bound=NEVER)

@@ -1,0 +1,121 @@
+"""Points at which ranks of a model are found: its own weights, given samples, drawn patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from algebra.errors import InputError, shown
+from algebra.programs.onnx.values import over_denominator
+
+if TYPE_CHECKING:
+    from algebra.programs.onnx import Read
+    from algebra.questions.capacity import Piece
+
+# Drawn activation patterns of a model.
+PATTERNS = 5
+
+
+def given_samples(read: Read, data: Any) -> dict[str, np.ndarray]:
+    """Samples for the inputs of a model, with the batch axis last.
+
+    Parameters
+    ----------
+    read : Read
+    data : array, mapping of str to array, str or Path
+        An array for a model with one input, or arrays by the names of the inputs; or a file (.npy,
+        or .npz with an array for each input).  The first axis is that of the samples.
+
+    Raises
+    ------
+    InputError
+        If the arrays do not fit the inputs.
+    """
+    if isinstance(data, (str, Path)):
+        data = _loaded(Path(data))
+    samples = read.program.samples
+    if not isinstance(data, Mapping):
+        if len(samples) != 1:
+            raise InputError(
+                f"`data` is one array, and the model has the inputs {', '.join(samples)}: give an "
+                ".npz file, or a mapping, with an array for each"
+            )
+        data = dict.fromkeys(samples, data)
+    if set(data) != set(samples):
+        raise InputError(
+            f"`data` has arrays for {', '.join(map(str, data)) or 'nothing'}, and the model has "
+            f"the inputs {', '.join(samples)}"
+        )
+    out = {}
+    for name, shape in samples.items():
+        array = np.asarray(
+            data[name].detach().numpy() if hasattr(data[name], "detach") else data[name]
+        )
+        size = read.tokens.get(name)
+        own = shape if size is None else shape[:-1]
+        if array.shape[1:] != own and array.size == len(array) * int(np.prod(own)):
+            array = array.reshape(len(array), *own)
+        if array.ndim != 1 + len(own) or array.shape[1:] != own or not len(array):
+            wanted = " × ".join(["samples", *map(str, own)])
+            raise InputError(
+                f"`data` for {name} has the shape {shown(array.shape)}; it must be {wanted}"
+            )
+        out[name] = np.moveaxis(_one_hot(array, size, name), 0, -1)
+    if len({value.shape[-1] for value in out.values()}) > 1:
+        raise InputError("`data`: the inputs have different numbers of samples")
+    return out
+
+
+def _one_hot(array: np.ndarray, size: int | None, name: str) -> np.ndarray:
+    if size is None:
+        if array.dtype.kind not in "biuf":
+            raise InputError(f"`data` for {name} has entries of type {array.dtype}, not numbers")
+        return array.astype(np.float64)
+    if array.dtype.kind not in "iu" or array.min() < -size or array.max() >= size:
+        raise InputError(f"`data` for {name} must be whole numbers from 0 to {size - 1}")
+    return np.eye(size)[array]
+
+
+def _loaded(path: Path) -> Any:
+    try:
+        found = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(
+            f"`data` ({path}): no .npy or .npz file that can be read: {error}"
+        ) from None
+    return dict(found) if hasattr(found, "files") else found
+
+
+def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
+    """The model's own weights or given samples, if they matter, then drawn ones.
+
+    The labels of a model without choices are one function: generic weights suffice, unless samples
+    are given.
+    """
+    from algebra.programs.generic import Model
+    from algebra.questions.capacity.pieces import DATA, FILE, GENERIC, Piece
+    from numeric.equations.programs.patterns import drawn_patterns, own_patterns
+
+    program, tokens = read.program, read.tokens
+    plain = Model(program, tokens)
+    chooses = "choose" in plain.functions
+    inputs = None if data is None else given_samples(read, data)
+    known = set(program.weights) <= set(read.values)
+    if known and (chooses or inputs is not None):
+        # The model's own weights where labels are rational functions on the pattern; where they
+        # contain other functions, generic weights, at which formal values are exact.
+        values = read.values if not plain.functions - {"choose"} else {}
+        exact = {
+            name: over_denominator(value, f"`data` for {name}")
+            for name, value in (inputs or {}).items()
+        }
+        patterns = own_patterns(program, read.values, tokens=tokens, inputs=inputs, seed=seed)
+        own = Model(program, tokens, values=values, patterns=patterns, inputs=exact)
+        count = None if inputs is None else next(iter(inputs.values())).shape[-1]
+        yield Piece(FILE if inputs is None else DATA, own, count)
+    for k in range(PATTERNS if chooses else 1):
+        drawn = drawn_patterns(program, tokens=tokens, positive=read.squares, seed=seed + k)
+        yield Piece(GENERIC, Model(program, tokens, patterns=drawn))

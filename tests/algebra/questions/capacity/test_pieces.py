@@ -1,0 +1,82 @@
+"""The largest ranks over activation patterns: what is exact, what is a lower bound."""
+
+import numpy as np
+import pytest
+
+from algebra.programs import Builder
+from algebra.programs.generic import Model, NoPattern
+from algebra.questions.capacity.pieces import Piece, capacities_on, largest_rank
+from algebra.questions.capacity.result import Subset
+
+
+def relu(on):
+    """A net of four ReLU units, of which so many are on for all samples, on a pattern."""
+    build = Builder()
+    x = build.sample("x", (3,))
+    U, V = build.weight("U", (4, 3)), build.weight("V", (2, 4))
+    hidden = build.contract("ij,j->i", U, x)
+    program = build.program(build.contract("ij,j->i", V, build.rectified(hidden)))
+    [number] = [k for k, node in enumerate(program.nodes) if node.op == "choose"]
+
+    def patterns(m):
+        units = np.arange(4)[:, None] < on
+        # Half of the samples switch each unit that is on.
+        return {
+            number: units & (np.arange(m) % 2 ** np.arange(1, 5)[:, None] > 0) | (units & (on < 0))
+        }
+
+    return Model(program, patterns=patterns)
+
+
+ALL = Subset("all", ("U", "V"))
+
+
+def test_the_largest_rank_counts():
+    """Patterns with fewer units have smaller ranks; the points are listed in their order."""
+    pieces = [Piece("file", relu(1)), Piece("generic", relu(3)), Piece("generic", relu(2))]
+    [found] = capacities_on(pieces, [ALL]).subsets
+    assert [point.at for point in found.points] == ["file", "generic", "generic"]
+    ranks = [point.rank for point in found.points]
+    assert found.rank == ranks[1] == max(ranks) > ranks[0]
+    assert found.at == "generic"
+    assert not found.exact
+    assert found.on_patterns
+
+
+def test_a_rank_is_exact_if_it_meets_a_bound_for_all_patterns():
+    """20 weights less four scales: the largest rank; the capacity must meet its bound, too."""
+    assert largest_rank(relu(4), ALL) == 16
+    [found] = capacities_on([Piece("file", relu(4)), Piece("generic", relu(4))], [ALL]).subsets
+    assert (found.rank, found.at) == (16, "file")
+    assert found.exact == (found.capacity == 8)
+    # With four samples 8 labels are the bound.
+    [few] = capacities_on([Piece("file", relu(4))], [ALL], m=40).subsets
+    assert (few.rank, few.redundant) == (16, 4)
+
+
+def test_updates_of_low_rank_have_their_own_bound():
+    """k² less for W + U Vᵀ."""
+    assert largest_rank(relu(4), Subset("low", (), {"U": 2})) == 2 * (4 + 3) - 4
+
+
+def test_pieces_without_a_pattern_are_left_out():
+    """If no piece has one the error says so."""
+
+    def overflowing(m):
+        raise NoPattern("no numbers")
+
+    bad = Piece("file", Model(relu(1).program, patterns=overflowing))
+    [found] = capacities_on([bad, Piece("generic", relu(2))], [ALL]).subsets
+    assert [point.at for point in found.points] == ["generic"]
+    with pytest.raises(NoPattern, match="no numbers"):
+        capacities_on([bad], [ALL])
+
+
+def test_smooth_programs_have_one_generic_rank():
+    """No scale is subtracted, nothing depends on a pattern."""
+    build = Builder()
+    x = build.sample("x", (2,))
+    hidden = build.apply("tanh", build.contract("ij,j->i", build.weight("U", (3, 2)), x))
+    model = Model(build.program(build.contract("ij,j->i", build.weight("V", (1, 3)), hidden)))
+    [found] = capacities_on([Piece("generic", model)], [ALL]).subsets
+    assert (found.rank, found.exact, found.on_patterns, found.range) == (9, True, False, "")

@@ -1,0 +1,175 @@
+"""Ranks at a model's own weights and given samples, against singular values in doubles."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from algebra.programs import Builder
+from algebra.programs.onnx.values import over_denominator
+from algebra.programs.onnx.weights import Read
+from matchprob.api.pieces import given_samples
+from tests.doubles import jacobian
+from tests.refusals import refuses
+
+KINDS = ("relu", "leaky", "abs", "clip", "prelu", "max", "tanh", "linear")
+
+
+def random_net(rng, smooth=True):
+    """A net of dense layers of several kinds, some residual, with He weights and random biases."""
+    build, weights = Builder(), {}
+
+    def weight(name, shape, value):
+        weights[name] = value
+        return build.weight(name, shape)
+
+    n = int(rng.integers(2, 5))
+    x = build.sample("x", (n,))
+    for k in range(int(rng.integers(1, 4))):
+        kind = KINDS[rng.integers(len(KINDS) if smooth else 6)]
+        wide = int(rng.integers(2, 7)) if rng.random() < 0.6 else n
+        rows = wide * (2 if kind == "max" else 1)
+        W = weight(f"W{k}", (rows, n), rng.standard_normal((rows, n)) * np.sqrt(2 / n))
+        y = build.contract("ij,j->i", W, x)
+        if rng.random() < 0.7:
+            scale = 0.0 if rng.random() < 0.3 else 0.5
+            y = build.add(y, weight(f"b{k}", (rows,), scale * rng.standard_normal(rows)))
+        if kind == "relu":
+            y = build.rectified(y)
+        elif kind == "leaky":
+            y = build.choose(y, y, build.scale(build.scale(y, 1), 2))
+        elif kind == "abs":
+            y = build.choose(y, y, build.scale(y, -1))
+        elif kind == "clip":
+            y = build.rectified(y)
+            top = build.constant(np.full(rows, 1))
+            y = build.choose(build.subtract(y, top), top, y)
+        elif kind == "prelu":
+            slope = weight(f"s{k}", (rows,), rng.random(rows))
+            y = build.choose(y, y, build.multiply(slope, y))
+        elif kind == "max":
+            a, b = (build.index(np.arange(wide) + start, y) for start in (0, wide))
+            y = build.choose(build.subtract(a, b), a, b)
+        elif kind == "tanh":
+            y = build.apply("tanh", y)
+        x, n = (build.add(x, y) if wide == n and rng.random() < 0.5 else y), wide
+    d = int(rng.integers(1, 4))
+    V = weight("V", (d, n), rng.standard_normal((d, n)))
+    program = build.program(build.contract("ij,j->i", V, x))
+    values = {name: over_denominator(value, name) for name, value in weights.items()}
+    roles = {name: "matrix" if value.ndim == 2 else "bias" for name, value in weights.items()}
+    return Read(program, values, frozenset(), {}, roles), weights
+
+
+def numerical_rank(read, weights, names, X):
+    """The rank of the Jacobian in doubles, by derivatives that are complex steps."""
+    masks = {name: np.ones(read.parameters[name], bool) for name in names}
+    J = jacobian(read.program, weights, {"x": X.T}, masks)
+    return int(np.linalg.matrix_rank(J, tol=1e-9 * max(np.linalg.norm(J, 2), 1e-9)))
+
+
+def check(seed):
+    """Two subsets of a random net: the rank at its own weights; what is exact is not exceeded."""
+    rng = np.random.default_rng([7, seed])
+    read, weights = random_net(rng)
+    names = list(read.parameters)
+    subsets = [names, sorted(rng.choice(names, int(rng.integers(1, len(names) + 1)), False))]
+    size, d = sum(w.size for w in weights.values()), read.program.nodes[read.program.output].size
+    X = rng.standard_normal((size // d + 3, read.program.samples["x"][0]))
+    found = mp.capacity(read, [",".join(own) for own in subsets], data=X, seed=seed)
+    for own, subset in zip(subsets, found.subsets, strict=True):
+        right = numerical_rank(read, weights, own, X)
+        assert subset.points[0].at == "data"
+        assert subset.points[0].rank == right
+        assert subset.rank >= right
+        assert not subset.exact or subset.rank >= max(p.rank for p in subset.points)
+        for _ in range(2):
+            other = {k: rng.standard_normal(w.shape) for k, w in weights.items()}
+            more = rng.standard_normal((3 * len(X), X.shape[1]))
+            assert not subset.exact or numerical_rank(read, other, own, more) <= subset.rank
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ranks_at_a_models_own_weights(seed):
+    """They are those of float64 singular values there; exact ranks are never exceeded."""
+    check(seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(12, 100))
+def test_ranks_of_many_models(seed):
+    """As above: 200 subsets with those."""
+    check(seed)
+
+
+@pytest.fixture
+def net():
+    """A net of ReLU units with two inputs."""
+    return random_net(np.random.default_rng(3), smooth=False)[0]
+
+
+def test_samples_from_a_file(net, tmp_path):
+    """A .npy file, an .npz file with the input's name, an array and a mapping say the same."""
+    q = net.program.samples["x"][0]
+    X = np.random.default_rng(0).standard_normal((4, q))
+    np.save(tmp_path / "x.npy", X)
+    np.savez(tmp_path / "x.npz", x=X)
+    for data in (X, {"x": X}, tmp_path / "x.npy", str(tmp_path / "x.npz")):
+        assert np.array_equal(given_samples(net, data)["x"], X.T)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (np.zeros((3, 9)), "it must be samples × "),
+        (np.zeros((0, 2)), "it must be samples × "),
+        ({"y": np.zeros((3, 2))}, "the model has the inputs x"),
+        ("missing.npy", "no .npy or .npz file"),
+        (np.array([["a", "b"]]), "not numbers"),
+    ],
+)
+def test_samples_that_do_not_fit(net, data, text):
+    """One line that says what the model takes."""
+    q = net.program.samples["x"][0]
+    if isinstance(data, np.ndarray) and data.shape[1] == 2 and q != 2:
+        data = np.resize(data, (len(data), q))
+    refuses(text, mp.capacity, net, data=data)
+
+
+def test_equal_samples_add_nothing(net):
+    """At data all ranks are those of the given numbers: copies of one sample have one's rank."""
+    q = net.program.samples["x"][0]
+    X = np.tile(np.random.default_rng(1).standard_normal((1, q)), (6, 1))
+    found = mp.capacity(net, ["*"], data=X).subsets[0]
+    assert found.points[0].rank <= net.program.nodes[net.program.output].size
+    assert found.points[0].capacity <= 1
+
+
+MODELS = Path(__file__).parents[2] / "data" / "models"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_biases_of_a_deep_net(seed):
+    """97 biases of three layers of 32 ReLU units: 95 at the file's weights, for all seeds."""
+    [found] = mp.capacity(MODELS / "he_relu.onnx", ["*.bias"], seed=seed).subsets
+    assert (found.points[0].at, found.points[0].rank, found.points[0].capacity) == ("file", 95, 95)
+    assert 95 <= found.rank <= 97
+    assert found.exact == (found.rank == 97)
+
+
+def test_the_dimension_of_a_relu_net():
+    """73 weights less 12 scales, attained (Grigsby, Lindsey et al.)."""
+    found = mp.dimension(MODELS / "relu_small.onnx")
+    assert (found.dimension, found.expected, found.defect) == (61, 61, 0)
+    given = mp.dimension(MODELS / "relu_small.onnx", data=np.eye(3))
+    assert given.patterns[0] <= 3
+
+
+def test_biases_of_a_convolutional_net():
+    """19 biases have rank 11 at the file's own weights, and no fewer samples for some seeds."""
+    path = Path(mp.__file__).parents[1] / "examples" / "data" / "convnet.onnx"
+    for seed in range(3):
+        [found] = mp.capacity(path, ["*.bias"], seed=seed).subsets
+        assert found.points[0].rank == found.rank == 11
+        assert not found.exact
