@@ -29,6 +29,7 @@ import numpy as np
 from flint import fmpz, nmod_mat
 
 from algebra.children import call_apart
+from algebra.linalg.short_primes import BITS, independent_columns, signed
 from algebra.time_limits import check_time, checked
 
 Residues = np.ndarray
@@ -52,6 +53,8 @@ _MANY, _SPARSE, _COLUMNS = 1 << 16, 16, 64
 _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
 # Rows and columns from which blocks are faster than FLINT, and columns of a block (measured).
 LARGE, _BLOCK_COLUMNS = 1200, 512
+# Rows and columns from which a short prime is faster (measured).
+MEDIUM = 1000
 # The same for reduced echelon forms.
 _WIDE, _WIDTH = 500, 256
 # Multiplications of one elimination that take FLINT about a second.
@@ -218,6 +221,8 @@ def modular_rank(matrix: Residues, p: int, *, overwrite: bool = False) -> int:
     rows, columns = matrix.shape
     if not rows or not columns:
         return 0
+    if p < 1 << BITS and min(rows, columns) >= MEDIUM:
+        return len(independent_columns(signed(matrix, p), p))
     if min(rows, columns) >= LARGE:
         if not overwrite:
             matrix = np.array(matrix)
@@ -499,7 +504,7 @@ def deficit_probability(
 
 
 def random_prime(rng: random.Random, bits: int = 31) -> int:
-    """A random prime, uniform among those of this length: in [2^30, 2^31), or [2^60, 2^61)."""
+    """A random prime, uniform among those of this length: with 31 bits in [2^30, 2^31)."""
     while True:
         value = rng.randrange(1 << (bits - 1), 1 << bits) | 1
         if fmpz(value).is_prime():

@@ -11,9 +11,10 @@ and its coefficients are bounded by ρ! ℓ^ρ, ℓ the sum of the absolute coef
 entry; so at most log2(ρ! ℓ^ρ)/30 primes of 31 bits divide them, out of 5·10^7 from which p
 is drawn.  Independent points and primes multiply these bounds.
 
-**Long primes.** A rank is first computed modulo a prime of 31 bits; a full one needs no bound.
-If such primes bound a deficit badly (`prime_bits`), it is computed modulo primes of 61 bits, of
-which there are 2.7·10^16: the same bounds with 2^60 in place of 2^30.
+**Short and long primes.** A rank is first computed modulo one prime: of 23 bits for a large rank,
+otherwise of 31; a full one needs no bound.  If primes of 31 bits bound a deficit badly
+(`prime_bits`), it is computed modulo primes of 61 bits, of which there are 2.7·10^16: the same
+bounds with 2^60 in place of 2^30.
 
 References
 ----------
@@ -34,6 +35,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import (
+    MEDIUM,
     Residues,
     deficit_probability,
     matmul,
@@ -42,6 +44,7 @@ from algebra.linalg.modular import (
     random_prime,
     random_residues,
 )
+from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import masks_of, pinned_bits
@@ -245,7 +248,7 @@ def rank_at_points(
     rng = random.Random(f"primes/{seed}")
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []
-    error, once, bits = Fraction(1), None, 31
+    error, once, bits = Fraction(1), None, SHORT_BITS if bound >= MEDIUM else 31
     while error >= target:
         check_time()
         p, number = random_prime(rng, bits), rng.randrange(1 << 32)
@@ -258,8 +261,9 @@ def rank_at_points(
             break
         if once is None:
             once = deficit_error(network, bound, more_degree, more_bits)
-            if prime_bits(network, bound, more_degree, more_bits) > bits:
-                bits = 61
+            enough = prime_bits(network, bound, more_degree, more_bits)
+            if enough > bits:
+                bits = enough
                 continue
         # A larger rank would have shown at each of the points with rank `best`.
         error *= once

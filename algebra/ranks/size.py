@@ -25,7 +25,7 @@ from algebra.time_limits import TooSlow, check_time, time_left
 # among groups of rows.
 FOR_RANK, FOR_ECHELON, FOR_GROUPS = 72, 112, 144
 # The same for large tables, whose rank is computed by blocks, and multiplications per second.
-FOR_BLOCKS, _BLOCK_RATE = 24, 5e9
+FOR_BLOCKS, _BLOCK_RATE = 24, 4e10
 # Largest share of the machine's memory that is used, and the share that causes a warning.
 _SHARE, _WORTH_SAYING = 0.8, 4e9
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
