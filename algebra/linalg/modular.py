@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -29,7 +30,8 @@ import numpy as np
 from flint import fmpz, nmod_mat
 
 from algebra.children import call_apart
-from algebra.linalg.short_primes import BITS, independent_columns, signed
+from algebra.linalg import elimination
+from algebra.linalg.short_primes import BITS, ShortRing, product, signed
 from algebra.time_limits import check_time, checked
 
 Residues = np.ndarray
@@ -51,8 +53,10 @@ _MANY, _SPARSE, _COLUMNS = 1 << 16, 16, 64
 # 2^16 · 2^31 · 2^15 < 2^63; inner dimension and multiplications from which limbs are faster
 # (measured).
 _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
-# Rows and columns from which blocks are faster than FLINT, and columns of a block (measured).
+# Rows and columns from which blocks are faster than FLINT, and columns of an update (measured).
 LARGE, _BLOCK_COLUMNS = 1200, 512
+# Rows and columns, and entries, below which independent columns are found by FLINT (measured).
+_SMALL_TABLE, _LONG_TABLE = 400, 1_000_000
 # Rows and columns from which a short prime is faster (measured).
 MEDIUM = 1000
 # The same for reduced echelon forms.
@@ -141,9 +145,11 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
     few = inner <= _SHORT or a.size * b.shape[-1] < _FEW
     if small and few:
         limit = _CHUNK
-    if inner > limit:
+    if inner > limit and not (p < 1 << BITS and not few):
         total = matmul(a[..., :limit], b[..., :limit, :], p)
         return (total + matmul(a[..., limit:], b[..., limit:, :], p)) % p
+    if p < 1 << BITS and not few:
+        return product(a, b, p)
     if not small:
         if _is_sparse(a):
             return _sparse_matmul(a, b, p)
@@ -221,36 +227,57 @@ def modular_rank(matrix: Residues, p: int, *, overwrite: bool = False) -> int:
     rows, columns = matrix.shape
     if not rows or not columns:
         return 0
-    if p < 1 << BITS and min(rows, columns) >= MEDIUM:
-        return len(independent_columns(signed(matrix, p), p))
-    if min(rows, columns) >= LARGE:
-        if not overwrite:
-            matrix = np.array(matrix)
-        return _rank_in_blocks(matrix if matrix.flags.c_contiguous else matrix.T, p)
+    if min(rows, columns) >= (MEDIUM if p < 1 << BITS else LARGE):
+        return len(_independent(matrix, p, overwrite))
     return call_apart(_rank, matrix, p) if _is_long(matrix) else _rank(matrix, p)
 
 
-def _rank_in_blocks(work: Residues, p: int) -> int:
-    """Rank of a large matrix, which is overwritten: elimination by blocks of columns.
+@dataclass(frozen=True)
+class _Residues:
+    """The ring of residues 0, …, p − 1 in matrices of integers."""
 
-    The reduced echelon form of a block's transpose determines independent rows of the block and the
-    coefficients of all others in them; the update of the other columns is a
-    product of matrices.  The memory is that of the matrix and a few columns of it.
+    p: int
+    width: int = 512
+    dtype: Any = np.int64
+
+    def product(self, a: Residues, b: Residues) -> Residues:
+        return matmul(a, b, self.p)
+
+    def difference(self, a: Residues, a_b: Residues) -> Residues:
+        found = a - a_b
+        found += (found >> 63) & self.p
+        return found
+
+    def of_residues(self, values: Residues) -> Residues:
+        return values
+
+
+def independent_columns(matrix: Residues, p: int, *, overwrite: bool = False) -> list[int]:
+    """The columns that are independent of the earlier ones.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        Residues; `algebra.linalg.short_primes.signed` ones for a prime of 23 bits may be given in
+        32 bits.
+    p : int
+    overwrite : bool, optional
+        A large matrix may be overwritten, which saves its copy.
     """
-    active, found = np.arange(len(work)), 0
-    for start in range(0, work.shape[1], _BLOCK_COLUMNS):
-        if not active.size:
-            break
-        stop = min(start + _BLOCK_COLUMNS, work.shape[1])
-        # One call lasts a second or two at 10,000 rows.
-        combined, pivots = _echelon(np.ascontiguousarray(work[active, start:stop].T), p)
-        found += len(pivots)
-        others = np.ones(len(active), bool)
-        others[pivots] = False
-        mix = np.ascontiguousarray(combined[:, others].T)
-        _subtract(work, active[others], stop, mix, active[pivots], p)
-        active = active[others]
-    return found
+    is_signed = matrix.dtype == np.float32
+    if min(matrix.shape) < _SMALL_TABLE and matrix.size <= _LONG_TABLE:
+        table = matrix.astype(np.int64) % p if is_signed else matrix
+        return modular_echelon(table, p)[1]
+    return _independent(matrix, p, overwrite)
+
+
+def _independent(matrix: Residues, p: int, overwrite: bool) -> list[int]:
+    if p < 1 << BITS:
+        own = np.array(matrix) if matrix.dtype == np.float32 and not overwrite else matrix
+        short = own if own.dtype == np.float32 else signed(own, p)
+        return elimination.independent_columns(short, ShortRing(p))
+    work = matrix if overwrite and matrix.flags.writeable else np.array(matrix)
+    return elimination.independent_columns(work, _Residues(p))
 
 
 def _subtract(

@@ -8,22 +8,37 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import modular_echelon, modular_rank, random_prime, random_residues
-from algebra.linalg.short_primes import _WIDTH, _reduced, independent_columns, signed
+from algebra.linalg import elimination
+from algebra.linalg.modular import (
+    _Residues,
+    matmul,
+    modular_echelon,
+    modular_rank,
+    random_prime,
+    random_residues,
+)
+from algebra.linalg.short_primes import WIDTH, ShortRing, reduced, signed
 
 LARGEST = (1 << 23) - 15
+
+
+def independent_columns(A, p):
+    """By elimination in blocks, whatever the size."""
+    if p < 1 << 23:
+        return elimination.independent_columns(signed(A, p), ShortRing(p))
+    return elimination.independent_columns(A.copy(), _Residues(p))
 
 
 def of_rank(rows, columns, rank, p, seed):
     """A product of two random matrices."""
     rng = random.Random(seed)
     left, right = random_residues((rows, rank), p, rng), random_residues((rank, columns), p, rng)
-    return np.array((left.astype(object) @ right.astype(object)) % p, np.int64)
+    return matmul(left, right, p)
 
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.sampled_from([4194319, LARGEST]),
+    st.sampled_from([4194319, LARGEST, 2147483629, (1 << 61) - 1]),
     st.integers(1, 150),
     st.integers(1, 150),
     st.integers(0, 150),
@@ -32,9 +47,10 @@ def of_rank(rows, columns, rank, p, seed):
 def test_the_columns_are_those_of_the_echelon_form(p, rows, columns, rank, seed):
     """Of a random matrix of any rank the independent columns are the pivots of FLINT."""
     A = of_rank(rows, columns, rank, p, seed)
-    assert independent_columns(signed(A, p), p) == modular_echelon(A, p)[1]
+    assert independent_columns(A, p) == modular_echelon(A, p)[1]
 
 
+@pytest.mark.parametrize("bits", [23, 61])
 @pytest.mark.parametrize(
     ("shape", "rank", "zeros"),
     [
@@ -44,15 +60,26 @@ def test_the_columns_are_those_of_the_echelon_form(p, rows, columns, rank, seed)
         ((900, 950), 0, (slice(0, 1), slice(0, 1))),
     ],
 )
-def test_blocks_that_are_singular(shape, rank, zeros):
+def test_blocks_that_are_singular(shape, rank, zeros, bits):
     """Zero blocks, repeated columns and a low rank: the pivots of FLINT, across blocks."""
-    p = random_prime(random.Random(5), 23)
+    p = random_prime(random.Random(5), bits)
     A = of_rank(*shape, rank, p, 1)
     A[zeros] = 0
     A[:, 7] = A[:, 3]
-    A[:, 480] = A[:, 3] + A[:, 460]
-    A %= p
-    assert independent_columns(signed(A, p), p) == modular_echelon(A, p)[1]
+    A[:, 480] = (A[:, 3] + A[:, 460]) % p
+    assert independent_columns(A, p) == modular_echelon(A, p)[1]
+
+
+@pytest.mark.parametrize("inner", [1, 30, 448, 449, 2000])
+def test_products_are_those_of_integers(inner):
+    """Products of the largest and smallest residues and of random ones, of any inner dimension."""
+    p, rng = LARGEST, random.Random(inner)
+    a, b = random_residues((40, inner), p, rng), random_residues((inner, 50), p, rng)
+    a[0], b[:, 0], a[1], b[:, 1] = p - 1, p - 1, p // 2, p // 2 + 1
+    expected = (a.astype(object) @ b.astype(object)) % p
+    assert (matmul(a, b, p) == expected).all()
+    stack = matmul(np.stack([a, a + 0]), np.stack([b, b]), p)
+    assert (stack[1] == expected).all()
 
 
 def test_permuted_block_diagonal():
@@ -69,10 +96,10 @@ def test_the_largest_sums_are_exact():
     """A block of products of the largest residues, plus one, is reduced without rounding."""
     p = LARGEST
     for half in (p // 2, p // 2 + 8):
-        a = np.full((2, _WIDTH), float(half))
-        exact = half * half * _WIDTH + half
+        a = np.full((2, WIDTH), float(half))
+        exact = half * half * WIDTH + half
         assert exact < 1 << 53
-        found = _reduced(a @ a.T + half, p)
+        found = reduced(a @ a.T + half, p)
         assert (found.astype(np.int64) % p == exact % p).all()
         assert abs(found).max() <= p / 2 + 8
 
@@ -80,7 +107,7 @@ def test_the_largest_sums_are_exact():
 def test_a_wrong_bound_is_seen():
     """Twice as many of these products are not exact in doubles: the block must not be wider."""
     half = LARGEST // 2 - 1
-    assert half * half * 2 * _WIDTH > 1 << 53
+    assert half * half * 2 * WIDTH > 1 << 53
 
 
 def test_large_ranks_agree_with_flint():
