@@ -19,7 +19,7 @@ from algebra.time_limits import check_time
 _PART = 1024
 
 
-class Ring(Protocol):
+class ResidueRing(Protocol):
     """Residues modulo a prime, in blocks of a matrix that stores them in some way."""
 
     @property
@@ -44,14 +44,14 @@ class Ring(Protocol):
         """A block, from numbers 0, …, p − 1."""
 
 
-def independent_columns(matrix: np.ndarray, ring: Ring) -> list[int]:
+def independent_columns(matrix: np.ndarray, ring: ResidueRing) -> list[int]:
     """The columns that are independent of the earlier ones; their number is the rank.
 
     Parameters
     ----------
     matrix : ndarray
         It is overwritten.
-    ring : Ring
+    ring : ResidueRing
     """
     rows, columns = matrix.shape
     active, found = np.arange(rows), list[int]()
@@ -73,7 +73,12 @@ def independent_columns(matrix: np.ndarray, ring: Ring) -> list[int]:
 
 
 def _subtract(
-    matrix: np.ndarray, rows: np.ndarray, start: int, mix: np.ndarray, basis: np.ndarray, ring: Ring
+    matrix: np.ndarray,
+    rows: np.ndarray,
+    start: int,
+    mix: np.ndarray,
+    basis: np.ndarray,
+    ring: ResidueRing,
 ) -> None:
     """Subtract combinations of the rows of a basis from some rows, in the columns from `start`."""
     columns = matrix.shape[1]
@@ -87,7 +92,7 @@ def _subtract(
             matrix[own, part] = ring.difference(matrix[own, part], ring.product(mix[step], right))
 
 
-def _spanning_rows(block: np.ndarray, ring: Ring) -> tuple[list[int], list[int]]:
+def _spanning_rows(block: np.ndarray, ring: ResidueRing) -> tuple[list[int], list[int]]:
     """Independent rows that span all others, and the columns independent of earlier ones.
 
     As many rows as there are columns are tried first; then those that they do not span.
@@ -111,7 +116,7 @@ def _spanning_rows(block: np.ndarray, ring: Ring) -> tuple[list[int], list[int]]
     return found, _pivots(_flint(block[found], ring)) if found else []
 
 
-def _flint(matrix: np.ndarray, ring: Ring) -> nmod_mat:
+def _flint(matrix: np.ndarray, ring: ResidueRing) -> nmod_mat:
     rows, columns = matrix.shape
     return nmod_mat(rows, columns, matrix.astype(np.int64).ravel().tolist(), ring.p)
 
@@ -128,7 +133,7 @@ def _pivots(matrix: nmod_mat) -> list[int]:
     return out
 
 
-def _inverse(matrix: np.ndarray, ring: Ring) -> np.ndarray:
+def _inverse(matrix: np.ndarray, ring: ResidueRing) -> np.ndarray:
     """The inverse of a small matrix."""
     entries = [int(value) for value in _flint(matrix, ring).inv().entries()]
     return ring.of_residues(np.array(entries, np.int64).reshape(matrix.shape))

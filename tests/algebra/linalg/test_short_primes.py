@@ -8,7 +8,7 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg import elimination
+from algebra.linalg.elimination import independent_columns
 from algebra.linalg.modular import (
     _Residues,
     matmul,
@@ -22,11 +22,11 @@ from algebra.linalg.short_primes import WIDTH, ShortRing, reduced, signed
 LARGEST = (1 << 23) - 15
 
 
-def independent_columns(A, p):
+def columns_of(A, p):
     """By elimination in blocks, whatever the size."""
     if p < 1 << 23:
-        return elimination.independent_columns(signed(A, p), ShortRing(p))
-    return elimination.independent_columns(A.copy(), _Residues(p))
+        return independent_columns(signed(A, p), ShortRing(p))
+    return independent_columns(A.copy(), _Residues(p))
 
 
 def of_rank(rows, columns, rank, p, seed):
@@ -47,7 +47,7 @@ def of_rank(rows, columns, rank, p, seed):
 def test_the_columns_are_those_of_the_echelon_form(p, rows, columns, rank, seed):
     """Of a random matrix of any rank the independent columns are the pivots of FLINT."""
     A = of_rank(rows, columns, rank, p, seed)
-    assert independent_columns(A, p) == modular_echelon(A, p)[1]
+    assert columns_of(A, p) == modular_echelon(A, p)[1]
 
 
 @pytest.mark.parametrize("bits", [23, 61])
@@ -67,7 +67,7 @@ def test_blocks_that_are_singular(shape, rank, zeros, bits):
     A[zeros] = 0
     A[:, 7] = A[:, 3]
     A[:, 480] = (A[:, 3] + A[:, 460]) % p
-    assert independent_columns(A, p) == modular_echelon(A, p)[1]
+    assert columns_of(A, p) == modular_echelon(A, p)[1]
 
 
 @pytest.mark.parametrize("inner", [1, 30, 448, 449, 2000])
