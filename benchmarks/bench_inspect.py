@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 
 from algebra.families.registry import inspect_allocation
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank

@@ -29,9 +29,9 @@ from matchprob.cli import run_command
 from matchprob.cli.options import console
 from matchprob.io import files
 from matchprob.io.progress import progress
+from matchprob.report.documents import STYLES, table
 from matchprob.report.drawing import pictures
 from matchprob.report.drawing.palette import ABSENT, VERDICTS
-from matchprob.report.tables import STYLES, table
 from numeric.statistics.document import interval_text
 from numeric.statistics.estimate import Estimate
 

@@ -6,15 +6,15 @@ module when the name is first used, so that a command that needs few modules sta
 
 from algebra.certificates.certificate import Certificate as Certificate
 from algebra.errors import InputError as InputError
+from algebra.networks.feedforward import LinearEstimator as LinearEstimator
 from algebra.networks.feedforward import LinearFeedForward as LinearFeedForward
 from algebra.networks.ffn import FeedForward as FeedForward
-from algebra.networks.linear import LinearEstimator as LinearEstimator
 from algebra.networks.normalization import NormNet as NormNet
 from algebra.networks.program import ProgramNetwork as ProgramNetwork
 from algebra.networks.recurrent import LinearRNN as LinearRNN
+from algebra.networks.recurrent import SequenceRNN as SequenceRNN
 from algebra.networks.relu import ShallowReLU as ShallowReLU
 from algebra.networks.rnn import RNN as RNN
-from algebra.networks.sequence import SequenceRNN as SequenceRNN
 from algebra.problems.allocation import Allocation as Allocation
 from algebra.problems.constraints import Constraints as Constraints
 from algebra.problems.files import load_problem as load_problem

@@ -310,7 +310,7 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> problem = Problem(LinearEstimator(q=2, d=2, m=2), {"W": [[1, 1], [1, 1]]})
     >>> draw_instance(problem, 0, 3).X.shape
     (2, 2)

@@ -93,7 +93,7 @@ def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> 
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
     >>> from numeric.instances import draw_instance
     >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)

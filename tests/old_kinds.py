@@ -10,14 +10,12 @@ import numpy as np
 
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.program import ProgramNetwork
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.rnn import RNN
-from algebra.networks.sequence import SequenceRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.programs import Builder, Program, Value

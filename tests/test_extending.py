@@ -49,7 +49,7 @@ def test_every_example_is_tried():
 def test_the_kind_is_the_one_in_the_tree():
     """Class, base, names and methods of the page are those of `sequence.py`."""
     (shown,) = ast.parse(block("class SequenceRNN")).body
-    source = ast.parse((ROOT / "algebra/networks/sequence.py").read_text(encoding="utf-8"))
+    source = ast.parse((ROOT / "algebra/networks/recurrent.py").read_text(encoding="utf-8"))
     (real,) = [n for n in source.body if isinstance(n, ast.ClassDef)]
     said = {ast.dump(n) for n in real.body if isinstance(n, ast.AnnAssign)}
     assert {ast.dump(n) for n in shown.body if isinstance(n, ast.AnnAssign)} <= said

@@ -4,10 +4,8 @@ base           Base class of networks, the registry of kinds, and the exception 
 chain          Linear networks as chains of matrix products, and all that follows from this
 readings       Values that can be recorded: labels, outputs at every step, hidden states
 limits         Limits of matrices, rows and columns in words, as each kind gives them
-linear         The linear estimator
-feedforward    Multi-layer linear networks
-recurrent      Linear recurrent networks
-sequence       Linear recurrent networks read out at every time step
+feedforward    Linear estimators and multi-layer linear networks
+recurrent      Linear recurrent networks, read at the last step or at every step
 relu           Shallow networks of rectified linear units
 activation     Activation functions: polynomials, and four analytic functions with their slopes
 activated      Base class of the kinds with an activation: stages, and the program built from them

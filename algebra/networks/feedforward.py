@@ -1,4 +1,4 @@
-"""Multi-layer linear networks: kind ``lffn``."""
+"""The linear estimator, one matrix, and multi-layer linear networks: kinds ``linear``, ``lffn``."""
 
 from __future__ import annotations
 
@@ -50,3 +50,33 @@ class LinearFeedForward(ChainNetwork):
     def chain(self) -> ChainLayout:
         steps = tuple(f"W{layer}" for layer in range(1, self.layers))
         return ChainLayout(None, steps, f"W{self.layers}", "last")
+
+
+@dataclass(frozen=True)
+class LinearEstimator(ChainNetwork):
+    """Linear estimator ``Y = W X`` (paper 1, section 2.1).
+
+    Parameters
+    ----------
+    q, d, m : int
+        Inputs, outputs and samples.
+
+    Examples
+    --------
+    >>> LinearEstimator(q=2, d=2, m=2).shapes
+    {'W': (2, 2)}
+    """
+
+    kind: ClassVar[str] = "linear"
+    title: ClassVar[str] = "linear estimator"
+
+    q: int
+    d: int
+    m: int
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        return {"W": (self.d, self.q)}
+
+    def chain(self) -> ChainLayout:
+        return ChainLayout(None, (), "W", "last")

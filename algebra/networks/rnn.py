@@ -12,8 +12,7 @@ from algebra.networks.activated import ActivatedNetwork, Stage
 from algebra.networks.activation import ActivationForm
 from algebra.networks.base import MAX_CELLS
 from algebra.networks.chain import RecurrentChain
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.sequence import SequenceRNN
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, plain_leak, read_leak
 
 # The outputs that may be labels.

@@ -208,7 +208,7 @@ class Allocation:
 
         Examples
         --------
-        >>> from algebra.networks.linear import LinearEstimator
+        >>> from algebra.networks.feedforward import LinearEstimator
         >>> net = LinearEstimator(q=3, d=3, m=1)
         >>> Allocation.from_masks(net, W=[[1, 1, 0], [1, 1, 0], [1, 0, 1]]).blocks("W")
         [(0, 1, 0, 1), (2, 2, 0, 0), (2, 2, 2, 2)]
@@ -253,7 +253,7 @@ def cells_data(key: str, network: Network, cells: Sequence[Cell]) -> dict[str, A
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=120, d=100, m=1)
     >>> cells_data("free", net, [("W", 0, 1)])
     {'free': [['W', 0, 1]]}

@@ -120,7 +120,7 @@ def given_numbers(data: Mapping[str, Any], problem: Problem) -> GivenNumbers:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> problem = Problem(LinearEstimator(q=2, d=1, m=1), {"W": [[1, 0]]})
     >>> own = given_numbers(
     ...     {"weights": {"W": [[0, "1/2"]]}, "samples": {"X": [[1], [2]]}, "labels": {"Y": [[3]]}},

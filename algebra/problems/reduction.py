@@ -138,7 +138,7 @@ class KeptFixed(Reduction):
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> whole = Problem(LinearEstimator(q=3, d=1, m=2), {"W": [[1, 1, 1]]})
     >>> part = Allocation.from_masks(whole.network, W=[[1, 0, 1]])
     >>> weights = {"W": np.array([[7, 8, 9]], dtype=object)}
@@ -174,7 +174,7 @@ def lowered(problem: Problem) -> Lowered | None:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> lowered(Problem(LinearEstimator(q=3, d=1, m=2), {"W": [[1, 1, 1]]})) is None
     True
     """

@@ -103,7 +103,7 @@ def smallest_circuit(
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> smallest_circuit(Allocation.from_masks(net, W=[[1, 1, 1], [1, 0, 0]]))
     (('W', 0, 0), ('W', 0, 1), ('W', 0, 2))

@@ -417,7 +417,7 @@ def learning_rank(learning: Learning, upper: int | None = None, seed: int = 0) -
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=4, d=3, m=3)
     >>> [learning_rank(Problem(net, {"W": {"lora": k}}).learning).rank for k in (1, 2, 3)]
     [5, 8, 9]

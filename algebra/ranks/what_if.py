@@ -89,7 +89,7 @@ def what_if(
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> found = what_if(Allocation.from_masks(net, W=[[1, 1, 1], [0, 0, 0]]))
     >>> found.rank, found.raises["W"].astype(int).tolist(), bool(found.lowers["W"].any())

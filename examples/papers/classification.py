@@ -22,7 +22,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
-from numeric.adam import Adam
+from numeric.equations.programs.descent import Adam
 from numeric.instances import to_rational
 
 _ROUNDOFF = 2.0**-53

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from algebra.errors import InputError
-from numeric.adam import Adam
+from numeric.equations.programs.descent import Adam
 
 WEIGHTS, NORMALIZATION = "weights", "normalization"
 # Number of samples evaluated at a time.

@@ -31,9 +31,8 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.networks.base import Network
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation, as_mask

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
 from matchprob.cli.commands import plain_command
 from matchprob.cli.options import Json, Whole, console, print_json, print_report, put, say
+from matchprob.report.documents import table
 from matchprob.verbs.verb import LineArgument, LineOption
+from numeric.studies.differences import study_differences
+from numeric.studies.store import StudyInfo
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +37,6 @@ studies = typer.Typer(
 
 def list_studies(store: StoreFile, as_json: Json = False, is_whole: Whole = False) -> None:
     """List the studies of a store."""
-    from matchprob.report.estimate import look_alike, print_studies
     from numeric.studies.differences import study_differences
     from numeric.studies.store import Store
 
@@ -181,3 +188,23 @@ for _name, _function in (
     ("merge", merge),
 ):  # fmt: skip
     studies.command(_name)(plain_command(_function))
+
+
+def look_alike(problem: Problem) -> tuple[str, str]:
+    """The properties of a problem shown in every list of studies."""
+    return str(problem.network), problem.learns
+
+
+def print_studies(out: Console, studies: Sequence[StudyInfo]) -> None:
+    """One line per study, with its differences from those that look alike."""
+    numbers = ("id", "seed", "trials", "matched", "not", "?")
+    grid = table("id", "name", "key", "what", "engine", *numbers[1:], right=numbers)
+    for s, own in zip(studies, study_differences(studies, look_alike), strict=True):
+        problem = problem_from_dict(s.work["problem"])
+        what = f"{problem.network}; {problem.learns}" + (f": {own}" if own else "")
+        grid.add_row(
+            str(s.id), Text(s.name), s.key[:8], Text(what),
+            s.work["settings"]["engine"], str(s.work["seed"]), str(s.trials), str(s.matched),
+            str(s.unmatched), str(s.undetermined),
+        )  # fmt: skip
+    out.print(grid)

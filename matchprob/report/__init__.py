@@ -3,10 +3,8 @@ r"""Renderings of results: documents in a terminal, pictures.
 documents    Documents (`algebra.documents`) in a terminal
 steps        The steps of an explanation as command lines
 impossible   Explanations of targets that normalization layers do not realize
-tables       Parts shared by reports: tables, and the styles of tones
 inspection   The equations of an inspection, and the core, as text
 enclosures   The real solutions of counted instances: interval ends and costs
-estimate     Stored studies
 profile      Picture of match probabilities against a bound
 identification  Picture of the weights that data determine
 capacity     Pictures of capacities against parameters, and of dimensions

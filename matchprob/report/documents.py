@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from algebra.documents import Document, Explanation, Paragraph, Part, TextPicture, is_numeric
 from matchprob.io.page import Page
 from matchprob.report.steps import commands
-from matchprob.report.tables import STYLES, table
 
 
 def print_document(
@@ -107,3 +107,29 @@ def _wrapped(out: Console, label: str, text: str) -> None:
         break_on_hyphens=False,
     )  # fmt: skip
     out.print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+STYLES = {
+    "maximal": "bold green",
+    "minimal": "bold red",
+    "intermediate": "bold yellow",
+    "undecided": "bold magenta",
+    "strong": "bold",
+    "quiet": "dim",
+    "good": "green",
+    "bad": "bold red",
+    "open": "yellow",
+}
+# Largest width of text columns, folded on narrow pages, and the smallest.
+_WRAPPED, _LEAST = ("note", "what"), 16
+
+
+def table(*columns: str, right: Sequence[str] = ()) -> Table:
+    """A plain table; the columns named in `right` are right-aligned."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        least = _LEAST if column in _WRAPPED else None
+        wraps = column in (*_WRAPPED, "")
+        made.add_column(column, justify=justify, no_wrap=not wraps, min_width=least)
+    return made

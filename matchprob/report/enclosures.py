@@ -9,7 +9,7 @@ from rich.console import Console
 
 from algebra.families.linear.minimal_polynomials import polynomial_text
 from algebra.networks.limits import plural
-from matchprob.report.tables import table
+from matchprob.report.documents import table
 from numeric.count_result import CountResult
 from numeric.instances import draw_instance
 from numeric.solutions import FORMATS, SolutionCost

@@ -43,7 +43,6 @@ from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
 from numeric.tracking.inputs.precise import finish_inputs_path
-from numeric.tracking.lines import detour
 from numeric.tracking.monodromy import (
     GIVEN,
     INCOMPLETE,
@@ -510,3 +509,29 @@ def engine_with_roots(task: Assignment) -> InstanceEngine:
         # Exact arithmetic: a single solution is rational in the data.
         return ExactEngine(task.problem, plan.root_count)
     return HomotopyEngine(task.problem, root_count=plan.root_count)
+
+
+def detour(at: np.ndarray, radius: np.ndarray, side: int) -> np.ndarray:
+    """Corners of polygons from t = 0 to 1 that pass the real values `at` at a distance.
+
+    Near a singular instance (a double root, roots near infinity) a line is replaced by a small
+    half circle of complex t.  A loop around the singular point permutes the roots that are singular
+    there among themselves, and fixes all others; so paths that all pass it on the same side arrive
+    at the same *set* of roots as on the straight line.
+
+    Parameters
+    ----------
+    at : ndarray of float, shape (·,)
+        Singular values of t, in (0, 1).
+    radius : ndarray of float, shape (·,)
+        Distances to keep, less than both `at` and 1 − `at`.
+    side : int
+        1 or −1: on which side of the line.
+
+    Returns
+    -------
+    ndarray of complex, shape (4, ·)
+        Half a hexagon around each value.
+    """
+    turns = np.exp(1j * np.pi * np.array([3, 2, 1, 0]) / 3)
+    return at + np.multiply.outer(turns if side > 0 else turns.conj(), radius)

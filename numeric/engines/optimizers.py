@@ -25,7 +25,7 @@ from numeric.engines.base import SequentialEngine
 from numeric.equations.programs.descent import adam as descend_by_adam
 from numeric.equations.programs.losses import MSE, Loss
 from numeric.equations.programs.students import Students
-from numeric.families.relu.endpoints import witness_at
+from numeric.families.relu.decide import witness_at
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 

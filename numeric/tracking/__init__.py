@@ -3,7 +3,6 @@ r"""Path tracking between instances, monodromy and the number of solutions.
 kernel       The compiled loop of the path tracker: many paths, `LANES` at a time, any system
 label_paths  Some complex solutions of one instance, along lines of labels, without N
 label_curve  A curve of instances and its hyperplane sections: evaluation and path tracking
-lines        Detours around singular instances
 monodromy    Start systems: all roots of one random complex instance, found by monodromy
 monodromy_group  The monodromy group of an allocation's solutions, and its consequences for solving
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path

@@ -89,7 +89,7 @@ def track(
         For each parameter vector the seed of an equivalent one that replaces it
         (`ParameterSystem.turned`), 0 for none.
     via : ndarray of complex, shape (legs − 1, paths), optional
-        Values of t at the corners of each path's polygon (`numeric.tracking.lines.detour`).
+        Values of t at the corners of each path's polygon (`numeric.engines.homotopy.detour`).
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Networks with activations and biases: the family of kinds ``rnn`` and ``ffn``.
 
-formal    Proof that ranks of tanh, sigmoid and softplus networks can be computed modulo a prime
-formal_claims  The checks of claims whose ranks are computed with formal values
+formal    Proof that ranks of tanh, sigmoid and softplus networks can be computed modulo a prime,
+          and the checks of claims whose ranks are computed so
 reach     Allocations whose matches always exist, and labels that no student reaches
 certify   Certification
 verify    Verification

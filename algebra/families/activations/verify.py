@@ -28,11 +28,11 @@ from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import VanishingEvidence, says_vanishing
 from algebra.declarations import Count
-from algebra.families.activations.formal import why_exact
-from algebra.families.activations.formal_claims import (
+from algebra.families.activations.formal import (
     EVERYTHING,
     FormalClaimChecker,
     FormalEvidence,
+    why_exact,
 )
 from algebra.families.activations.reach import is_one_sided, is_stuck, read_out_part, stuck_output
 from algebra.families.linear.evidence import argues, read_evidence

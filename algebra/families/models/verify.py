@@ -22,7 +22,7 @@ from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklis
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.declarations import Keyword
-from algebra.families.activations.formal_claims import (
+from algebra.families.activations.formal import (
     EVERYTHING,
     FormalClaimChecker,
     FormalEvidence,

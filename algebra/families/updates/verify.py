@@ -34,8 +34,7 @@ from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import RootEvidence
 from algebra.declarations import Count
-from algebra.families.activations.formal import why_exact
-from algebra.families.activations.formal_claims import FormalClaimChecker, FormalEvidence
+from algebra.families.activations.formal import FormalClaimChecker, FormalEvidence, why_exact
 from algebra.families.activations.verify import check_stuck, refute_maximal
 from algebra.families.linear.evidence import argues, read_evidence
 from algebra.families.updates.equivalent import (

@@ -90,7 +90,7 @@ class Values:
 
         Examples
         --------
-        >>> from algebra.networks.linear import LinearEstimator
+        >>> from algebra.networks.feedforward import LinearEstimator
         >>> net = LinearEstimator(q=2, d=1, m=1)
         >>> Values.read({"W": [["1/2", None]], "jitter": 0.25}, net)
         Values(numbers={('W', 0, 0): Fraction(1, 2)}, jitter=Fraction(1, 4), relative=False)

@@ -72,7 +72,7 @@ def cheapest(
     Examples
     --------
     >>> from algebra.questions.design.demand import checked_demand
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> cheapest(checked_demand(net, costs={("W", 0, 0): 9})).allocation.row_counts("W")
     [2, 2]
@@ -127,7 +127,7 @@ def largest_rank(
     Examples
     --------
     >>> from algebra.questions.design.demand import checked_demand
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> demand = checked_demand(LinearEstimator(q=3, d=2, m=2), cost_budget=3)
     >>> largest_rank(demand).value
     Fraction(3, 1)

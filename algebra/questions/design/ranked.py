@@ -67,7 +67,7 @@ def ranked_bases(demand: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked
     --------
     >>> from fractions import Fraction
     >>> from algebra.questions.design.demand import checked_demand
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> costs = {("W", 0, j): Fraction(j) for j in range(3)}
     >>> demand = checked_demand(LinearEstimator(q=3, d=1, m=2), costs=costs)
     >>> p, number = next(demand.points())

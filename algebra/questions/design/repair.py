@@ -121,7 +121,7 @@ def repair(
     Examples
     --------
     >>> from algebra.questions.design.demand import checked_demand
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> before = Allocation.from_masks(net, W=[[1, 1, 1], [1, 0, 0]])
     >>> found = repair(before, checked_demand(net), "not minimal")

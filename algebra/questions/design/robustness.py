@@ -198,7 +198,7 @@ def robustness(
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=4, d=2, m=2)
     >>> found = robustness(Allocation.rows(net, "W", [0, 1]))
     >>> found.survives, found.is_exact

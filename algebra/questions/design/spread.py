@@ -43,7 +43,7 @@ def most_spread(
     Examples
     --------
     >>> from algebra.questions.design.demand import checked_demand
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> most_spread(checked_demand(LinearEstimator(q=3, d=2, m=2))).value
     Fraction(2, 1)
     """

@@ -114,7 +114,7 @@ def verify_design(
     >>> from algebra.questions.design.cheapest import cheapest
     >>> from algebra.questions.design.demand import checked_demand
     >>> from algebra.questions.design.proof import proof_of
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> demand = checked_demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
     >>> verify_design(proof_of(demand, cheapest(demand)).to_dict()).holds
     True

@@ -104,7 +104,7 @@ def fibre(
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> found = fibre(Allocation.from_masks(net, W=[[1, 1, 1], [1, 0, 0]]))
     >>> found.dimension, found.determined, found.free

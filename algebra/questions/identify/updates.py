@@ -45,7 +45,7 @@ def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
     >>> net = LinearEstimator(q=3, d=3, m=3)
     >>> found = learning_fibre(Problem(net, {"W": {"lora": 1}}).learning)

@@ -83,7 +83,7 @@ def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
     Examples
     --------
     >>> from algebra.questions.identify.dimension import dimension_of
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> verify_dimension(dimension_of(LinearEstimator(q=2, d=2, m=1)).proof_file()).holds
     True
     """

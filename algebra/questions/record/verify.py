@@ -79,7 +79,7 @@ def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
     >>> from algebra.questions.record.recording import record
     >>> problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 0], [0, 0, 0]]})

@@ -2,6 +2,5 @@ r"""Budgets: bounds of the equations that the weights of a row, a column or a cr
 
 cover    Equation budgets: rows, columns and crosses with more learnable weights than equations
 crosses  Crosses, the cells of some rows and some columns, that hold more weights than equations
-limits   Limits of matrices, rows and columns: bounds of the equations that their weights affect
 lines    Budgets of whole matrices, rows and columns, and covers by them
 """

@@ -85,7 +85,7 @@ def budget_violations(allocation: Allocation) -> tuple[Violation, ...]:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> cells = [("W", 0, 2), ("W", 1, 0), ("W", 1, 1), ("W", 1, 2)]
     >>> for violation in budget_violations(Allocation.from_cells(net, cells)):
@@ -114,7 +114,7 @@ def rank_cover(allocation: Allocation) -> RankCover:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> print(rank_cover(Allocation.rows(LinearEstimator(q=4, d=2, m=3), "W", [0])))
     rank at most 3: row 0 of W has 4 learnable weights but takes part in only m = 3 equations
     """
@@ -167,7 +167,7 @@ def rank_bound(allocation: Allocation) -> int:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> rank_bound(Allocation.columns(LinearEstimator(q=4, d=2, m=3), "W", [1, 2]))
     4
     """

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from algebra.networks.limits import plural, some
+from algebra.networks.base import Network
+from algebra.networks.limits import Limit, plural, some
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.budgets.limits import limit_of_matrices
 
 # Largest number of lines that a sentence names; lines with one limit that are as many, or more,
 # are one sentence.
@@ -167,7 +167,7 @@ def budget_sentences(found: Sequence[Budget]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> everything = Allocation.rows(LinearEstimator(q=3, d=20, m=2), "W", range(20))
     >>> rows = [budget for budget in budgets(everything) if budget.kind == "row"]
     >>> budget_sentences(rows)[0][:59]
@@ -230,3 +230,21 @@ def line_cover(allocation: Allocation) -> RankCover:
     near = set(breadth_first_order(residual, 0, return_predecessors=False).tolist())
     cut = [b for b, (t, h, _) in zip(nodes, edges, strict=False) if t in near and h not in near]
     return RankCover(tuple(cut), int(result.flow_value) - sum(b.limit for b in cut))
+
+
+def limit_of_matrices(network: Network, names: tuple[str, ...]) -> Limit:
+    """Limit of whole matrices, named from the output on."""
+    limits, chain = network.limits(), network.chain()
+    layers = [limits[name] for name in names]
+    dm = limit = network.outputs
+    for cut in range(len(layers)):
+        D, M = max(layer.D for layer in layers), max(layer.M for layer in layers)
+        u, v = max(x.D for x in layers[cut:]), max((x.M for x in layers[:cut]), default=0)
+        limit = min(limit, u * M + D * v - u * v)
+    if chain is not None and chain.recurrent is not None:
+        (n, _), (_, b) = network.shapes[chain.recurrent], network.shapes[chain.names[-1]]
+        limit = min(limit, n * (b + network.d - (chain.recurrent not in names)))
+    letters = f"d{network.column_letter} = {dm}"
+    if limit == dm:
+        return dm, plural(dm, f"{letters} equation")
+    return limit, plural(limit, f"{limit} independent equation") + f" (of {letters})"

@@ -221,7 +221,7 @@ def design(
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
     >>> found = design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
     >>> found.goal, found.allocation.size, found.is_optimal

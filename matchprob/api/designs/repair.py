@@ -231,7 +231,7 @@ def robust(
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
     >>> net = LinearEstimator(q=3, d=1, m=2)
     >>> print(robust(Problem(net, {"W": [[1, 1, 1]]})))

@@ -40,7 +40,7 @@ def least_loss(instance: Instance) -> float:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
     >>> from numeric.instances import draw_instance
     >>> net = LinearEstimator(q=2, d=1, m=2)

@@ -55,7 +55,7 @@ from numeric.equations.chain import Chain, make_chain
 from numeric.equations.programs.losses import Loss
 from numeric.equations.programs.students import Students
 from numeric.families.activations.krawczyk import enclose
-from numeric.families.relu.endpoints import witness_at
+from numeric.families.relu.decide import witness_at
 from numeric.instances import Instance
 
 # Newton steps from an end, and the number of steps whose convergence is checked.

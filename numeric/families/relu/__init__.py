@@ -5,7 +5,6 @@ cells_kernel    Branch and bound on activation cells, compiled: a dual simplex w
                 the tree
 decide          Decision of one ReLU instance: floating-point search, exact proofs
 decision        The decision of one ReLU instance and its evidence
-endpoints       An exact match in the cell of activation patterns in which a search ended
 evidence        A search for a ReLU instance that proves MP < 1: neither it nor the instances near
                 it have a match
 hull            The linear programs of a ReLU instance over convex hulls of its units' activations

@@ -9,7 +9,9 @@ If this fails the result is "undetermined".
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -105,3 +107,28 @@ def _decide_linear(instance: Instance) -> ReluDecision:
         if refutes(system, (leaf,)):
             return replace(one, verdict=NONE, leaves=(leaf,), leaf_count=1)
     return one
+
+
+def witness_at(instance: Instance, ends: Iterable[np.ndarray]) -> tuple[Any, ...] | None:
+    """Rational weights that reproduce the labels, with the activation pattern of an endpoint.
+
+    Parameters
+    ----------
+    instance : Instance
+        Of a shallow ReLU net.
+    ends : iterable of ndarray, each of shape (r,)
+        Learnable weights, tried in order.
+
+    Returns
+    -------
+    tuple of fmpq, or None
+        In the closure of the first cell that has a match, and in the instance's box.  If a pattern
+        leaves weights free one solution of its equations is tried, so that a match may be missed.
+    """
+    system = relu_system(instance.allocation, *instance.exact, instance.box)
+    for end in ends:
+        active = (instance.with_weights(end)["W1"] @ instance.X > 0)[list(system.units)]
+        values = system.solve_pattern(active, np.zeros(active.shape, bool))
+        if values is not None:
+            return tuple(values)
+    return None

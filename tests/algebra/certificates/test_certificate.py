@@ -4,10 +4,10 @@ import json
 from dataclasses import replace
 
 import pytest
+from algebra.networks.linear import LinearEstimator
 
 from algebra.families.registry import certify
 from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation

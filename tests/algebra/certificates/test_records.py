@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import jsonschema
 import numpy as np
 import pytest
+from algebra.networks.linear import LinearEstimator
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +25,6 @@ from algebra.certificates.records import (
     write_form,
 )
 from algebra.declarations import Count, Keyword, Size, named_key, table_schema
-from algebra.networks.linear import LinearEstimator
 from tests.plain_data import changed, places, without
 
 NET = LinearEstimator(q=2, d=1, m=3)

@@ -1,10 +1,17 @@
 """Multi-layer linear networks: sizes, names and the map."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
+from algebra.problems.allocation import Allocation
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from tests.refusals import refuses
+from tests.samples import many
 
 NET = LinearFeedForward(q=3, widths=[2, 4], d=1, m=5)
 
@@ -40,3 +47,33 @@ def test_each_hidden_layer_has_its_own_renamings():
 def test_bad_widths_are_named(widths):
     """The argument and the value."""
     refuses("widths", LinearFeedForward, q=3, widths=widths, d=1, m=5)
+
+
+SIZES = st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 4))
+
+
+@given(SIZES, st.integers(0, 10**6))
+def test_labels_are_sums_of_products(sizes, seed):
+    """Y[i, c] = Σ_j W[i, j] X[j, c], over the rationals."""
+    q, d, m = sizes
+    net = LinearEstimator(q=q, d=d, m=m)
+    rng = np.random.default_rng(seed)
+    W = [[Fraction(int(v), 7) for v in row] for row in rng.integers(-9, 9, (d, q))]
+    X = [[Fraction(int(v), 5) for v in row] for row in rng.integers(-9, 9, (q, m))]
+    Y = net.forward({"W": np.array(W, object)}, np.array(X, object))
+    for i in range(d):
+        for c in range(m):
+            assert Y[i, c] == sum(W[i][j] * X[j][c] for j in range(q))
+
+
+@given(SIZES, st.data())
+@settings(max_examples=many(60), deadline=None)
+def test_rows_are_independent(sizes, data):
+    """Each row of W has m equations of its own: rank Σ_i min(cells of row i, m)."""
+    q, d, m = sizes
+    net = LinearEstimator(q=q, d=d, m=m)
+    every = [("W", i, j) for i in range(d) for j in range(q)]
+    cells = data.draw(st.lists(st.sampled_from(every), min_size=1, unique=True))
+    rank = sum(min(sum(row == i for _, row, _ in cells), m) for i in range(d))
+    assert allocation_rank(Allocation.from_cells(net, cells)).rank == rank
+    assert network_rank(net).rank == d * min(q, m)

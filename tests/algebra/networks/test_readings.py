@@ -8,14 +8,12 @@ import pytest
 from algebra.families.linear.derivatives import DualMatrix
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.networks.base import NotKnown, Point
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
 from algebra.networks.readings import LABELS, STATES, TRACES
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
-from algebra.networks.sequence import SequenceRNN
 from algebra.ranks.jacobian import all_cells, jacobian, random_point
 
 NETS = [

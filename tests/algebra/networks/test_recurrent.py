@@ -1,13 +1,23 @@
 """The linear recurrent network: its recursion, and that the labels do not know the basis."""
 
+import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.networks.recurrent import LinearRNN
+from algebra.families.registry import certify, verify
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
+from algebra.problems.symmetry import SymmetryGroup
+from algebra.ranks.budgets.cover import rank_bound
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
+from algebra.systems.instances import modular_core
+from algebra.systems.root_count import generic_root_count
+from matchprob import Allocation, Problem
+from tests.samples import many
 
 SIZES = st.builds(
     LinearRNN, n=st.integers(1, 3), T=st.integers(1, 3), b=st.integers(1, 2), d=st.integers(1, 2),
@@ -88,3 +98,156 @@ def test_each_matrix_has_one_role():
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     roles = net.roles()
     assert sorted(name for names in roles.values() for name in names) == sorted(net.shapes)
+
+
+sizes = st.tuples(*(st.integers(1, 3) for _ in range(5)))
+
+
+def small_numbers(network, seed=0, low=-4, high=5):
+    rng = np.random.default_rng(seed)
+    weights = {k: rng.integers(low, high, shape) for k, shape in network.shapes.items()}
+    return weights, rng.integers(low, high, network.input_shape)
+
+
+@given(sizes, st.integers(0, 99))
+@settings(max_examples=many(40), deadline=None)
+def test_labels_are_the_outputs_of_all_steps(size, seed):
+    """Y is D W h_t for t = 1, …, T; as a chain it is D (W^T B | … | W B) U."""
+    net = SequenceRNN(*size)
+    weights, X = small_numbers(net, seed)
+    D, W, B = weights["D"], weights["W"], weights["B"]
+    h, outputs = np.zeros((net.n, net.m), int), []
+    for t in range(net.T):
+        h = W @ h + B @ X[t * net.b : (t + 1) * net.b]
+        outputs.append(D @ W @ h)
+    Y = net.forward(weights, X)
+    assert Y.shape == (net.d, net.columns)
+    assert np.array_equal(Y, np.hstack(outputs))
+    powers = [D @ np.linalg.matrix_power(W, k) @ B for k in range(net.T, 0, -1)]
+    assert np.array_equal(Y, np.hstack(powers) @ net.drive(X))
+    assert np.array_equal(Y, D @ net.states(weights, X)[-1])
+
+
+@given(sizes, st.integers(0, 99))
+@settings(max_examples=many(40), deadline=None)
+def test_forward_is_exact_over_the_rationals(size, seed):
+    """Fractions pass through the map and through the chain's inputs unchanged."""
+    net = SequenceRNN(*size)
+    weights, X = small_numbers(net, seed)
+    exact = {k: v.astype(object) * Fraction(1, 3) for k, v in weights.items()}
+    Y = net.forward(exact, X.astype(object) * Fraction(1))
+    assert all(type(y) is Fraction for y in Y.ravel())
+    state = net.states(exact, X.astype(object) * Fraction(1))[-1]
+    assert np.array_equal(Y, exact["D"] @ state)
+
+
+@given(sizes, st.integers(0, 99))
+@settings(max_examples=30, deadline=None)
+def test_tangents_are_the_derivatives(size, seed):
+    """Σ_s L_s[:, i] ⊗ R_s[j, :] is the derivative of the labels, by complex steps."""
+    net = SequenceRNN(*size)
+    weights, X = small_numbers(net, seed)
+    for name, (L, R) in net.tangents(weights, X).items():
+        for i, j in np.ndindex(net.shapes[name]):
+            moved = {k: v.astype(complex) for k, v in weights.items()}
+            moved[name][i, j] += 1e-30j
+            expected = net.forward(moved, X).imag / 1e-30
+            assert np.allclose(np.einsum("sa,sc->ac", L[:, :, i], R[:, j, :]), expected)
+
+
+@given(sizes)
+@settings(max_examples=30, deadline=None)
+def test_drive_has_its_rank(size):
+    """The chain's inputs have rank T·min(b, m) for generic samples."""
+    net = SequenceRNN(*size)
+    X = np.random.default_rng(1).standard_normal(net.input_shape)
+    assert np.linalg.matrix_rank(net.drive(X)) == net.independent_columns
+
+
+@given(sizes, st.data())
+@settings(max_examples=many(40), deadline=None)
+def test_budgets_bound_the_rank(size, data):
+    """No allocation has a higher rank than its budgets permit, nor does the network."""
+    net = SequenceRNN(*size)
+    cells = data.draw(st.lists(st.sampled_from(all_cells(net)), min_size=1, unique=True))
+    allocation = Allocation.from_cells(net, sorted(cells))
+    whole = network_rank(net)
+    assert whole.rank <= net.label_dimension_bound
+    assert allocation_rank(allocation).rank <= rank_bound(allocation)
+
+
+def test_row_limit_is_met():
+    """A row of W takes part in min(Tb, Tm) equations: with one sample of two inputs T."""
+    net = SequenceRNN(n=5, T=2, b=2, d=3, m=1)
+    row = Allocation.rows(net, "W", [0])
+    assert net.limits()["W"].row == (2, "Tm = 2 equations")
+    assert allocation_rank(row).rank == rank_bound(row) == 2
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_enough_samples_is_the_last_output_of_many(seed):
+    """With m ≥ b: rank, root count and verdict are those of the linear RNN with Tb samples."""
+    rng = random.Random(f"sequence/{seed}")
+    n, T, b, d = rng.choice([(2, 2, 1, 1), (3, 2, 1, 1), (3, 3, 1, 1), (4, 2, 1, 2), (4, 2, 2, 1)])
+    net, last = SequenceRNN(n, T, b, d, b + rng.randint(0, 1)), LinearRNN(n, T, b, d, T * b)
+    cells = sorted(rng.sample(all_cells(net), d * T * b))
+    one, other = Allocation.from_cells(net, cells), Allocation.from_cells(last, cells)
+    rank = allocation_rank(one).rank
+    assert rank == allocation_rank(other).rank
+    if rank == d * T * b:
+        assert generic_root_count(one).value == generic_root_count(other).value
+    verdicts = {certify(Problem.of(a)).verdict for a in (one, other)}
+    assert len(verdicts - {"undecided"}) <= 1
+
+
+@pytest.mark.parametrize("form", ["B", "D", "direct"])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_forms_have_the_known_solution(form, m):
+    """The lifted forms hold at the student that made the labels, for all m and b."""
+    net = SequenceRNN(n=3, T=2, b=2, d=1, m=m)
+    allocation = Allocation.from_cells(
+        net, [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 0)][: 2 * min(m, 2)]
+    )
+    p = 1_073_741_827
+    core, root = modular_core(allocation, p, 0, form)
+    assert all(equation(*root) == 0 for equation in core.equations)
+
+
+def test_root_counts_agree_over_the_forms():
+    """Both lifted forms of an instance with fewer samples than inputs have N solutions."""
+    net = SequenceRNN(n=4, T=2, b=2, d=2, m=1)
+    cells = [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 1)]
+    allocation = Allocation.from_cells(net, cells)
+    found = generic_root_count(allocation)
+    turned = Allocation.from_cells(net, [(name, (i + 1) % 4, (j + 1) % 4) for name, i, j in cells])
+    assert found.value == generic_root_count(turned).value == 2
+
+
+def test_symmetries():
+    """Renamed hidden units keep the rank; transposition is a symmetry where m ≥ b = d."""
+    net = SequenceRNN(n=3, T=2, b=2, d=2, m=2)
+    group = SymmetryGroup(net, ["W"], transposition=True)
+    rng = random.Random("sequence symmetries")
+    for _ in range(5):
+        allocation = Allocation.from_cells(net, sorted(rng.sample(group.cells, 6)))
+        image = group.canonical(allocation)
+        assert allocation_rank(image).rank == allocation_rank(allocation).rank
+    assert SequenceRNN(n=3, T=2, b=2, d=2, m=1).transposed() == {}
+    assert SequenceRNN(n=3, T=2, b=2, d=1, m=2).transposed() == {}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [("W", 0, 0), ("W", 0, 1)],
+        [("W", 0, 0), ("W", 1, 1)],
+        [("D", 0, 0), ("D", 0, 1), ("W", 1, 1)],
+        [("D", 0, 0)],
+    ],
+)
+def test_certificates_verify(cells):
+    """Maximal, intermediate, with surplus weights, minimal: each verdict's evidence holds."""
+    net = SequenceRNN(n=3, T=2, b=1, d=1, m=1)
+    certificate = certify(Problem.of(Allocation.from_cells(net, cells)))
+    assert certificate.verdict != "undecided"
+    assert verify(certificate.to_dict()).holds

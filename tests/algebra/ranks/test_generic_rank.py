@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.linalg.modular import modular_rank
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
-from algebra.networks.sequence import SequenceRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks import generic_rank as module
 from algebra.ranks.generic_rank import (

@@ -5,10 +5,8 @@ import random
 import pytest
 from flint import nmod
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.sequence import SequenceRNN
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells

@@ -8,8 +8,7 @@ import sympy
 from flint import fmpq, nmod
 
 from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing

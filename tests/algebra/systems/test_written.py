@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 import matchprob as mp
 from algebra.families.registry import form_names, written_form
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
-from algebra.networks.sequence import SequenceRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator
 from algebra.problems.names import Names
 from matchprob.io.costs import read_cells, read_costs
 from tests.refusals import refuses

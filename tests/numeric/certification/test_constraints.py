@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.constraints import Constraints, Interval

@@ -5,11 +5,9 @@ import pytest
 from flint import fmpq
 from scipy.optimize import linprog
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
-from algebra.networks.sequence import SequenceRNN
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.problems.constraints import Constraints
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem

@@ -9,8 +9,8 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
 from algebra.networks.relu import ShallowReLU
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import (

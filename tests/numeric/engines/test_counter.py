@@ -3,7 +3,7 @@
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation

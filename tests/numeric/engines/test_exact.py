@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.real_roots import RealRoots
 from algebra.problems.laws.distribution import Distribution

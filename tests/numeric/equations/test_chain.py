@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation

@@ -11,11 +11,13 @@ import sympy
 from flint import arb, ctx
 
 from algebra.families.activations.formal import why_exact
+from algebra.families.registry import certify, verify
 from algebra.networks.activated import SUMS, ActivatedNetwork
 from algebra.networks.activation import ANALYTIC, AX, Activation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
-from matchprob import RNN, Allocation, FeedForward
+from matchprob import RNN, Allocation, FeedForward, Problem
+from tests.plain_data import changed
 from tests.samples import filled, more
 
 _BITS = 220
@@ -233,3 +235,33 @@ def test_sums_meet_no_more_often_than_the_bound_says():
         sums = np.concatenate(net.values_in(net.modular(p, seed), weights, X, SUMS), axis=1)
         met += any(len(set(row) - {0}) < 4 for row in sums.tolist())
     assert 0.2 * net.formal_collisions / p < met / runs < net.formal_collisions / p
+
+
+@pytest.fixture(scope="module")
+def minimal():
+    """A certificate that rests on ranks alone."""
+    net = RNN(3, 2, 1, 1, 3, activation="tanh")
+    found = certify(Problem(net, {"W": [[1, 1, 0], [0, 0, 0], [0, 0, 0]]}), timeout=20)
+    return found.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("evidence", "verdict", "place"),
+    [
+        ({"stuck_output": 0}, "minimal", "evidence.stuck_output"),
+        ({"everything_learns": True}, "minimal", "evidence.everything_learns"),
+        ({"everything_learns": True}, "maximal", "verdict"),
+        ({"labels_vanish": True}, "minimal", "verdict"),
+    ],
+)
+def test_evidence_without_a_place(minimal, evidence, verdict, place):
+    """It is refused, even if the certificate holds without it."""
+    evidence = minimal["evidence"] | evidence
+    found = verify(minimal | {"evidence": evidence, "verdict": verdict})
+    assert [check.place for check in found.checks] == [place]
+    assert not found.holds
+
+
+def test_false_is_no_argument(minimal):
+    """That not everything learns needs no proof."""
+    assert verify(changed(minimal, ("evidence", "everything_learns"), False)).holds

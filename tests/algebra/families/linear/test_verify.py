@@ -5,8 +5,7 @@ import json
 import pytest
 
 from algebra.families.registry import certify, verify
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation

@@ -47,7 +47,7 @@ def test_teacher_is_a_witness_of_itself():
 
 def test_other_networks_are_refused():
     """Linear nets have no activation patterns."""
-    from algebra.networks.linear import LinearEstimator
+    from algebra.networks.feedforward import LinearEstimator
     from algebra.problems.allocation import Allocation
 
     net = LinearEstimator(q=2, d=1, m=2)

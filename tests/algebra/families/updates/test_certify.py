@@ -5,9 +5,8 @@ import json
 import pytest
 
 from algebra.families.registry import certify, inspect_updates, verify
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU

@@ -2,7 +2,7 @@
 
 import pytest
 
-from algebra.networks.linear import LinearEstimator
+from algebra.networks.feedforward import LinearEstimator
 from algebra.questions.design.demand import checked_demand
 from algebra.questions.design.goals import GOALS, SearchOptions, goals_text
 

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 from algebra.linalg.modular import modular_rank, random_prime
 from algebra.matroids import groups as groups_module
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.rnn import RNN
-from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.questions.record import blocks
 from algebra.questions.record.elements import available_kinds

@@ -7,7 +7,13 @@ import pytest
 from scipy.optimize import least_squares
 
 from matchprob import LinearEstimator, Problem, draw_instance
-from numeric.equations.programs.descent import ENOUGH, OPTIMIZERS, find_optimizer, gradient_descent
+from numeric.equations.programs.descent import (
+    ENOUGH,
+    OPTIMIZERS,
+    Adam,
+    find_optimizer,
+    gradient_descent,
+)
 from numeric.equations.programs.losses import Loss
 from numeric.equations.programs.students import Students, starts_of
 from tests.refusals import refuses
@@ -82,3 +88,28 @@ def test_diverging_runs_end_early():
 def test_unknown_optimizers_are_refused():
     """The message lists the known names."""
     refuses("gd, adam, levenberg-marquardt", find_optimizer, "sgd")
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5)])
+def test_steps_are_those_of_the_paper(kind, tolerance):
+    """Each step is that of Algorithm 1 of Kingma and Ba; the precision of the variables is kept."""
+    slopes = np.random.default_rng(0).standard_normal((20, 3)).astype(kind)
+    state = Adam(slopes[0], 1e-8)
+    for t, slope in enumerate(slopes, 1):
+        step = state.step(slope, kind(0.1))
+        assert step.dtype == kind
+        past = slopes[:t].astype(float)
+        first = sum(0.1 * 0.9 ** (t - 1 - k) * g for k, g in enumerate(past)) / (1 - 0.9**t)
+        second = sum(1e-3 * 0.999 ** (t - 1 - k) * g**2 for k, g in enumerate(past))
+        assert np.allclose(
+            step, 0.1 * first / (np.sqrt(second / (1 - 0.999**t)) + 1e-8), rtol=tolerance
+        )
+
+
+def test_a_quadratic_is_minimised():
+    """With a falling rate the minimum of an ill-conditioned quadratic is reached."""
+    scale, w = np.array([1.0, 100.0]), np.array([3.0, -2.0])
+    state = Adam(w)
+    for t in range(2000):
+        w = w - state.step(scale * w, 0.1 * (1 - t / 2000))
+    assert np.abs(w).max() < 1e-6

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
-from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.equations.programs.losses import Loss

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from numeric.engines.homotopy import detour
 from numeric.equations.chain import make_chain
 from numeric.equations.inputs import inputs_form
 from numeric.equations.lanes.inputs import make_inputs
 from numeric.equations.lanes.linalg import LANES, workspace
 from numeric.equations.lanes.tape import run_tape
 from numeric.tracking.inputs.tracker import turn
-from numeric.tracking.lines import detour
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import make_work
 from numeric.tracking.tracker import DONE, WeightLines, follow_lines, track
