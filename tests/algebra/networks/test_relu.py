@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import matchprob as mp
 from algebra.networks.relu import ShallowReLU
 
 SIZES = st.builds(
@@ -52,7 +53,7 @@ def test_a_unit_may_be_scaled_by_a_positive_number(net, seed, factor):
 
 @pytest.mark.parametrize(("q", "n", "d"), [(2, 3, 1), (3, 2, 2), (1, 2, 1), (3, 4, 2)])
 def test_scalings_are_the_only_ones(q, n, d):
-    """Differences of the labels at 60 random samples have the rank that `drawn_model` predicts."""
+    """Differences of the labels at 60 random samples have the rank that `dimension` gives."""
     net = ShallowReLU(q=q, n=n, d=d, m=60)
     rng = np.random.default_rng(q + 10 * n + 100 * d)
     weights = {name: rng.normal(size=shape) for name, shape in net.shapes.items()}
@@ -64,5 +65,4 @@ def test_scalings_are_the_only_ones(q, n, d):
             step = {own: v.copy() for own, v in weights.items()}
             step[name][cell] += 1e-6
             columns.append((net.forward(step, X) - net.forward(weights, X)).ravel() / 1e-6)
-    _, dimension = net.drawn_model({})
-    assert np.linalg.matrix_rank(np.array(columns), tol=1e-5) == dimension
+    assert np.linalg.matrix_rank(np.array(columns), tol=1e-5) == mp.dimension(net).dimension
