@@ -329,15 +329,18 @@ def _of_program(found: Certificate) -> Explanation:
             "and have a solution."
         )
         return Explanation((_reaches(found), why_one))
+    pieces = "pattern" in found.evidence
     if found.rank == found.equations and "upper_bounds" not in found.evidence:
         return Explanation(
             (_reaches(found), f"So {_NEAR}"),
             "whether MP = 1",
-            "parameters in which the labels are affine with full rank, as in a last layer (then MP "
-            "= 1)",
+            "a proof for all activation patterns: where a unit is off, weights before it do not "
+            "change the labels"
+            if pieces
+            else "parameters in which the labels are affine with full rank, as in a last layer "
+            "(then MP = 1)",
             (inspect,),
         )
-    pieces = "pattern" in found.evidence
     return Explanation(
         (
             f"The learnable weights have rank {found.rank}, the whole network {found.equations}"

@@ -171,6 +171,7 @@ def _low_rank(found: Read, rank: int, patterns: str) -> Subset:
 def default_subsets(found: Read) -> list[Subset]:
     """What requires a gradient; biases; norms; the last layer; each layer; low ranks; all."""
     from algebra.questions.capacity import Subset
+    from algebra.questions.capacity.reasons import last_layer
 
     names = list(found.parameters)
     out = []
@@ -186,9 +187,8 @@ def default_subsets(found: Read) -> list[Subset]:
         layers.setdefault(name.rpartition(".")[0] or name, []).append(name)
     products = matrices(found)
     if products:
-        last = names.index(products[-1])
-        head = {products[-1], *names[last:]}
-        out.append(Subset("last layer", tuple(name for name in names if name in head)))
+        head = [name for name in last_layer(found.program, products) if name in names]
+        out += [Subset("last layer", tuple(head))] if head else []
     if 1 < len(layers) <= _MOST_LAYERS:
         out += [Subset(layer, tuple(own)) for layer, own in layers.items()]
     if products:

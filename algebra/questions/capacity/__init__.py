@@ -1,12 +1,14 @@
 """The number of samples that a set of parameters can fit.
 
 pieces   The largest ranks and capacities over several activation patterns
-ranks    Ranks of 1, 2, … samples, capacities, and groups of redundant parameters
+ranks    Ranks of 1, 2, … samples, capacities
+reasons  Groups of redundant parameters, with reasons that are checked
 result   `Subset`, of which parameters learn, and the result with its document
 """
 
 from algebra.questions.capacity.pieces import Piece, capacities_on
-from algebra.questions.capacity.ranks import capacities, cells_of, whole_rank
+from algebra.questions.capacity.ranks import capacities, whole_rank
+from algebra.questions.capacity.reasons import cells_of
 from algebra.questions.capacity.result import Capacity, Subset, SubsetCapacity, matrix_shape
 
 __all__ = [

@@ -32,8 +32,6 @@ from algebra.linalg.modular import (
     Residues,
     deficit_probability,
     matmul,
-    modular_echelon,
-    modular_rank,
     random_residues,
 )
 from algebra.programs.degrees import entry_bound
@@ -45,32 +43,23 @@ from algebra.programs.generic import (
     independent_rows,
     random_program_point,
 )
-from algebra.programs.jacobian import ProgramCell
-from algebra.programs.program import Program
+from algebra.questions.capacity.reasons import bottleneck, cells_of, reasons_of
 from algebra.questions.capacity.result import (
     Capacity,
-    Redundancy,
     Subset,
     SubsetCapacity,
     matrix_shape,
 )
 from algebra.time_limits import check_time
 
-# Largest number of rows eliminated; largest number of parameters whose dependencies are searched.
-MOST_ROWS, MOST_EXPLAINED = 1200, 800
+# Largest number of rows eliminated.
+MOST_ROWS = 1200
 # Largest number of entries of a Jacobian if the number of samples is not given.
 MOST_ENTRIES = 25_000_000
 # Samples for each one that would do if they were exchangeable, on activation patterns.
 _MORE_SAMPLES = 4
 # At least a third of all primes may be drawn: −1 is a non-square modulo half of them.
 _PRIMES = 3
-
-
-def cells_of(model: Model, name: str) -> list[ProgramCell]:
-    """The cells of a parameter that exist."""
-    exists = model.support.get(name)
-    places = np.ndindex(*model.program.weights[name])
-    return [(name, *place) for place in places if exists is None or exists[place]]
 
 
 def capacities(
@@ -127,8 +116,9 @@ def capacities(
                 growth.samples,
                 growth.is_whole,
                 tuple(growth.ranks),
-                _reasons(model, subset, growth.samples, growth.ranks[-1], seed),
+                reasons_of(model, subset, growth.samples, growth.ranks[-1], growth.is_whole, seed),
                 growth.error,
+                bottleneck=bottleneck(model.program, subset.names) if not growth.full else 0,
             )
         )
     shapes = program.weights
@@ -285,79 +275,3 @@ def _met(growth: _Growth, whole: Sequence[int]) -> int | None:
         return same
     stands = growth.is_whole and len(whole) > 1 and whole[-1] == whole[-2]
     return None if stands else same
-
-
-# -- redundant parameters ------------------------------------------------------------------------
-
-
-def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tuple[Redundancy, ...]:
-    """Groups of parameters whose rank is below their number, from the relations of columns."""
-    size = subset.learnable(model.program)
-    if subset.low_rank or found == size or size > MOST_EXPLAINED:
-        return ()
-    point = random_program_point(model, m, f"capacity/{seed}")
-    columns = Columns(model, point, m, subset.names)
-    cells = [cell for name in subset.weights for cell in cells_of(model, name)]
-    J = columns.of(cells)
-    table, pivots = modular_echelon(J, point.p)
-    owner = np.array([subset.weights.index(cell[0]) for cell in cells])
-    group = list(range(len(subset.weights)))
-
-    def root(k: int) -> int:
-        while group[k] != k:
-            k = group[k]
-        return k
-
-    involved: set[int] = set()
-    # Each column that is not a pivot is a combination of pivots: a relation.
-    for column in sorted(set(range(len(cells))) - set(pivots)):
-        used = {int(owner[column])} | {int(owner[pivots[r]]) for r in np.flatnonzero(
-            table[:, column])}  # fmt: skip
-        involved |= used
-        for k in used:
-            group[root(k)] = root(int(owner[column]))
-    out = []
-    for head in sorted({root(k) for k in involved}):
-        inside = [k for k in sorted(involved) if root(k) == head]
-        names = tuple(subset.weights[k] for k in inside)
-        own = np.isin(owner, inside)
-        height = modular_rank(np.ascontiguousarray(J[:, own]), point.p)
-        out.append(Redundancy(names, int(own.sum()), height, _reason(model, names, height)))
-    return tuple(out)
-
-
-def _reason(model: Model, names: Sequence[str], height: int) -> str:
-    """The reason for a redundancy, from the first non-linear operations after the parameters."""
-    met = [_meets(model.program, name) for name in names]
-    together = set().union(*met)
-    if height == 0 and together == {"exp"}:
-        return "a shift of the input of a softmax, which has no effect"
-    if height == 0 and together <= {"norm"}:
-        return "a shift before a normalization, which has no effect"
-    if together == {"label"}:
-        return "they enter the labels linearly, through common sums"
-    shapes = model.program.weights
-    if len(names) > 1 and all(max(shapes[n], default=1) == np.prod(shapes[n]) for n in names):
-        return "shifts or gains of one that others compensate"
-    if len(names) > 1:
-        return "changes of one that others compensate, such as scales between linear maps"
-    return ""
-
-
-def _meets(program: Program, name: str) -> set[str]:
-    """The first non-linear operations after a parameter: "exp", "norm", a function, or "label"."""
-    needed = program.needed([program.output])
-    moved = {k for k in needed if program.nodes[k].op == "block" and program.nodes[k].name == name}
-    found = {"label"} if program.output in moved else set()
-    for k in sorted(needed):
-        node = program.nodes[k]
-        if not moved & set(node.inputs):
-            continue
-        if node.op in ("apply", "choose", "invert", "root", "power"):
-            kind = {"apply": node.name, "power": "norm", "root": "norm"}.get(node.op, node.op)
-            found.add(kind)
-            continue
-        moved.add(k)
-        if k == program.output:
-            found.add("label")
-    return found

@@ -73,7 +73,7 @@ class Redundancy:
 
     def __str__(self) -> str:
         names = ", ".join(self.names)
-        what = f"{names}: {self.learnable} numbers count for {self.rank}"
+        what = f"{names}: rank {self.rank} of {self.learnable}"
         return f"{what} ({self.reason})" if self.reason else what
 
     def on_pattern(self, at: str) -> str:
@@ -144,6 +144,9 @@ class SubsetCapacity:
         The rank and the capacity on each activation pattern.
     on_patterns : bool
         Whether ranks depend on the activation pattern.
+    bottleneck : int
+        If no sample can be fitted: the fewest numbers through which the labels of a sample depend
+        on these parameters, if fewer than its labels; otherwise 0.
     """
 
     name: str
@@ -161,6 +164,7 @@ class SubsetCapacity:
     at: str = "generic"
     points: tuple[PointRank, ...] = ()
     on_patterns: bool = False
+    bottleneck: int = 0
 
     @property
     def range(self) -> str:
@@ -182,6 +186,7 @@ class SubsetCapacity:
         columns = named(
             self, "name", "learnable", "rank", "redundant", "capacity", "teacher_capacity",
             "counting", "samples", "is_whole", "growth", "reasons", "exact", "at", "points",
+            "bottleneck",
         )  # fmt: skip
         return {**columns, "error_bound": _double(self.error_bound)}
 
@@ -285,6 +290,12 @@ def _document(found: Capacity) -> Document:
         for s in found.subsets
         for reason in s.reasons
     ]
+    reasons += [
+        f"{s.name}: no sample can be fitted, because the {found.outputs} labels of a sample depend "
+        f"on these parameters through {s.bottleneck} numbers only"
+        for s in found.subsets
+        if s.bottleneck and not s.capacity
+    ]
     if len(reasons) > _MOST_REASONS:
         reasons[_MOST_REASONS:] = [f"… and {len(reasons) - _MOST_REASONS} more such reasons"]
     title = f"{found.parameters} parameters, {found.outputs} labels a sample"
@@ -382,10 +393,8 @@ def _odds(found: Capacity) -> str:
     if not bound:
         return "proved: no rank is too small"
     where = " for its pattern" if any(s.on_patterns for s in found.subsets) else ""
-    return (
-        f"one is too small{where} because of an unlucky point with probability "
-        f"{bound.numerator / bound.denominator:.0e} at most"
-    )
+    odds = f"{bound.numerator / bound.denominator:.0e}"
+    return f"one is too small{where} with probability {odds} at most"
 
 
 def _double(bound: Fraction | None) -> Any:

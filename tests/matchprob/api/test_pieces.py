@@ -173,3 +173,20 @@ def test_biases_of_a_convolutional_net():
         [found] = mp.capacity(path, ["*.bias"], seed=seed).subsets
         assert found.points[0].rank == found.rank == 11
         assert not found.exact
+
+
+def test_no_last_layer_before_a_relu():
+    """A matrix before a ReLU: what would decide is no last layer, where MP would be 1."""
+    problem = mp.Problem(mp.ProgramNetwork(str(MODELS / "relulast1.onnx"), m=1), {"W1": "all"})
+    found = mp.certify(problem)
+    assert found.verdict == "undecided"
+    assert "last layer" not in str(found)
+
+
+def test_few_labels_are_no_redundancy():
+    """Nine biases and two labels: that is the reason, and no gauge is named."""
+    [found] = mp.capacity(MODELS / "mlp.onnx", ["*.bias"], m=2).subsets
+    [reason] = found.reasons
+    assert (reason.rank, reason.reason) == (2, "only 2 labels were asked")
+    [whole] = mp.capacity(MODELS / "mlp.onnx", ["*.bias"]).subsets
+    assert (whole.rank, whole.exact) == (9, True)

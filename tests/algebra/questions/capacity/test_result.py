@@ -49,5 +49,5 @@ def test_bounds_add_up_unless_one_is_missing():
 
 def test_redundant_parameters_with_their_reason():
     """The reason is in brackets if one was found."""
-    assert str(Redundancy(("b", "c"), 4, 2, "why")) == "b, c: 4 numbers count for 2 (why)"
-    assert str(Redundancy(("b",), 4, 0, "")) == "b: 4 numbers count for 0"
+    assert str(Redundancy(("b", "c"), 4, 2, "why")) == "b, c: rank 2 of 4 (why)"
+    assert str(Redundancy(("b",), 4, 0, "")) == "b: rank 0 of 4"

@@ -1,0 +1,287 @@
+r"""Reasons of redundancy: parameters whose rank is below their number, and what compensates them.
+
+Relations between columns of the Jacobian at a point group the parameters.  A relation v (J v = 0)
+says that small changes along v do not change the labels at this point; a *reason* is given only
+where it is checked that moving along v leaves the labels unchanged:
+
+* **shifts**: for a random combination v of the relations of the group the derivative along v is 0
+  at w + v, too.  It is a rational function of t at w + t v, so by the choice of a random multiple v
+  it is 0 for all t unless the point is unlucky, and the labels are the same for all t.
+* parameters of rank 0 have no effect.
+* **scales**: as many independent scales of these parameters alone as there are relations
+  (`algebra.programs.scales`).
+* parameters that do not reach the labels.
+
+With as many labels as were requested, or more samples to come, relations say nothing about the
+parameters: that is the reason, then.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.linalg.modular import (
+    Residues,
+    matmul,
+    modular_echelon,
+    modular_rank,
+    random_residues,
+)
+from algebra.programs.generic import Columns, Model, ProgramPoint, random_program_point
+from algebra.programs.jacobian import ProgramCell
+from algebra.programs.program import Program
+from algebra.programs.scales import scales
+from algebra.questions.capacity.result import Redundancy, Subset
+
+# Largest number of parameters whose dependencies are searched.
+MOST_EXPLAINED = 800
+UNREACHED = "they do not reach these labels"
+
+
+def cells_of(model: Model, name: str) -> list[ProgramCell]:
+    """The cells of a parameter that exist."""
+    exists = model.support.get(name)
+    places = np.ndindex(*model.program.weights[name])
+    return [(name, *place) for place in places if exists is None or exists[place]]
+
+
+def reasons_of(
+    model: Model, subset: Subset, m: int, found: int, is_whole: bool, seed: int
+) -> tuple[Redundancy, ...]:
+    """Groups of parameters whose rank is below their number, from the relations of columns.
+
+    Parameters
+    ----------
+    model : Model
+    subset : Subset
+    m, found : int
+        A number of samples, and the rank of the subset for them.
+    is_whole : bool
+        Whether more samples do not increase the rank.
+    seed : int
+    """
+    size = subset.learnable(model.program)
+    if found == size:
+        return ()
+    reached = {model.program.nodes[k].name for k in model.program.needed([model.program.output])}
+    lost = tuple(name for name in subset.names if name not in reached)
+    out = [Redundancy(lost, _size(model, lost), 0, UNREACHED)] if lost else []
+    names = [name for name in subset.weights if name in reached]
+    if subset.low_rank or size > MOST_EXPLAINED:
+        return tuple(out)
+    if found == m * model.outputs:
+        own, left = tuple(names), _size(model, names)
+        if found < left:
+            labels = "label was" if found == 1 else "labels were"
+            out.append(Redundancy(own, left, found, f"only {found} {labels} asked"))
+        return tuple(out)
+    if not is_whole:
+        own = tuple(names)
+        text = f"for {m} samples; more may increase it"
+        return (*out, Redundancy(own, _size(model, names), found, text))
+    return (*out, *_groups(model, names, m, seed))
+
+
+def _size(model: Model, names: Sequence[str]) -> int:
+    return sum(len(cells_of(model, name)) for name in names)
+
+
+def _groups(model: Model, weights: Sequence[str], m: int, seed: int) -> list[Redundancy]:
+    point = random_program_point(model, m, f"capacity/{seed}")
+    columns = Columns(model, point, m, weights)
+    cells = [cell for name in weights for cell in cells_of(model, name)]
+    J = columns.of(cells)
+    table, pivots = modular_echelon(J, point.p)
+    owner = np.array([weights.index(cell[0]) for cell in cells])
+    group = list(range(len(weights)))
+
+    def root(k: int) -> int:
+        while group[k] != k:
+            k = group[k]
+        return k
+
+    involved: set[int] = set()
+    others = sorted(set(range(len(cells))) - set(pivots))
+    # Each column that is not a pivot is a combination of pivots: a relation.
+    for column in others:
+        used = {int(owner[column])} | {int(owner[pivots[r]]) for r in np.flatnonzero(
+            table[:, column])}  # fmt: skip
+        involved |= used
+        for k in used:
+            group[root(k)] = root(int(owner[column]))
+    out = []
+    for head in sorted({root(k) for k in involved}):
+        inside = [k for k in sorted(involved) if root(k) == head]
+        names = tuple(weights[k] for k in inside)
+        own = np.isin(owner, inside)
+        height = modular_rank(np.ascontiguousarray(J[:, own]), point.p)
+        relations = np.zeros((int(own.sum()) - height, len(cells)), np.int64)
+        members = [column for column in others if own[column]]
+        relations[np.arange(len(members)), members] = point.p - 1
+        relations[:, pivots] = table[: len(pivots), members].T
+        step = matmul(random_residues((1, len(members)), point.p, random.Random(f"{seed}")),
+                      relations, point.p)[0]  # fmt: skip
+        straight = height == 0 or _unchanged(model, point, weights, cells, step)
+        reason = reason_of(model, names, height, int(own.sum()), straight)
+        out.append(Redundancy(names, int(own.sum()), height, reason))
+    return out
+
+
+def _unchanged(
+    model: Model,
+    point: ProgramPoint,
+    weights: Sequence[str],
+    cells: Sequence[ProgramCell],
+    step: Residues,
+) -> bool:
+    """Whether the derivative along a step v is 0 at w + v, too, so that nothing changes on the way.
+
+    If v depends on w this fails.
+    """
+    moved = {name: np.array(value) for name, value in point.blocks.items()}
+    for cell, change in zip(cells, step.tolist(), strict=True):
+        if change:
+            block, place = moved[cell[0]], (*cell[1:], 0)
+            block[place] = (int(block[place]) + change) % point.p
+    m = max(value.shape[-1] for value in moved.values())
+    J = Columns(model, replace(point, blocks=moved), m, weights).of(cells)
+    return not matmul(J, step[:, None], point.p).any()
+
+
+def reason_of(
+    model: Model, names: Sequence[str], height: int, size: int = 0, straight: bool = True
+) -> str:
+    """The reason for a redundancy; "" if none was confirmed.
+
+    Parameters
+    ----------
+    model : Model
+    names : sequence of str
+        Parameters with relations.
+    height : int
+        Their rank.
+    size : int, optional
+        Their number.
+    straight : bool, optional
+        Whether the labels are the same along straight lines in the direction of a relation.
+    """
+    together = set[str]().union(*(_meets(model.program, name) for name in names))
+    if not straight:
+        if scales(model.program, names, support=model.support) == size - height:
+            return "scales: factors of one that others divide out"
+        return ""
+    if not height:
+        if together == {"exp"}:
+            return "a shift of the input of a softmax, which has no effect"
+        if together == {"norm"}:
+            return "a shift before a normalization, which has no effect"
+        if together == {"choose"}:
+            return "their units are off for all samples"
+        return "they have no effect"
+    if together == {"label"}:
+        return "they enter the labels linearly, through common sums"
+    if len(names) > 1:
+        return "changes of one that the others compensate"
+    return "changes of some that the others compensate"
+
+
+def _meets(program: Program, name: str) -> set[str]:
+    """The first non-linear operations after a parameter: "exp", "norm", a function, or "label"."""
+    needed = program.needed([program.output])
+    moved = {k for k in needed if program.nodes[k].op == "block" and program.nodes[k].name == name}
+    found = {"label"} if program.output in moved else set()
+    for k in sorted(needed):
+        node = program.nodes[k]
+        if not moved & set(node.inputs):
+            continue
+        if node.op in ("apply", "choose", "invert", "root", "power"):
+            kind = {"apply": node.name, "power": "norm", "root": "norm"}.get(node.op, node.op)
+            found.add(kind)
+            continue
+        moved.add(k)
+        if k == program.output:
+            found.add("label")
+    return found
+
+
+def bottleneck(program: Program, names: Sequence[str]) -> int:
+    """The fewest numbers through which parameters reach a sample's labels, if fewer than these.
+
+    From the labels back, as long as one input depends on the parameters: each label of a sample is
+    a function of the entries of that value, which do not depend on the parameters otherwise.
+
+    Returns
+    -------
+    int
+        0 if the path does not narrow.
+
+    Examples
+    --------
+    >>> from algebra.programs import Builder
+    >>> build = Builder()
+    >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (9, 3)), build.sample("X", (2,))
+    >>> net = build.program(build.contract("ij,j->i", V, build.contract("ij,j->i", U, x)))
+    >>> bottleneck(net, ["U"]), bottleneck(net, ["V"])
+    (3, 0)
+    """
+    moving: set[int] = set()
+    for k in sorted(program.needed([program.output])):
+        node = program.nodes[k]
+        if (node.op == "block" and node.name in names) or moving.intersection(node.inputs):
+            moving.add(k)
+    labels = program.nodes[program.output].size
+    number, least = program.output, labels
+    while number in moving:
+        own = {k for k in program.nodes[number].inputs if k in moving}
+        if len(own) != 1 or not program.nodes[number].batched:
+            break
+        [number] = own
+        if program.nodes[number].batched:
+            least = min(least, program.nodes[number].size)
+    return least if least < labels else 0
+
+
+def last_layer(program: Program, matrices: Sequence[str]) -> list[str]:
+    """The matrix that the labels meet first, from the end, and the parameters after it.
+
+    Parameters
+    ----------
+    program : Program
+    matrices : sequence of str
+        The parameters that are matrices.
+
+    Returns
+    -------
+    list of str
+        Those that reach the labels; parameters used before the matrix, too, are not of this layer.
+
+    Examples
+    --------
+    >>> from algebra.programs import Builder
+    >>> build = Builder()
+    >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (9, 3)), build.sample("X", (2,))
+    >>> inner = build.contract("ij,j->i", U, x)
+    >>> outer = build.add(build.contract("ij,j->i", V, inner), build.weight("c", (9,)))
+    >>> last_layer(build.program(outer), ["U", "V"])
+    ['V', 'c']
+    >>> last_layer(build.program(inner), ["U", "V"])
+    ['U']
+    """
+    shared: dict[int, set[str]] = {}
+    uses: dict[str, list[int]] = {}
+    for k in sorted(program.needed([program.output])):
+        node = program.nodes[k]
+        inside = set[str]().union(*(shared.get(j, set()) for j in node.inputs))
+        if not node.batched:
+            shared[k] = inside | ({node.name} if node.op == "block" else set())
+            continue
+        for name in inside:
+            uses.setdefault(name, []).append(k)
+    last = max((max(uses[name]) for name in matrices if name in uses), default=None)
+    if last is None:
+        return []
+    return [name for name in program.weights if name in uses and min(uses[name]) >= last]
