@@ -49,7 +49,7 @@ def main() -> None:
             some = instances[: options.certify]
             _timed(n, "certified", some, lambda i: decide(i, certify=True).verdict)
         if options.scip:
-            from numeric.engines.scip import scip_verdict
+            from tests.numeric.families.relu.scip_oracle import scip_verdict
 
             some = instances[: options.scip]
             peer = _timed(n, "scip", some, lambda i: scip_verdict(i)[0])

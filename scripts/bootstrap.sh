@@ -66,7 +66,7 @@ fi
 
 # Kernels would otherwise be compiled at their first use.  Meanwhile the rest is installed.
 compile_kernels() {
-    say "compiling kernels (a half a minute the first time)"
+    say "compiling kernels (half a minute the first time)"
     quietly "$VENV/bin/python" -m numeric.warm_up ${kernels[@]+"${kernels[@]}"} ||
         say "kernels will be compiled when they are first used ($reason)"
 }

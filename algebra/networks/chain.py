@@ -36,6 +36,7 @@ import operator
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any, Literal
 
@@ -503,6 +504,10 @@ class RecurrentChain(ChainNetwork):
         return {"D": (self.d, self.n), "W": (self.n, self.n), "B": (self.n, self.b)}
 
     def chain(self) -> ChainLayout:
+        return self._chain
+
+    @cached_property
+    def _chain(self) -> ChainLayout:
         return ChainLayout("B", ("W",) * self.T, "D", "all")
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from algebra.networks.chain import ChainLayout, ChainNetwork
@@ -48,6 +49,10 @@ class LinearFeedForward(ChainNetwork):
         }
 
     def chain(self) -> ChainLayout:
+        return self._chain
+
+    @cached_property
+    def _chain(self) -> ChainLayout:
         steps = tuple(f"W{layer}" for layer in range(1, self.layers))
         return ChainLayout(None, steps, f"W{self.layers}", "last")
 
@@ -79,4 +84,8 @@ class LinearEstimator(ChainNetwork):
         return {"W": (self.d, self.q)}
 
     def chain(self) -> ChainLayout:
+        return self._chain
+
+    @cached_property
+    def _chain(self) -> ChainLayout:
         return ChainLayout(None, (), "W", "last")

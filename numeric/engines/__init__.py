@@ -19,8 +19,6 @@ optimizers           The first paper's criterion for ReLU nets: an optimizer, an
 phcpy/               Real solutions counted by phcpy, the reference engine, in a worker process
 plans                Results on an allocation before any instance is solved: ranks and the root
                      count
-scip                 The engine `scip`: ReLU instances decided by SCIP, independent of
-                     `complementarity`
 search               A search for real solutions that needs no root count: some paths, Newton
                      runs, more paths
 witness_search       A numerical search for rational instances without real solutions, for
@@ -201,27 +199,3 @@ def _relu_exact(task: Assignment) -> InstanceEngine:
     from numeric.engines.relu_exact import ReluExactEngine
 
     return ReluExactEngine(task.problem, certify=task.certify, timeout=task.timeout)
-
-
-def _find_scip(_: Resources) -> None:
-    from numeric.engines.scip import load_scip
-
-    load_scip()
-
-
-@engine(
-    EngineInfo(
-        "scip",
-        {"relu"},
-        complete=True,
-        needs=("PySCIPOpt",),
-        summary="SCIP on the same equations, independent of the engine complementarity",
-        plans=False,
-        constraints=True,
-    ),
-    check=_find_scip,
-)
-def _scip(task: Assignment) -> InstanceEngine:
-    from numeric.engines.scip import ScipEngine
-
-    return ScipEngine(timeout=task.timeout)

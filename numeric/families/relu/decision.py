@@ -135,6 +135,9 @@ class ReluDecision(Result):
             f"the instance: after {plural(self.nodes, f'{self.nodes} node')} the search had "
             "neither a witness that holds over Q nor a refutation of every activation pattern",
             "fewer learnable weights or samples (the patterns grow exponentially with units times "
-            "samples), or another engine on the same instance",
-            (step("count", "SCIP on trial 0", engine="scip", instances=1), estimate),
+            "samples), or a search for a match of the same instance",
+            (
+                step("count", "a search on trial 0", engine="levenberg-marquardt", instances=1),
+                estimate,
+            ),
         )

@@ -87,7 +87,7 @@ def test_names_and_help_load_no_engine():
     """Names, help and requirements of engines are available before their modules are imported."""
     program = (
         "import sys; from numeric.engines.base import engine_info, help_text; help_text(); "
-        "assert engine_info('scip').needs == ('PySCIPOpt',); "
+        "assert engine_info('exact').needs == ('msolve',); "
         "print(*sorted(m for m in sys.modules if m.startswith('numeric.')), 'numpy' in sys.modules)"
     )
     done = subprocess.run(

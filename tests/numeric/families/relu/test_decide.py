@@ -13,7 +13,6 @@ from algebra.families.relu.leaves import refutes
 from algebra.problems.files import problem_from_dict
 from numeric.counts import COMPLETE
 from numeric.engines.complementarity import ComplementarityEngine
-from numeric.engines.scip import scip_verdict
 from numeric.families.relu.decide import decide, decide_cells
 from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED
 from numeric.families.relu.pairs import decide_pairs
@@ -151,15 +150,29 @@ def test_evidence_is_a_file_that_verifies():
 def test_scip_agrees(rows, count):
     """SCIP, with special ordered sets, has the same verdicts or none."""
     pytest.importorskip("pyscipopt")
+    from tests.numeric.families.relu.scip_oracle import scip_verdict
+
     for instance in instances(_figure(8, rows), count, seed=3):
         verdict, _ = scip_verdict(instance, timeout=60)
         assert verdict in (decide(instance).verdict, UNDETERMINED)
+
+
+def test_scip_decides_a_learnable_readout():
+    """If only W2 learns, a linear program, SCIP has the verdicts of `decide`."""
+    pytest.importorskip("pyscipopt")
+    from tests.numeric.families.relu.scip_oracle import scip_verdict
+
+    case = problem(3, 4, 2, 3, W2=[[1, 1, 1, 0], [1, 1, 0, 0]])
+    for instance in instances(case, 4):
+        assert scip_verdict(instance)[0] == decide(instance).verdict
 
 
 @pytest.mark.long
 def test_scip_agrees_on_five_hundred():
     """SCIP has the same verdicts on 520 instances of medium size, of which it decides 500."""
     pytest.importorskip("pyscipopt")
+    from tests.numeric.families.relu.scip_oracle import scip_verdict
+
     decided = 0
     for n, rows in ((8, 8), (8, 7), (6, 6), (10, 8)):
         for instance in instances(_figure(n, rows), 130, seed=11):

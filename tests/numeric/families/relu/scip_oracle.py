@@ -1,4 +1,4 @@
-"""The engine `scip`: ReLU instances decided by SCIP, independent of `complementarity`.
+"""ReLU instances decided by SCIP: an oracle for `numeric.families.relu.decide`.
 
 The equations are those of `algebra.families.relu.equations`; the weights are free variables, and
 each pair (u, v) is a special ordered set of type 1.  SCIP works in floating point with tolerance
@@ -8,47 +8,16 @@ verified over Q.
 
 from __future__ import annotations
 
-import importlib
-import time
-from typing import Any
-
 import numpy as np
+import pytest
 
-from algebra.errors import InputError
 from algebra.families.relu.equations import relu_system
 from algebra.linalg.rational import nearest_double
 from algebra.problems.constraints import Interval
-from algebra.time_limits import check_time, time_left
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.engines.base import SequentialEngine
-from numeric.families.relu.decision import MATCH, NONE
+from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED
 from numeric.instances import Instance, to_double
 
-
-class ScipEngine(SequentialEngine):
-    """Decides instances of shallow ReLU nets with SCIP.
-
-    Parameters
-    ----------
-    timeout : float, optional
-        Seconds for one instance.
-    """
-
-    def __init__(self, *, timeout: float = 600.0) -> None:
-        self.timeout = timeout
-        load_scip()
-
-    def count(self, instance: Instance) -> InstanceCount:
-        """SCIP's result for one instance."""
-        began = time.process_time()
-        check_time()
-        verdict, note = scip_verdict(instance, timeout=time_left(self.timeout))
-        if verdict not in (MATCH, NONE):
-            check_time()
-        real = {MATCH: 1, NONE: 0}.get(verdict)
-        status = COMPLETE if verdict == NONE else UNDETERMINED
-        seconds = time.process_time() - began
-        return InstanceCount(instance.index, real, None, status, note, seconds=seconds)
+scip = pytest.importorskip("pyscipopt")
 
 
 def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, str]:
@@ -65,7 +34,6 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
     (verdict, note)
         "match", "no match" or "undetermined".
     """
-    scip = load_scip()
     exact = relu_system(instance.allocation, *instance.exact, instance.box)
     k, m = exact.pairs
     d = len(exact.G)
@@ -124,12 +92,3 @@ def _ends(interval: Interval) -> dict[str, float | None]:
     """Bounds of a variable."""
     ends = {"lb": interval.low, "ub": interval.high}
     return {key: None if e is None else nearest_double(e) for key, e in ends.items()}
-
-
-def load_scip() -> Any:
-    try:
-        return importlib.import_module("pyscipopt")
-    except ImportError:
-        raise InputError(
-            "engine 'scip' needs PySCIPOpt: python -m pip install 'matchprob[scip]'"
-        ) from None
