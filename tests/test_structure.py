@@ -196,6 +196,8 @@ SECONDS = "seconds of the clock"
 FLOATS = {
     "algebra/time_limits.py": SECONDS,
     "algebra/families/registry.py": SECONDS,
+    "algebra/files/opening.py": SECONDS,
+    "algebra/files/arrays.py": "arrays of doubles in files",
     "algebra/children.py": SECONDS,
     "algebra/certificates/certificate.py": SECONDS,
     "algebra/questions/design/goals.py": SECONDS,

@@ -20,9 +20,15 @@ from algebra.children import call_apart
 from algebra.errors import InputError
 
 Rationals = np.ndarray
-# Largest number of digits of a number given as text.
-MOST_DIGITS = 1_000
+# Numbers that users give: most digits, and the powers of ten between which all but 0 lie, so that
+# each verb can compute with them, whether exactly or in binary64.
+MOST_DIGITS, MOST_EXPONENT = 1_000, 300
+# Digits that a decimal keeps in binary64.
+DOUBLE_DIGITS = 15
 _NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?(?:/(\d+))?", re.ASCII)
+_LEAST, _MOST = Fraction(1, 10**MOST_EXPONENT), Fraction(10**MOST_EXPONENT)
+_BEYOND = f"has too many digits: numbers between 1e-{MOST_EXPONENT} and 1e{MOST_EXPONENT} are read"
+_TOO_LONG = f"has more than {MOST_DIGITS} digits, the most that are read"
 Rows = Sequence[Sequence[Any]] | Rationals
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
@@ -255,8 +261,8 @@ def exact_number(value: object, noun: str = "number") -> Fraction:
     Raises
     ------
     InputError
-        If it is none of these, not finite, or has more than 1,000 digits: "1e1000000000" is
-        rejected before it is expanded.
+        If it is none of these, not finite, has more than 1,000 digits, or is beyond 10^±300:
+        "1e1000000000" is rejected before it is expanded.
 
     Examples
     --------
@@ -269,7 +275,7 @@ def exact_number(value: object, noun: str = "number") -> Fraction:
         shown = repr(value if len(value) <= 40 else value[:37] + "…")
         parts = _NUMBER.fullmatch(value.strip())
         if len(value) > 2 * MOST_DIGITS + 10:
-            raise InputError(f"the {noun} {shown} has more than {MOST_DIGITS} digits")
+            raise InputError(f"the {noun} {shown} {_TOO_LONG}")
         if parts is None or not (parts[2] or parts[3]):
             raise InputError(f"{shown} is no number")
         if parts[5] is not None and not (parts[3] is None and parts[4] is None):
@@ -277,13 +283,16 @@ def exact_number(value: object, noun: str = "number") -> Fraction:
         if parts[5] is not None and not int(parts[5]):
             raise InputError(f"{shown} is no number: it divides by 0")
         if len(parts[4] or "") > 6 or abs(int(parts[4] or 0)) > MOST_DIGITS:
-            raise InputError(f"the {noun} {shown} has more than {MOST_DIGITS} digits")
+            raise InputError(f"the {noun} {shown} {_TOO_LONG}")
         value = value.strip()
     elif isinstance(value, float) and not isfinite(value):
         raise InputError(f"the {noun} {value!r} is not finite")
     exact = Fraction(value)
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MOST_DIGITS * 10 // 3:
-        raise InputError(f"a {noun} has more than {MOST_DIGITS} digits")
+        raise InputError(f"a {noun} {_TOO_LONG}")
+    if exact and not _LEAST <= abs(exact) <= _MOST:
+        text = repr(value) if len(str(value)) <= 40 else f"{str(value)[:37]}…"
+        raise InputError(f"the {noun} {text} {_BEYOND}")
     return exact
 
 

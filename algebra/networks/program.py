@@ -58,7 +58,7 @@ from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
 from algebra.programs.onnx import Read, read_onnx
-from algebra.programs.onnx.model import check_length
+from algebra.programs.onnx.model import read_model
 from algebra.programs.onnx.written import is_written, read_program, write_program
 from algebra.programs.positive import is_analytic
 from algebra.programs.program import Program
@@ -129,8 +129,15 @@ class ProgramNetwork(Network):
 
     @classmethod
     def located(cls, data: Mapping[str, Any], folder: Path | None) -> Mapping[str, Any]:
-        if folder is None or not isinstance(data.get("file"), str) or data.get("model"):
+        if not isinstance(data.get("file"), str) or data.get("model"):
             return data
+        if folder is None:
+            # Plain data, as of a certificate, may name any file of this machine.
+            raise InputError(
+                f"`file` ({shown(data['file'])}) names a file, and there is no folder to read it "
+                "from: the network holds neither its `model`, nor was the file given for its "
+                "`digest`"
+            )
         return {**data, "file": str(folder / data["file"])}
 
     @classmethod
@@ -200,12 +207,7 @@ class ProgramNetwork(Network):
                 raise InputError("`model` is no text in base 64") from None
         if not self.file:
             raise InputError('[network] of kind "program" needs `file`, the name of an ONNX file')
-        path = Path(self.file)
-        check_length(path)
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
+        return read_model(Path(self.file))
 
     def _opened(self, content: bytes) -> Read:
         if not is_written(content):

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from algebra.errors import InputError, known_name, one_line, shown
+from algebra.files.arrays import coordinates_of
 from algebra.linalg.rational import exact_number
 from algebra.problems.headers import (
     ALL_TYPES,
@@ -503,7 +504,7 @@ def edges_of_matrix(
 def _entries(entries: Any) -> Iterable[tuple[int, int, str]]:
     """Row, column and text of each entry that may differ from 0."""
     if is_sparse_matrix(entries):
-        entries = entries.tocoo()
+        entries = coordinates_of(entries)
         rows, columns, values = entries.coords[0], entries.coords[1], entries.data
     elif isinstance(entries, np.ndarray):
         if entries.ndim != 2 or entries.dtype.kind not in "biuf":
@@ -549,7 +550,7 @@ def given_mask(value: Any, matrix: str, names: Names) -> Any:
         if value.shape != shape:
             size = "×".join(map(str, value.shape))
             raise InputError(f"`{matrix}` is {size} but must be {shape[0]}×{shape[1]}")
-        return value.toarray()
+        return coordinates_of(value).toarray()
     return value
 
 

@@ -29,8 +29,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
-from math import isnan
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,9 @@ import numpy as np
 
 from algebra.declarations import declared, read_declared, read_keys, read_tables
 from algebra.errors import ErrorsAt, InputError, one_line, shown
+from algebra.files.arrays import dense
+from algebra.files.opening import read_text, within_time
+from algebra.linalg.rational import DOUBLE_DIGITS, exact_number
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
@@ -69,6 +71,8 @@ from algebra.problems.updates import GROUPS, Gain, Tied, Update, read_update
 from algebra.programs.leaks import read_leak
 
 SIGNS_TEXT = "rows of 1, -1 and 0"
+# Largest problem file, and from where on reading one takes a while.
+MOST_CHARACTERS, _LONG = 1 << 24, 1 << 20
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -148,6 +152,10 @@ def _units_signs(value: Any, name: str, units: str, names: Names, folder: Path |
     if not isinstance(value, str):
         return value
     rows = _matrix_file(value, name, folder, "a list of signs", _entry)
+    if not isinstance(rows, (Edges, Rows)):
+        with ErrorsAt(f"`{name}`"):
+            rows = np.atleast_1d(dense(rows))
+        rows = [list(row) for row in rows.reshape(len(rows), rows.size // max(len(rows), 1))]
     axis = populations(names.network).get(units)
     if isinstance(rows, Rows) and rows.row_names and axis is not None:
         matrix, side = axis.places[0]
@@ -227,7 +235,7 @@ def _numbers_file(
                 raise InputError(found.header)
             found = found.arranged(names, matrix)
             return [[_sign_word(c) if column == "sign" else c for c in row] for row in found]
-    return found.toarray() if is_sparse_matrix(found) else found
+        return dense(found)
 
 
 def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple[Types, bool]:
@@ -349,14 +357,16 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
     return problem
 
 
-def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | None = None) -> Any:
+def read_toml(
+    path: Path, *, most: int = MOST_CHARACTERS, decimal: Callable[[str], Any] | None = None
+) -> Any:
     """The tables of a TOML file.
 
     Parameters
     ----------
     path : Path
     most : int, optional
-        A longer file, in characters, is refused.
+        A longer file, in bytes, is refused.
     decimal : callable, optional
         Converts the text of a decimal; by default decimals become doubles, and one with more digits
         than a double holds is refused.
@@ -368,14 +378,14 @@ def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | Non
     """
     where = path_text(path)
     try:
-        # utf-8-sig: some editors put a byte order mark first.
-        with path.open(encoding="utf-8-sig") as file:
-            text = file.read(most + 1 if most >= 0 else -1)
-        if 0 <= most < len(text):
-            raise InputError(f"{where}: longer than {most} characters")
-        return tomllib.loads(text, parse_float=decimal or _double)
-    except InputError:
-        raise
+        try:
+            text = read_text(path, most)
+        except InputError as error:
+            raise InputError(f"cannot be read: {error}") from None
+        load = partial(tomllib.loads, text, parse_float=partial(_decimal, text, decimal or _double))
+        return load() if len(text) < _LONG else within_time(load)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
     except FileNotFoundError:
         raise InputError(f"{where}: no such file") from None
     except tomllib.TOMLDecodeError as error:
@@ -389,16 +399,24 @@ def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | Non
         raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
 
 
+def _decimal(whole: str, convert: Callable[[str], Any], word: str) -> Any:
+    """A decimal of a file; if it is refused, with its line."""
+    try:
+        return convert(word.replace("_", ""))
+    except InputError as error:
+        line = whole.count("\n", 0, max(whole.find(word), 0)) + 1
+        raise InputError(f"line {line}: {error}") from None
+
+
 def _double(text: str) -> float:
     """The double that prints with the digits of a decimal; refused if there is none."""
-    value = float(text)
-    try:
-        is_whole = isnan(value) or Decimal(repr(value)) == Decimal(text)
-    except InvalidOperation:
-        is_whole = False
-    if not is_whole:
-        raise ValueError(
-            f"the number {one_line(text)} is not the double {value!r}: too many digits"
+    if text.lstrip("+-") in ("inf", "nan"):
+        return float(text)
+    exact, value = exact_number(text), float(text)
+    if exact_number(repr(value)) != exact:
+        raise InputError(
+            f"the number {one_line(text)} is not the double {value!r}, it has too many digits: up "
+            f"to {DOUBLE_DIGITS} are kept; a text in quotes is exact where numbers are rational"
         )
     return value
 
@@ -511,9 +529,11 @@ def _matrix_file(
     path = _file(text, name, folder, what)
     with ErrorsAt(f"`{name}`"):
         found = read_matrix_file(path)
-        if isinstance(found, Rows) and entry is not _entry:
+        if entry is _entry:
+            return found
+        if isinstance(found, Rows):
             return [[entry(cell) for cell in row] for row in found]
-        return found
+        return found if isinstance(found, Edges) else dense(found)
 
 
 def _file(text: Any, name: str, folder: Path | None, what: str) -> Path:
@@ -548,4 +568,4 @@ def _entry(cell: str) -> Any:
 
 def _number(cell: str) -> Any:
     found = decimal_of(cell)
-    return cell if found is None or found.is_nan() else found
+    return cell if found is None or not found.is_finite() else exact_number(cell)

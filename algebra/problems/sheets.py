@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
 import warnings
 import zipfile
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError, one_line, shown
+from algebra.files.opening import read_bytes
 
 # Bytes of a file of text, after decompression, and of the parts of a workbook.
 MOST_BYTES = 2**26
@@ -121,17 +123,13 @@ def bytes_of(path: Path) -> bytes:
     InputError
         If it is no regular file, is damaged, or has more than `MOST_BYTES`.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise InputError("it is no regular file")
-    with path.open("rb") as raw:
-        if path.suffix != ".gz":
-            data = raw.read(MOST_BYTES + 1)
-        else:
-            try:
-                with gzip.GzipFile(fileobj=raw) as packed:
-                    data = packed.read(MOST_BYTES + 1)
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise InputError(f"it is no complete gzip file: {one_line(error)}") from None
+    data = read_bytes(path, MOST_BYTES, is_named_inside=True)
+    if path.suffix == ".gz":
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                data = packed.read(MOST_BYTES + 1)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(f"it is no complete gzip file: {one_line(error)}") from None
     if len(data) > MOST_BYTES:
         raise InputError(
             f"it has more than {MOST_BYTES >> 20} MiB of text: keep the lines between the units "
@@ -295,8 +293,9 @@ def tables_of_workbook(path: Path, sheet: str = "") -> TextTable:
             "workbooks are read by openpyxl, which is not installed: pip install openpyxl, or save "
             "the sheet as .csv"
         ) from None
+    content = io.BytesIO(read_bytes(path, MOST_BYTES, is_named_inside=True))
     try:
-        with zipfile.ZipFile(path) as parts:
+        with zipfile.ZipFile(content) as parts:
             size = sum(part.file_size for part in parts.infolist())
     except zipfile.BadZipFile:
         raise InputError("it is no workbook of the form .xlsx") from None
@@ -308,7 +307,7 @@ def tables_of_workbook(path: Path, sheet: str = "") -> TextTable:
     with warnings.catch_warnings():
         # Styles and the like that openpyxl does not know.
         warnings.simplefilter("ignore")
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        book = openpyxl.load_workbook(content, read_only=True, data_only=True, keep_links=False)
         try:
             sheets = {found.title: found for found in book.worksheets}
             if sheet and sheet not in sheets:
@@ -381,12 +380,10 @@ def matrix_of_matlab(path: Path, variable: str = "") -> tuple[Any, list[str]]:
     """
     from scipy.io import loadmat, whosmat
 
-    if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"it has more than {MOST_BYTES >> 20} MiB: save its matrix as .npz")
-    with path.open("rb") as raw:
-        if b"MATLAB 7.3" in raw.read(128):
-            raise InputError("it is of MATLAB's format 7.3: save it with -v7, or as .csv")
-    listed = whosmat(path)
+    content = io.BytesIO(read_bytes(path, MOST_BYTES, is_named_inside=True))
+    if b"MATLAB 7.3" in content.getvalue()[:128]:
+        raise InputError("it is of MATLAB's format 7.3: save it with -v7, or as .csv")
+    listed = whosmat(content)
     sizes = {name: shape for name, shape, _ in listed}
     matrices = [
         name
@@ -413,7 +410,8 @@ def matrix_of_matlab(path: Path, variable: str = "") -> tuple[Any, list[str]]:
             count *= length
         if count > MOST_CELLS:
             raise InputError(f"{name} has more than {MOST_CELLS} entries: save it as .npz")
-    found = loadmat(path, variable_names=[chosen, *cells])
+    content.seek(0)
+    found = loadmat(content, variable_names=[chosen, *cells])
     named = [texts for name in cells if (texts := _texts(found[name], shape[0]))]
     return found[chosen], named[0] if len(named) == 1 and shape[0] == shape[1] else []
 

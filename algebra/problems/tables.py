@@ -18,10 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
-
 from algebra.declarations import Keyword
 from algebra.errors import ErrorsAt, InputError, one_line, shown
+from algebra.files.arrays import read_array, read_sparse
 from algebra.problems.allocation import Cell
 from algebra.problems.edges import (
     REFUSE,
@@ -174,26 +173,14 @@ def _read_matlab(path: Path, variable: str = "") -> Any:
     return Rows(texts, names, names)
 
 
-def _read_array(path: Path) -> np.ndarray:
-    with path.open("rb") as binary:
-        found: np.ndarray = np.lib.format.read_array(binary, allow_pickle=False)
-    return found
-
-
-def _read_sparse(path: Path) -> Any:
-    from scipy.sparse import load_npz
-
-    return load_npz(path)
-
-
 # Reader for each ending of a file name.
 FORMATS: dict[str, Callable[[Path], Any]] = {
     ".csv": read_rows,
     ".tsv": read_rows,
     ".txt": read_rows,
     ".xlsx": read_rows,
-    ".npy": _read_array,
-    ".npz": _read_sparse,
+    ".npy": read_array,
+    ".npz": read_sparse,
     ".mat": _read_matlab,
     ".graphml": _read_graph,
 }
@@ -273,8 +260,6 @@ def read_matrix_file(path: Path, read: Callable[[Path], Any] | None = None) -> A
     """
     where = path_text(path)
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise InputError("it is no regular file")
         return (read or FORMATS[ending(path)])(path)
     except FileNotFoundError:
         raise InputError(f"{where} does not exist") from None

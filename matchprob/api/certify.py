@@ -9,8 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import InputError, whole_number
-from algebra.time_limits import limited, positive_seconds
+from algebra.errors import InputError, Unfinished, whole_number
+from algebra.time_limits import (
+    OutOfTime,
+    limit_until,
+    limited,
+    moment_after,
+    positive_seconds,
+    within,
+)
 from matchprob.api.question import as_problem, problem_or_model
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineArgument, LineOption, ResultFile, verb
@@ -368,22 +375,29 @@ def verify(
     is killed when `timeout` is over (`matchprob.api.proofs.checker`).
     """
     from algebra.certificates.certificate import Certificate
+    from algebra.certificates.checks import unfinished
     from algebra.certificates.reading import as_text
     from matchprob.api.proofs.checker import CHECKER
     from matchprob.api.proofs.models import with_model
 
     whole_number(seed, "seed", 0)
     positive_seconds(timeout, "timeout")
-    if isinstance(certificate, (str, Path)):
-        text = _proof_file(Path(certificate))
-    elif isinstance(certificate, Certificate):
-        text = certificate.to_json()
-    else:
-        text = as_text(certificate)
-    folder = Path(certificate).parent if isinstance(certificate, (str, Path)) else None
-    text = with_model(text, folder, model)
+    end = moment_after(timeout)
     try:
-        return CHECKER.check(text, seed=seed, timeout=timeout)
+        # Reading counts: the file may be long, or a pipe.
+        with within(timeout):
+            if isinstance(certificate, (str, Path)):
+                text = _proof_file(Path(certificate))
+            elif isinstance(certificate, Certificate):
+                text = certificate.to_json()
+            else:
+                text = as_text(certificate)
+            folder = Path(certificate).parent if isinstance(certificate, (str, Path)) else None
+            text = with_model(text, folder, model)
+        left = limit_until(end)
+        return CHECKER.check(text, seed=seed, timeout=timeout if left > timeout / 2 else left)
+    except (OutOfTime, Unfinished) as limit:
+        return unfinished("", str(limit))
     except InputError as error:
         if isinstance(certificate, (str, Path)):
             raise InputError(f"{certificate}: {error}") from None
@@ -391,15 +405,17 @@ def verify(
 
 
 def _proof_file(path: Path) -> str:
-    from algebra.certificates.reading import MOST_CHARACTERS
+    from algebra.certificates.reading import MOST_CHARACTERS, TooLarge
+    from algebra.files.opening import TooManyBytes, read_text
 
-    # A pipe that nobody writes to has no end; pipes of the shell have names in these folders.
-    if path.is_fifo() and not str(path).startswith(("/dev/", "/proc/")):
-        raise InputError(f"{path} is a pipe: name a file")
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            # One character above the limit shows that a file is too long; a device may be endless.
-            return file.read(MOST_CHARACTERS + 1)
+        return read_text(path, MOST_CHARACTERS)
+    except TooManyBytes:
+        raise TooLarge(
+            f"the file has more than {MOST_CHARACTERS:,} characters, the limit of a proof file"
+        ) from None
+    except InputError as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:

@@ -78,7 +78,7 @@ def count(
     from numeric.count_result import CountResult
     from numeric.studies.study import Study
 
-    problem = as_problem(question)
+    problem = as_problem(question, timeout)
     if instance is not None:
         own = as_instance(instance, problem)
         return count_given(own, engine=engine, timeout=min(timeout, trial_timeout))
@@ -298,7 +298,7 @@ def estimate(
         _check_epsilon(epsilon, half_width)
     end = moment_after(timeout)
     counting_ends = moment_after(timeout if epsilon is None else COUNTING_SHARE * timeout)
-    problem = as_problem(question)
+    problem = as_problem(question, timeout)
     with (
         watched(advance, "estimating", trials, confidence) as on_count,
         Study(
@@ -472,7 +472,7 @@ def compare(
 
     positive_seconds(timeout, "timeout")
     end = moment_after(timeout)
-    problems = as_problem(first), as_problem(second)
+    problems = as_problem(first, timeout), as_problem(second, timeout)
     check_common(problems)
     with ExitStack() as stack:
         on_count = stack.enter_context(watched(advance, "comparing", 2 * trials, confidence))

@@ -100,7 +100,7 @@ def profile(
 
     if not questions:
         raise InputError("`questions`: name a problem to profile")
-    problems = [as_problem(question) for question in questions]
+    problems = [as_problem(question, timeout) for question in questions]
     check_common(problems)
     measure = find_measure(by)
     given = () if bounds is None else check_bounds(bounds)

@@ -5,11 +5,13 @@ Modules with verbs import this one when a command starts: problems are loaded in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError, one_line, shown, whole_number
+from algebra.time_limits import limited, positive_seconds
 from matchprob.verbs.parameters import Question
 
 if TYPE_CHECKING:
@@ -18,8 +20,14 @@ if TYPE_CHECKING:
     from algebra.programs.onnx import Read
 
 
-def as_problem(question: Question) -> Problem:
+def as_problem(question: Question, timeout: float = math.inf) -> Problem:
     """A problem, or the one in a problem file.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+    timeout : float, optional
+        Seconds for reading the file.
 
     Raises
     ------
@@ -33,7 +41,8 @@ def as_problem(question: Question) -> Problem:
     if isinstance(question, Problem):
         return question
     if isinstance(question, (str, Path)):
-        return load_problem(question)
+        with limited(positive_seconds(timeout, "timeout")):
+            return load_problem(question)
     hint = (
         f": give what learns, as in Problem(network, {...})"
         if isinstance(question, Network)

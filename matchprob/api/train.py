@@ -89,7 +89,7 @@ def train(
     from numeric.studies.study import Study
     from numeric.studies.trials import TrialSeries
 
-    problem = as_problem(question)
+    problem = as_problem(question, timeout)
     if not problem.is_random and not problem.learning.size:
         raise InputError("no weight learns: there is nothing to train")
     whole_number(trials, "trials", 1)

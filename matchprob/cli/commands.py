@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from algebra.errors import InputError, Unfinished
-from algebra.time_limits import LimitReached, OutOfTime, limit_until, moment_after, within
+from algebra.time_limits import (
+    LimitReached,
+    OutOfTime,
+    limit_until,
+    limited,
+    moment_after,
+    within,
+)
 from matchprob.cli.options import (
     UNFINISHED,
     Own,
@@ -154,10 +161,13 @@ def command_of(verb: Verb) -> Callable[..., None]:
     def run(**line: Any) -> None:
         more, output = _arguments(own, line), shown(**_arguments(printing, line))
         targets = {file: line[file.name] for file in verb.files if line[file.name] is not None}
-        end = moment_after(line.get("timeout", math.inf))
-        _check_files(verb.parameters, line, targets.values(), output)
+        seconds = line.get("timeout", math.inf)
+        end = moment_after(seconds)
         with _flags_in_messages(verb.parameters):
-            arguments = _arguments(verb.parameters, line)
+            # The verb itself refuses a limit that is none.
+            with limited(seconds if seconds > 0 else math.inf):
+                _check_files(verb.parameters, line, targets.values(), output)
+                arguments = _arguments(verb.parameters, line)
             for file, path in targets.items():
                 if file.check is not None:
                     file.check(path, arguments)

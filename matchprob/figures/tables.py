@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError
+from algebra.files.opening import read_text
 from matchprob.io import files
 
 Row = Mapping[str, Any]
@@ -54,7 +55,9 @@ def read_table(path: Path) -> Rows:
         If the file is missing, or is not a table.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, is_named_inside=True)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:

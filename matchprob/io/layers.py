@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, one_line, shown
 from algebra.families.normalization.dense import DenseNet
+from algebra.files.arrays import read_arrays
 
 # The default of torch's ``eps``, which is added to a running variance.
 EPSILON = 1e-5
@@ -374,14 +375,9 @@ def _state(data: Mapping[Any, Any], name: str) -> list[Layer]:
 
 def _load(path: Path) -> dict[str, np.ndarray]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not hasattr(archive, "files"):
-                raise InputError(f"{path}: one array, not an .npz archive of W1, b1, …")
-            return {key: archive[key] for key in archive.files}
+        return read_arrays(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except InputError:
-        raise
-    except Exception as error:
-        reason = str(error).partition("\n")[0]
-        raise InputError(f"{path}: cannot be read as an .npz archive: {reason}") from None
+    except (InputError, OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}: cannot be read as an .npz archive: {one_line(reason)}") from None

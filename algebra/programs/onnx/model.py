@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from algebra.errors import InputError, one_line, shown
+from algebra.files.opening import read_bytes
 
 # Larger files exceed the memory of one machine.
 LARGEST_FILE = 1 << 30
@@ -84,10 +87,9 @@ def open_model(path: Path, sizes: Mapping[str, int], data: bytes | None = None) 
         If the file cannot be read; the message names it and the reason.
     """
     onnx = need_onnx()
-    if data is None:
-        check_length(path)
+    content = read_model(path) if data is None else data
     try:
-        model = onnx.load(str(path)) if data is None else onnx.load_model_from_string(data)
+        model = onnx.load_model_from_string(content)
     except Exception as error:
         # The decoder raises its own exception for damaged data, others for missing parts.
         reason = one_line(error) or type(error).__name__
@@ -97,19 +99,21 @@ def open_model(path: Path, sizes: Mapping[str, int], data: bytes | None = None) 
     return _checked(model, path, sizes)
 
 
-def check_length(path: Path) -> None:
-    """Refuse a file that is missing or too long.
+def read_model(path: Path) -> bytes:
+    """The content of a model's file.
 
     Raises
     ------
     InputError
+        If it is missing, too long, or no regular file.
     """
     try:
-        length = path.stat().st_size
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
-    if length > LARGEST_FILE:
-        raise InputError(f"{path}: {length >> 20} MiB; files of up to 1024 MiB are read")
+        return read_bytes(path, LARGEST_FILE, is_named_inside=True)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path}: {one_line(reason or 'cannot be read')}") from None
 
 
 def _checked(model: Any, path: Path, sizes: Mapping[str, int]) -> Opened:
@@ -192,6 +196,55 @@ def _check_sizes(sizes: Mapping[str, int], model: Any, path: Path) -> None:
             raise InputError(
                 f"{path}: `sizes.{one_line(name)}` ({shown(size)}) must be a whole number"
             )
+
+
+def tensor_array(tensor: Any, folder: Path | None) -> np.ndarray:
+    """The numbers of a tensor.
+
+    Parameters
+    ----------
+    tensor : onnx.TensorProto
+    folder : Path or None
+        The folder of the model, in which a tensor may name a file; None: there is none.
+
+    Raises
+    ------
+    InputError
+    """
+    onnx = need_onnx()
+    shape = tuple(tensor.dims)
+    if any(size < 0 for size in shape):
+        raise InputError(f"its shape is {shown(shape)}")
+    if tensor.data_location == onnx.TensorProto.EXTERNAL:
+        if folder is None:
+            raise InputError("stands in another file: export the model as one file")
+        kept, tensor = tensor, onnx.TensorProto(name=tensor.name, data_type=tensor.data_type)
+        tensor.dims.extend(shape)
+        tensor.raw_data = _external(kept, folder)
+    try:
+        return np.asarray(onnx.numpy_helper.to_array(tensor))
+    except Exception as error:
+        raise InputError(f"cannot be read ({one_line(error)})") from None
+
+
+def _external(tensor: Any, folder: Path) -> bytes:
+    """The bytes of a tensor that stands in a file beside the model."""
+    given = {entry.key: entry.value for entry in tensor.external_data}
+    name, start, length = (given.get(key, "") for key in ("location", "offset", "length"))
+    if not name or Path(name).is_absolute() or ".." in Path(name).parts:
+        raise InputError(f"stands in {shown(name)}, which is no file in the folder of the model")
+    if not all((text.isascii() and text.isdigit()) or not text for text in (start, length)):
+        raise InputError(f"begins at {shown(start)} of its file, and has {shown(length)} bytes")
+    try:
+        return read_bytes(
+            folder / name, LARGEST_FILE, is_named_inside=True, start=int(start or 0),
+            length=int(length) if length else None,
+        )  # fmt: skip
+    except InputError as error:
+        raise InputError(f"stands in {shown(name)}: {error}") from None
+    except (OSError, ValueError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"stands in {shown(name)}: {one_line(reason)}") from None
 
 
 def attributes(node: Any) -> dict[str, Any]:

@@ -19,7 +19,14 @@ import numpy as np
 from algebra.errors import InputError, one_line
 from algebra.programs.onnx.elementwise import ELEMENTWISE
 from algebra.programs.onnx.layers import LAYERS
-from algebra.programs.onnx.model import Input, Opened, attributes, need_onnx, open_model
+from algebra.programs.onnx.model import (
+    Input,
+    Opened,
+    attributes,
+    need_onnx,
+    open_model,
+    tensor_array,
+)
 from algebra.programs.onnx.recurrent import RECURRENT
 from algebra.programs.onnx.scope import Call, Known, Operator
 from algebra.programs.onnx.shapes import SHAPES
@@ -162,18 +169,10 @@ class _Reader:
             raise InputError(f"{self.path}: `{one_line(tensor.values.name)}` is a sparse tensor")
 
     def _array(self, tensor: Any, name: str) -> np.ndarray:
-        onnx = need_onnx()
-        if not self.has_folder and tensor.data_location == onnx.TensorProto.EXTERNAL:
-            raise InputError(
-                f"{self.path}: the tensor `{one_line(name)}` stands in another file: export the "
-                "model as one file"
-            )
         try:
-            return np.asarray(onnx.numpy_helper.to_array(tensor, str(self.path.parent)))
-        except Exception as error:
-            raise InputError(
-                f"{self.path}: the tensor `{one_line(name)}` cannot be read ({one_line(error)})"
-            ) from None
+            return tensor_array(tensor, self.path.parent if self.has_folder else None)
+        except InputError as error:
+            raise InputError(f"{self.path}: the tensor `{one_line(name)}` {error}") from None
 
     def _usable(self, name: str, array: np.ndarray) -> bool:
         """Whether a tensor can be a weight."""

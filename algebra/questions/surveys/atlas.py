@@ -25,6 +25,7 @@ from algebra.certificates.certificate import Certificate
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.families.registry import certify
+from algebra.files.opening import read_bytes
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
@@ -287,14 +288,13 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
             raise InputError(f"{store}: cannot be written: {error}") from None
         return {}
     try:
-        with store.open("rb") as file:
-            if file.read(16).startswith(b"SQLite format 3"):
-                raise InputError(
-                    f"{store} holds trials, as `estimate` keeps them; an atlas is kept in a file "
-                    "of its own"
-                )
-        text = store.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        content = read_bytes(store, is_named_inside=True)
+        if content.startswith(b"SQLite format 3"):
+            raise InputError(
+                "it holds trials, as `estimate` keeps them; an atlas is kept in a file of its own"
+            )
+        text = content.decode("utf-8")
+    except (InputError, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{store}: cannot be read: {error}") from None
     lines = list(_whole_lines(text))
     try:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from algebra.certificates.reading import MOST_CHARACTERS, read_json
 from algebra.errors import InputError, shown
+from algebra.programs.onnx.model import read_model
 
 
 def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
@@ -21,7 +24,8 @@ def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
     ----------
     text : str
     folder : Path or None
-        The folder of the proof, the only one in which a model that it names is searched.
+        The folder of the proof, the only one in which a model that it names is searched: by its
+        name without folders, and only if the proof holds its digest.
     model : str, Path or None
         The model's file, if it is given.
 
@@ -30,31 +34,53 @@ def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
     InputError
         If there is no such file, or the proof is not about a model.
     """
-    if '"digest"' not in text or len(text) > MOST_CHARACTERS:
-        network = None
-    else:
+    data: Any = None
+    # Most proofs are about no model, and are read once only, where they are checked.
+    if ('"file"' in text or '"digest"' in text) and len(text) <= MOST_CHARACTERS:
         data = read_json(text)
-        network = data.get("problem", {}).get("network") if isinstance(data, dict) else None
-    if not isinstance(network, dict) or "digest" not in network:
+    networks = list(_programs(data))
+    if not networks:
         if model is not None:
             raise InputError(
                 f"`model` ({shown(str(model))}): this proof is not about the file of a model"
             )
         return text
-    if network.get("model") and model is None:
+    missing = [network for network in networks if not network.get("model")]
+    if not missing and model is None:
         return text
+    content = _content(missing[0] if missing else networks[0], folder, model)
+    for network in networks if model is not None else missing:
+        network["model"] = base64.b64encode(content).decode()
+    return json.dumps(data, default=float)
+
+
+def _programs(data: Any) -> Iterator[dict[str, Any]]:
+    """The networks of a proof that are models: its own, and that of its problem."""
+    problem = data.get("problem") if isinstance(data, dict) else None
+    for holder in (data, problem):
+        network = holder.get("network") if isinstance(holder, dict) else None
+        if isinstance(network, dict) and ("file" in network or "digest" in network):
+            yield network
+
+
+def _content(network: dict[str, Any], folder: Path | None, model: str | Path | None) -> bytes:
+    """The file of a network that is given, or stands beside the proof."""
+    name, digest = network.get("file"), network.get("digest")
+    if not isinstance(digest, str) or not digest:
+        raise InputError(
+            f"the proof names the file {shown(name)} and holds neither this model nor its digest: "
+            "it proves nothing about a model"
+        )
     if model is not None:
         path = Path(model)
-    elif folder is not None and isinstance(network.get("file"), str):
-        path = folder / Path(network["file"]).name
+    elif folder is not None and isinstance(name, str) and Path(name).name:
+        path = folder / Path(name).name
     else:
         raise InputError("the proof identifies a model by its digest: give its file as `model`")
     try:
-        content = path.read_bytes()
-    except OSError as error:
+        return read_model(path)
+    except InputError as error:
         raise InputError(
-            f"{path}: {error.strerror or 'cannot be read'}; the proof is about a model that is too "
-            "large to be part of it: give its file (--model FILE)"
+            f"{error}; the proof is about a model that is too large to be part of it: give its "
+            "file (--model FILE)"
         ) from None
-    network["model"] = base64.b64encode(content).decode()
-    return json.dumps(data, default=float)

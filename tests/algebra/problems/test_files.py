@@ -292,7 +292,7 @@ def test_decimals_are_read_whole_or_refused(tmp_path, number):
     (tmp_path / "bounds.csv").write_text(f"{number},1\n1,1\n")
     file.write_text(text + '"bounds.csv"')
     if "e" in number and "-" not in number:
-        refused(lambda: load_problem(file), "fits a double")
+        refused(lambda: load_problem(file), "digits")
 
 
 LRNN = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\nW = "all"\n'
@@ -350,3 +350,14 @@ def test_measured_weights_in_a_file(tmp_path):
     assert problem_from_dict(_loaded(tmp_path, text, w=edges).to_dict()).values == values
     refuses("without a column `weight`", _loaded, tmp_path, text, w="pre,post\n0,0\n")
     refuses("'x' is no number", _loaded, tmp_path, text, w="pre,post,weight\n0,0,x\n")
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e301", "1e-400"])
+@pytest.mark.parametrize("form", ["file", "text", "decimal"])
+def test_numbers_beyond_doubles_are_refused_with_their_place(tmp_path, number, form):
+    """In a file, as a text or as a decimal: measured weights that no verb could compute with."""
+    entries = {"file": '"D.csv"', "text": f'[["{number}", 1]]', "decimal": f"[[{number}, 1]]"}
+    place = "line 12" if form == "decimal" else r"`values.D[0][0]`"
+    (tmp_path / "D.csv").write_text(f"{number},1\n")
+    (tmp_path / "P.toml").write_text(LRNN + f"[values]\n\nD = {entries[form]}\n")
+    refused(lambda: load_problem(tmp_path / "P.toml"), "P.toml", place, "too many digits")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 import pytest
 
@@ -42,11 +43,14 @@ def test_verify_takes_objects_data_and_files(tmp_path, file):
     refuses("not JSON", mp.verify, path)
 
 
-def test_verify_refuses_a_named_pipe(tmp_path):
-    """A pipe that nobody writes to would be read forever: `verify` and its command refuse it."""
-    os.mkfifo(tmp_path / "pipe.json")
-    refuses("is a pipe: name a file", mp.verify, tmp_path / "pipe.json")
-    assert call("verify", tmp_path / "pipe.json") == 2
+@pytest.mark.parametrize("line", ["verify", "inspect", "certify", "count", "estimate", "capacity"])
+def test_time_limits_hold_while_a_pipe_is_read(line, tmp_path):
+    """A pipe that nobody writes to: each verb ends with its time limit, and says so."""
+    os.mkfifo(tmp_path / "pipe")
+    began = time.monotonic()
+    status = call(line, tmp_path / "pipe", "--timeout", "0.3")
+    assert status == (2 if line == "capacity" else 3)
+    assert time.monotonic() - began < 10
 
 
 def test_estimates_repeat():

@@ -69,12 +69,14 @@ def test_files_that_are_no_proofs_are_bad_input(text, file):
 
 
 def test_files_that_are_no_text_or_have_no_end(tmp_path):
-    """Bytes and a folder are refused; an endless device exceeds the limit of characters."""
+    """Bytes, a folder and a device are refused; a file that is too long is not read to its end."""
     path = tmp_path / "proof.json"
     path.write_bytes(b"\xff\xfe\x00\x80")
     refuses("UTF-8", mp.verify, path)
     refuses("cannot be read", mp.verify, tmp_path)
-    found = mp.verify("/dev/zero")
+    refuses("a device, no regular file", mp.verify, "/dev/zero")
+    os.truncate(path, 1 << 40)
+    found = mp.verify(path)
     assert found.is_unfinished
     assert "characters" in found.checks[0].text
 
