@@ -39,8 +39,8 @@ _PART = 1 << 22
 _NUMBERS, _WHOLE = "biuf", "iu"
 
 
-def read_array(path: Path) -> np.ndarray:
-    """The array of an ``.npy`` file.
+def read_array(path: Path, most: int = MOST_ARRAYS) -> np.ndarray:
+    """The array of an ``.npy`` file of at most this number of bytes.
 
     Raises
     ------
@@ -48,11 +48,11 @@ def read_array(path: Path) -> np.ndarray:
         If it is damaged, or holds anything but numbers.
     OSError
     """
-    return _array(read_bytes(path, MOST_ARRAYS, is_named_inside=True))
+    return _array(read_bytes(path, most, is_named_inside=True))
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an ``.npz`` archive by their names.
+def read_arrays(path: Path, most: int = MOST_ARRAYS) -> dict[str, np.ndarray]:
+    """The arrays of an ``.npz`` archive by their names, of at most this number of bytes.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         If it is damaged, too large, or holds anything but numbers.
     OSError
     """
-    return _members(path, _array)
+    return _members(path, _array, most)
 
 
 def read_sparse(path: Path) -> Any:
@@ -73,7 +73,7 @@ def read_sparse(path: Path) -> Any:
     OSError
     """
     # The name of the format is a text, and everything else numbers.
-    members = _members(path, _word_or_array)
+    members = _members(path, _word_or_array, MOST_ARRAYS)
     if "format" not in members:
         raise InputError(
             f"it holds {shown(', '.join(members))}, not the parts of a sparse matrix as "
@@ -127,19 +127,19 @@ def coordinates_of(matrix: Any) -> Any:
 # -- archives and headers -----------------------------------------------------------------------
 
 
-def _members(path: Path, read: Callable[[bytes], Any]) -> dict[str, Any]:
+def _members(path: Path, read: Callable[[bytes], Any], most: int) -> dict[str, Any]:
     """The members of an archive, each inflated to the length that it announces and no further."""
-    content = read_bytes(path, MOST_ARRAYS, is_named_inside=True)
+    content = read_bytes(path, most, is_named_inside=True)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             listed = archive.infolist()
             if len(listed) > _MOST_MEMBERS:
                 raise InputError(f"an archive of {len(listed):,} files; up to 10,000 are read")
             whole = sum(member.file_size for member in listed)
-            if whole > MOST_ARRAYS:
+            if whole > most:
                 raise InputError(
                     f"an archive that inflates to {whole >> 20:,} MiB; up to "
-                    f"{MOST_ARRAYS >> 20} MiB are read"
+                    f"{most >> 20} MiB are read"
                 )
             found: dict[str, Any] = {}
             for member in listed:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.files.arrays import read_array, read_arrays
 from algebra.programs.onnx.values import over_denominator
 
 if TYPE_CHECKING:
@@ -79,14 +80,19 @@ def _one_hot(array: np.ndarray, size: int | None, name: str) -> np.ndarray:
     return np.eye(size)[array]
 
 
+# Bytes of a file of samples.
+MOST_SAMPLES = 1 << 30
+
+
 def _loaded(path: Path) -> Any:
     try:
-        found = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        if path.suffix == ".npz":
+            return read_arrays(path, MOST_SAMPLES)
+        return read_array(path, MOST_SAMPLES)
+    except (InputError, OSError, ValueError) as error:
         raise InputError(
             f"`data` ({path}): no .npy or .npz file that can be read: {error}"
         ) from None
-    return dict(found) if hasattr(found, "files") else found
 
 
 def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
