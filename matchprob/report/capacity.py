@@ -44,6 +44,12 @@ def draw_capacity(axes: Axes, found: Capacity) -> None:
             xytext=(-3, 6) if above else (4, -10), fontsize=SMALL, color=INK,
             ha="right" if above else "left",
         )  # fmt: skip
+    lower = [s for s in found.subsets if not s.exact and (s.on_patterns or not s.is_whole)]
+    for s in lower:
+        axes.annotate(
+            "", (s.learnable, s.capacity), xytext=(0, 13), textcoords="offset points",
+            arrowprops={"arrowstyle": "<-", "color": BLUE if s in best else SKY, "shrinkB": 1},
+        )  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("symlog", linthresh=1, linscale=0.3)
     highest = max(*(subset.capacity for subset in found.subsets), max(sizes) / found.outputs)
@@ -63,6 +69,8 @@ def draw_capacity(axes: Axes, found: Capacity) -> None:
         Line2D([], [], color=SKY, marker="o", lw=0, ms=4, label="other subsets"),
         Line2D([], [], color=INK, lw=0.8, ls=":", label="by counting"),
     ]
+    if lower:
+        handles.append(Line2D([], [], color=BLUE, marker="$↑$", lw=0, ms=7, label="at least"))
     heading(axes, f"{found.parameters} parameters, {found.outputs} labels a sample", handles)
 
 

@@ -103,7 +103,25 @@ def capacities_on(
         raise failure
     valid = whole.exactness.is_exact
     joined = [_joined(own, bounds.get(k), m, valid) for k, own in enumerate(found)]
-    return replace(whole, subsets=tuple(joined))
+    return replace(whole, subsets=tuple(_by_inclusion(subsets, joined) if valid else joined))
+
+
+def _by_inclusion(
+    subsets: Sequence[Subset], found: Sequence[SubsetCapacity]
+) -> list[SubsetCapacity]:
+    """Lower bounds are at least those of the subsets that a subset contains."""
+    out = []
+    for subset, own in zip(subsets, found, strict=True):
+        inside = [
+            other
+            for part, other in zip(subsets, found, strict=True)
+            if set(part.names) <= set(subset.weights)
+        ]
+        if not own.exact and inside:
+            rank, fits = (max(getattr(s, key) for s in inside) for key in ("rank", "capacity"))
+            own = replace(own, rank=max(own.rank, rank), capacity=max(own.capacity, fits))
+        out.append(own)
+    return out
 
 
 def _settled(found: Sequence[tuple[Piece, SubsetCapacity]], bound: int | None) -> bool:

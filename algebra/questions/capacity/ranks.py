@@ -45,6 +45,7 @@ from algebra.programs.generic import (
 )
 from algebra.questions.capacity.reasons import bottleneck, cells_of, reasons_of
 from algebra.questions.capacity.result import (
+    LARGEST_ERROR,
     Capacity,
     Subset,
     SubsetCapacity,
@@ -219,7 +220,7 @@ def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction |
         entries.meetings, share=_PRIMES,
     )  # fmt: skip
     error *= len(short)
-    return error if error < 1 else None
+    return error if error <= LARGEST_ERROR else None
 
 
 def _subset_columns(columns: Columns, subset: Subset, rng: random.Random) -> Residues:

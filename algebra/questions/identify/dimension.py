@@ -160,10 +160,11 @@ class Dimension(Result):
         if self.filling_widths is not None:
             widths = "; ".join(", ".join(map(str, own)) for own in self.filling_widths)
             facts["smallest_filling_widths"] = widths or "none within the limits"
-        near = "almost all weights" if self.dimension is not None else "some weights"
+        smooth = self.dimension is not None and not self.patterns
+        most = ", and near none in more" if self.dimension is not None and self.patterns else ""
         known = [
-            f"Near {near}, changes of the {self.parameters} weights change the "
-            f"function in {self.at_least} independent directions."
+            f"Near {'almost all' if smooth else 'some'} weights, changes of the {self.parameters} "
+            f"weights change the function in {self.at_least} independent directions{most}."
         ]
         if self.defect:
             known.append(

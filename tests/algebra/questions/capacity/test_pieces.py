@@ -80,3 +80,12 @@ def test_smooth_programs_have_one_generic_rank():
     model = Model(build.program(build.contract("ij,j->i", build.weight("V", (1, 3)), hidden)))
     [found] = capacities_on([Piece("generic", model)], [ALL]).subsets
     assert (found.rank, found.exact, found.on_patterns, found.range) == (9, True, False, "")
+
+
+def test_lower_bounds_hold_for_larger_subsets():
+    """All weights have at least the rank and the capacity of a part of them."""
+    part = Subset("V", ("V",))
+    pieces = [Piece("generic", relu(3)), Piece("generic", relu(2))]
+    found = {s.name: s for s in capacities_on(pieces, [ALL, part], m=3).subsets}
+    assert found["all"].rank >= found["V"].rank
+    assert found["all"].capacity >= found["V"].capacity
