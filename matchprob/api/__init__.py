@@ -3,6 +3,8 @@ r"""The verbs as Python functions, by family; `matchprob` exports them, the comm
 question   The input of a verb: a problem, or the file of one
 capacity   How many samples a set of parameters can fit: the verb capacity
 pieces     Points at which ranks of a model are found: own weights, given samples, patterns
+models     The program of a file, a module, or a problem
+subsets    Parameters by names, patterns and roles; the default subsets
 certify    The exact verbs: inspect, certify, decide, verify
 given      Given instances: read, refused if a verb cannot use them, and counted over Q
 equations/ The equations themselves: with symbols, eliminated, for other programs

@@ -135,7 +135,9 @@ class _GraphReader:
         learns = frozenset(self.names[id(p)] for p in self.module.parameters() if p.requires_grad)
         name = getattr(labels[output], "name", "")
         found = self.weights.read(self.known.get(name), f"`module`: output {output}", learns)
-        return replace(found, assumed=tuple(dict.fromkeys(self.assumed)))
+        own = self.module.named_parameters()
+        absent = {name: p.numel() for name, p in own if name not in found.program.weights}
+        return replace(found, assumed=tuple(dict.fromkeys(self.assumed)), absent=absent)
 
     def _inputs(self, graph: Any, signature: Any) -> None:
         module = self.module

@@ -29,7 +29,7 @@ class Parameter:
     array: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Read:
     """The content of a file or a module.
 
@@ -52,6 +52,8 @@ class Read:
         For buffers that represent 1/√(v + ε): v + ε, exactly.
     assumed : tuple of str
         Assumptions about samples with which a module was read, each a sentence.
+    absent : mapping of str to int
+        Parameters of a module on which no operation depends, with their sizes.
     """
 
     program: Program
@@ -62,6 +64,26 @@ class Read:
     trainable: frozenset[str] | None = None
     squares: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
+    absent: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        shapes = self.parameters
+        numbers = sum(math.prod(shape) for shape in shapes.values())
+        parts = [f"{len(shapes)} parameters ({numbers} numbers)"]
+        if self.trainable is not None:
+            parts.append(f"{len(self.trainable)} require a gradient")
+        inputs = [
+            f"{one_line(name)} "
+            + ("×".join(map(str, shape if name not in self.tokens else shape[:-1])) or "1")
+            + (f" tokens of {self.tokens[name]}" if name in self.tokens else "")
+            for name, shape in self.program.samples.items()
+        ]
+        parts += [
+            f"inputs {', '.join(inputs[:4])}" + (", …" if len(inputs) > 4 else ""),
+            f"{self.program.nodes[self.program.output].size} labels",
+            *self.assumed,
+        ]
+        return f"Read({'; '.join(parts)})"
 
     @property
     def parameters(self) -> dict[str, Shape]:

@@ -3,6 +3,7 @@
 pieces   The largest ranks and capacities over several activation patterns
 ranks    Ranks of 1, 2, … samples, capacities
 reasons  Groups of redundant parameters, with reasons that are checked
+effects  Parameters that change no label, and the result of a check
 result   `Subset`, of which parameters learn, and the result with its document
 """
 

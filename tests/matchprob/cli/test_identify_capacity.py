@@ -62,3 +62,13 @@ def test_the_result_in_python(tmp_path):
     pytest.importorskip("pandas")
     assert len(found.to_frame()) == len(found.subsets)
     assert found.plot().get_xlabel() == "parameters that learn"
+
+
+def test_a_check_has_a_status(tmp_path, answer, printed):
+    """0 if all parameters have an effect, 3 if not or if a pattern matches nothing."""
+    path = str(save("mlp_tanh", tmp_path))
+    data = answer("capacity", path, "--check")
+    assert (data["trainable"], data["effective"]) == (data["trainable"],) * 2
+    assert (data["without_effect"], data["unmatched"]) == ([], [])
+    words = ("--check", "--learn", "*.bias,x*")
+    assert "k.bias" in printed("capacity", "examples/data/block.onnx", *words, status=3)

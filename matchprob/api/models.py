@@ -1,0 +1,96 @@
+"""The program of a model: an ONNX file, a torch module, what was read, or a problem about one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from algebra.errors import InputError, one_line, shown
+
+if TYPE_CHECKING:
+    from algebra.programs.onnx import Read
+
+
+def as_read(
+    model: Any,
+    example_inputs: Any = None,
+    sizes: Mapping[str, int] | None = None,
+    constants: Sequence[str] = (),
+    output: str = "",
+) -> Read:
+    """The program of a model.
+
+    Parameters
+    ----------
+    model : str, Path, Read, Problem, ProgramNetwork or torch.nn.Module
+    example_inputs : optional
+        What a module's `forward` takes; see `inputs_of`.
+    sizes, constants, output : optional
+        As for `capacity`.
+
+    Raises
+    ------
+    InputError
+        Naming what to write instead.
+    """
+    from algebra.networks.base import Network
+    from algebra.networks.program import ProgramNetwork
+    from algebra.problems.problem import Problem
+    from algebra.programs.aten import read_torch
+    from algebra.programs.onnx import Read, read_onnx
+
+    if hasattr(model, "named_parameters"):
+        inputs = inputs_of(model) if example_inputs is None else example_inputs
+        return read_torch(model, inputs)
+    if example_inputs is not None:
+        raise InputError("`example_inputs` are what a torch module takes, and `model` is none")
+    if isinstance(model, Read):
+        return model
+    network = model.network if isinstance(model, Problem) else model
+    if isinstance(network, ProgramNetwork):
+        return network.read
+    if isinstance(network, Network):
+        raise InputError(
+            f"`model` ({one_line(network)}): capacity is about the parameters of a model that is a "
+            "program: an ONNX file, or a torch module; of this network `certify` says what an "
+            "allocation matches, `dimension` what its functions can be"
+        )
+    if not isinstance(model, str | Path):
+        raise InputError(
+            f"`model` ({shown(model)}) must be the name of an ONNX file, a torch module, or what "
+            "`from_torch` reads"
+        )
+    if Path(model).suffix == ".toml":
+        raise InputError(
+            f"{model}: capacity is about the parameters of an ONNX file; for problem "
+            "files `certify` says what they match, `dimension` what their networks can be"
+        )
+    return read_onnx(model, sizes=sizes, constants=constants, output=output)
+
+
+def inputs_of(module: Any) -> Any:
+    """Inputs for a module: its own `dummy_inputs` (transformers), or those of a first Linear layer.
+
+    Raises
+    ------
+    InputError
+        If the module does not say what its `forward` takes.
+    """
+    from algebra.programs.aten.export import need_torch
+    from matchprob.io.layers import leaves
+
+    own = getattr(module, "dummy_inputs", None)
+    if isinstance(own, Mapping) and own:
+        return dict(own)
+    order = [module] if not list(module.children()) else leaves(module)
+    parts: Any = order or ()
+    first: Any = next((part for part in parts if list(part.parameters(recurse=False))), None)
+    if type(first).__name__ == "Linear":
+        torch = need_torch()
+        return torch.zeros(1, first.in_features, dtype=first.weight.dtype)
+    raise InputError(
+        f"`model` ({one_line(type(module).__name__)}) does not say what its `forward` takes: "
+        "capacity(module, example_inputs=x) with a tensor x, or "
+        "capacity(from_torch(module, x))"
+    )

@@ -1,0 +1,63 @@
+"""Parameters without effect: the same entries as those that change no label in doubles."""
+
+import numpy as np
+
+from algebra.programs.generic import Model
+from algebra.programs.onnx import read_onnx
+from algebra.programs.program import Builder
+from algebra.questions.capacity.effects import reached, without_effect
+from tests.doubles import labels
+
+
+def table_and_unused():
+    """Rows 1 and 3 of a table times x, a shift that a softmax removes, and an unused weight."""
+    build = Builder()
+    x = build.sample("x", (2,))
+    table, shift = build.weight("table", (4, 2)), build.weight("shift", (1,))
+    build.weight("unused", (3,))
+    rows = build.index([[2, 3], [6, 7]], table)
+    scores = build.contract("ij,j->i", rows, x)
+    e = build.apply("exp", build.add(scores, build.repeated(shift, (2,))))
+    total = build.repeated(build.reshaped(build.contract("i->", e), (1,)), (2,))
+    return build.program(build.multiply(e, build.invert(total)))
+
+
+def test_moves_are_followed_entry_by_entry():
+    """Two rows of four lead to the labels; an unused weight does not."""
+    found = reached(table_and_unused(), ["table", "shift", "unused"])
+    assert found["table"].any(axis=1).tolist() == [False, True, False, True]
+    assert found["shift"].all()
+    assert not found.get("unused", np.zeros(3, bool)).any()
+
+
+def test_what_has_no_effect_and_why():
+    """By the structure, by a shift before a softmax, by absence; entries are counted."""
+    model = Model(table_and_unused())
+    names = ["table", "shift", "unused", "other"]
+    found = {one.name: one for one in without_effect([model], names, absent={"other": 7})}
+    assert {name: one.size for name, one in found.items()} == {
+        "table": 4, "shift": 1, "unused": 3, "other": 7,
+    }  # fmt: skip
+    assert found["table"].reason == "no label depends on its rows 0, 2"
+    assert "softmax" in found["shift"].reason
+    assert found["other"].reason == "no label depends on it"
+
+
+def test_entries_that_change_no_label():
+    """In a transformer block: those entries whose change changes no label in doubles."""
+    read = read_onnx("examples/data/block.onnx")
+    rng = np.random.default_rng(1)
+    weights = {n: rng.normal(size=s) for n, s in read.program.weights.items()}
+    samples = {n: rng.normal(size=(*s, 3)) for n, s in read.program.samples.items()}
+    before = labels(read.program, weights, samples)
+    dead = {}
+    for key, value in weights.items():
+        for place in np.ndindex(value.shape):
+            moved = value.copy()
+            moved[place] += 1
+            after = labels(read.program, {**weights, key: moved}, samples)
+            if np.allclose(after, before, rtol=1e-12, atol=1e-12):
+                dead[key] = dead.get(key, 0) + 1
+    found = without_effect([Model(read.program, read.tokens)], list(weights))
+    assert {one.name: one.size for one in found} == dead
+    assert dead == {"k.bias": 8}
