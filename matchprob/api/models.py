@@ -35,7 +35,6 @@ def as_read(
         Naming what to write instead.
     """
     from algebra.networks.base import Network
-    from algebra.networks.program import ProgramNetwork
     from algebra.problems.problem import Problem
     from algebra.programs.aten import read_torch
     from algebra.programs.onnx import Read, read_onnx
@@ -48,8 +47,9 @@ def as_read(
     if isinstance(model, Read):
         return model
     network = model.network if isinstance(model, Problem) else model
-    if isinstance(network, ProgramNetwork):
-        return network.read
+    own = getattr(network, "read", None)
+    if isinstance(own, Read):
+        return own
     if isinstance(network, Network):
         raise InputError(
             f"`model` ({one_line(network)}): capacity is about the parameters of a model that is a "
