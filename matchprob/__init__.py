@@ -12,11 +12,11 @@ architecture may change only r chosen weights, its *allocation*.  The *match pro
 
 from __future__ import annotations
 
+import ast
 import importlib
-import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matchprob.interrupts import is_command, leave_at_once
 
@@ -24,19 +24,14 @@ if is_command():
     # This comes first: an interrupt may arrive while the rest is loaded.
     leave_at_once()
 
-if TYPE_CHECKING:
-    from matchprob.public import *  # noqa: F403
-
 __version__ = "0.2.0"
 
-# The module of each public name, as the type checker sees it.
+# The module of each public name, by the stub that type checkers read.
 _HOME = {
-    name: module
-    for module, name in re.findall(
-        r"^from (\S+) import (\w+) as",
-        Path(__file__).with_name("public.py").read_text("utf-8"),
-        re.M,
-    )
+    alias.name: str(node.module)
+    for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
 }
 
 # Names that need an optional package are available, but not part of `import *`.

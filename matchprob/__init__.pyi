@@ -1,7 +1,7 @@
 """The public names of `matchprob`, and where each is defined.
 
-A type checker reads this module.  At run time `matchprob` reads its text instead and loads a name's
-module when the name is first used, so that a command that needs few modules starts quickly.
+Type checkers and editors read this stub.  `matchprob` reads it too, and loads a name's module when
+the name is first used, so that a command that needs few modules starts quickly.
 """
 
 from algebra.certificates.certificate import Certificate as Certificate
@@ -74,3 +74,5 @@ from numeric.statistics.comparison import Comparison as Comparison
 from numeric.statistics.estimate import Estimate as Estimate
 from numeric.studies.store import Store as Store
 from numeric.studies.study import Study as Study
+
+__version__: str
