@@ -1,5 +1,5 @@
 """Search for a positive definite form that proves MP < 1
-(`algebra.families.linear.verification.definite`).
+(`algebra.families.linear.arguments.definite_form`).
 
 For random D and P the form q is written in the unknowns y of the theorem (weights of short rows,
 states of long ones) and restricted to {D w P = 0}; K is projected to the left kernel of D's columns
@@ -17,13 +17,12 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq, fmpz
 
-from algebra.certificates.checks import CheckFailed
-from algebra.families.linear.verification.definite import (
+from algebra.families.linear.arguments.definite_form import (
     DefiniteForm,
     Lines,
-    check_definite,
     inputs_of_first_power,
     learnable_cells,
+    why_not_definite,
 )
 from algebra.linalg.rational import rational_kernel
 from algebra.problems.problem import Problem
@@ -62,11 +61,8 @@ def definite_form(problem: Problem, seed: int) -> DefiniteForm | None:
             continue
         for found in form.positive(np.random.default_rng([seed, number])):
             for claimed in _rounded(found, form.long, lines):
-                try:
-                    check_definite(problem, claimed, lambda *_: None)
-                except CheckFailed:
-                    continue
-                return claimed
+                if not why_not_definite(problem, claimed):
+                    return claimed
     return None
 
 

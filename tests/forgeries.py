@@ -174,7 +174,7 @@ def _borrowed(rng: random.Random, claim: Data, other: Data) -> None:
 def _another_problem(rng: random.Random, claim: Data, other: Data) -> None:
     """The same proof of another problem."""
     claim["problem"] = copy.deepcopy(other["problem"])
-    for name in ("equations", "rank", "theorems", "notes"):
+    for name in ("equations", "rank", "notes"):
         if rng.random() < 0.7:
             claim[name] = copy.deepcopy(other[name])
     for name in ("network_rank", "allocation_rank"):
@@ -208,7 +208,7 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
     evidence = claim["evidence"]
     name = rng.choice(
         ("stuck_output", "everything_learns", "teacher_reached", "sub_allocation", "labels_vanish",
-         "regular_minor", "dual_bases", "part", "lowered", "normal_form", "partial_products",
+         "regular_minor", "dual_bases", "part", "lowered", "partial_products",
          "critical_points")
     )  # fmt: skip
     learnable = claim["problem"].get("learnable", {})
@@ -231,7 +231,6 @@ def _invented(rng: random.Random, claim: Data, other: Data) -> None:
         "regular_minor": {"number": rng.randrange(9), "rows": [*range(len(some))], "columns": some},
         "part": copy.deepcopy({k: v for k, v in other.items() if k != "part"}),
         "lowered": copy.deepcopy(other),
-        "normal_form": copy.deepcopy(other),
         "partial_products": {
             "entries": [
                 [rng.randrange(3), rng.randrange(1, 4), 0, rng.randrange(2)]

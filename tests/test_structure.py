@@ -209,7 +209,6 @@ FLOATS = {
     "algebra/questions/identify/alternatives.py": SECONDS,
     "algebra/questions/identify/identification.py": SECONDS,
     "algebra/questions/record/recording.py": SECONDS,
-    "algebra/families/linear/witness.py": SECONDS,
     "algebra/families/activations/certify.py": SECONDS,
     "algebra/networks/activation.py": "an activation is written once for doubles, balls and jets",
     "algebra/programs/arrays.py": "entries that have a root know it themselves",

@@ -224,7 +224,7 @@ _PROBLEM = Converted(
 class Claim(Record):
     """The content of ``cert.json``: see `algebra.certificates.certificate.Certificate`.
 
-    The family reads `evidence`.  The last three are only in the output of ``certify --json``.
+    The family reads `evidence`.  The last four are only in the output of ``certify --json``.
     """
 
     format: Literal["matchprob-certificate"]
@@ -238,13 +238,13 @@ class Claim(Record):
     prime: Count
     error_bound: Annotated[Fraction, Converted(_Bound, _read_bound, nearest_double)]
     generic_root_count: Size | None
-    theorems: Mapping[str, str]
     reasons: tuple[str, ...]
     notes: tuple[str, ...]
     tried: tuple[str, ...]
     seed: int
     evidence: Mapping[str, Any]
     names: Any = None
+    theorems: Any = None
     explanation: Any = None
     generic_root_count_certainty: Any = None
 
@@ -283,13 +283,11 @@ class Claim(Record):
             text = "'intermediate' is not supported with measured weights or bounded laws"
             raise CheckFailed("verdict", text)
 
-    def check_words(self, theorems: Mapping[str, str], say: Say) -> None:
-        """Check the law and the theorems; list the fields that are only words.
+    def check_words(self, say: Say) -> None:
+        """Check the note on the law; list the fields that are only words.
 
         Parameters
         ----------
-        theorems : mapping of str to str
-            The conclusion of each theorem as stated, recomputed.
         say : callable
 
         Raises
@@ -300,14 +298,8 @@ class Claim(Record):
         if discrete != (DISCRETE in self.notes):
             what = "is missing" if discrete else "does not fit"
             raise CheckFailed("notes", f"the law is {self._law}: the note “{DISCRETE}” {what}")
-        for name, claimed in self.theorems.items():
-            if theorems.get(name) != claimed:
-                right = theorems.get(name, "no such theorem here")
-                raise CheckFailed(
-                    f"theorems.{one_line(name)}", f"{shown(claimed)}; it is {right!r}"
-                )
         words = ("rule", "reasons", "notes", "tried")
-        used = [name for name in (*words, *_PRINTED) if getattr(self, name)]
+        used = [name for name in (*words, "theorems", *_PRINTED) if getattr(self, name)]
         text = f"informative only: {', '.join(used)}; seeds, points tried, trace, index"
         say("words", UNCHECKED, text)
 
@@ -317,7 +309,7 @@ class Claim(Record):
         return ", ".join(sorted({law.weights, law.inputs, law.teacher}))
 
 
-def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]]) -> Verification:
+def verified(data: object, check: Callable[[Claim, Checklist], object]) -> Verification:
     """The frame of every family's verification: the shared fields, the family's checks, the words.
 
     Parameters
@@ -325,14 +317,15 @@ def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]
     data : object
         The content of ``cert.json``.
     check : callable
-        Checks the evidence and the verdict; returns the conclusion of each theorem, recomputed.
+        Checks the evidence and the verdict.
     """
     checklist = Checklist()
 
     def run() -> None:
         claim = Claim.from_dict(data, "")
         claim.check_law()
-        claim.check_words(check(claim, checklist), checklist.say)
+        check(claim, checklist)
+        claim.check_words(checklist.say)
 
     verdict = data.get("verdict") if isinstance(data, Mapping) else None
     return checklist.run(str(verdict), run)

@@ -20,6 +20,7 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import Limits
 
 if TYPE_CHECKING:
+    from algebra.certificates.records import Record
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCounter
     from algebra.systems.written import SymbolicSystem
@@ -54,12 +55,12 @@ class Tools:
         solutions were found, none of them real: guesses to be proved.
     definite_form : callable or None
         For linear recurrent networks: searches a positive definite form that proves MP < 1, as
-        `numeric.definite_search.definite_form` does; plain data.
+        `numeric.definite_search.definite_form` does.
     growths : callable or None
         Given a problem with more weights than equations, and their number, yields whole numbers for
         the weights, guesses of how they grow towards solutions at infinity
-        (`algebra.families.linear.surplus.infinity`), as `numeric.equations.growths.tracked_growths`
-        does.
+        (`algebra.families.linear.arguments.at_infinity`), as
+        `numeric.equations.growths.tracked_growths` does.
     root_counter : callable or None
         Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
@@ -71,7 +72,7 @@ class Tools:
     candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None
     root_counter: RootCounter | None = None
     refuted: Callable[[], Mapping[str, Any] | None] | None = None
-    definite_form: Callable[[Problem], Mapping[str, Any] | None] | None = None
+    definite_form: Callable[[Problem], Record | None] | None = None
     growths: Callable[[Problem, int], Iterable[tuple[int, ...]]] | None = None
 
 
@@ -117,6 +118,10 @@ class Family(ABC):
 
         With `all_forms` every form is eliminated, not only the one with the smaller core.
         """
+
+    def own_theorems(self, problem: Problem) -> dict[str, str]:
+        """What theorems on this family only, as stated in the papers, say of a problem."""
+        return {}
 
     def forms(self) -> Mapping[str, Callable[[Allocation], SymbolicSystem]]:
         """Forms of equations of this family only, by name; see also `algebra.systems.written`."""

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from math import prod
-from typing import Annotated, Any
-
-from flint import fmpz
+from typing import Any
 
 from algebra.certificates.certificate import DISCRETE, MAXIMAL, UNDECIDED, Certificate
-from algebra.certificates.checks import CheckFailed
 from algebra.certificates.family import Effort
-from algebra.certificates.fields import PRIMES
 from algebra.certificates.minors import MinorInFile
 from algebra.certificates.points import RankClaim, WitnessPoint
-from algebra.certificates.records import Context, Primes, Record, write_form
+from algebra.certificates.records import write_form
+from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.vanishing import vanishing_certificate
-from algebra.declarations import Keyword, Size
-from algebra.errors import one_line
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
@@ -29,7 +23,7 @@ from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import all_cells, everything_learns, random_point
 from algebra.ranks.minors import minor_in_time, none_found
 from algebra.ranks.root_count_error import CountCertainty
-from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
+from algebra.systems.root_count import RootCount
 
 # Larger witness points are given only by their seed.
 _LARGEST_POINT = 20_000
@@ -38,19 +32,16 @@ _LARGEST_POINT = 20_000
 def certified(
     problem: Problem,
     effort: Effort,
-    theorems: Mapping[str, str],
     decide: Callable[[], Certificate],
     *,
     can_vanish: bool = False,
 ) -> Certificate:
-    """Complete a family's certificate by problem, theorems, the note on the law, and the time.
+    """Complete a family's certificate by problem, the note on the law, and the time.
 
     Parameters
     ----------
     problem : Problem
     effort : Effort
-    theorems : mapping of str to str
-        What each theorem, as stated, says of the problem.
     decide : callable
         Returns a certificate of the problem, or of one with the same verdict.
     can_vanish : bool, optional
@@ -64,7 +55,7 @@ def certified(
     law = () if problem.distribution.is_continuous else (DISCRETE,)
     notes = tuple(dict.fromkeys((*law, *found.notes)))
     seconds = time.monotonic() - start
-    return replace(found, problem=problem, theorems=theorems, notes=notes, seconds=seconds)
+    return replace(found, problem=problem, notes=notes, seconds=seconds)
 
 
 class OnRanks:
@@ -124,7 +115,9 @@ class OnRanks:
         if not everything_learns(self.problem.allocation, self.problem.support):
             return None
         self.evidence["everything_learns"] = True
-        return self.conclude(MAXIMAL, "every existing weight learns: the teacher is a student")
+        why = "MP = 1: every weight learns, so the teacher itself is a student."
+        rule = "every existing weight learns: the teacher is a student"
+        return self.conclude(MAXIMAL, rule, why=why)
 
     def unproved(self) -> Certificate:
         """Undecided: ranks with formal values are only upper bounds, and no minor was found."""
@@ -176,46 +169,3 @@ def rank_evidence(
         found.rank, found.upper, found.is_proved, (found.p, found.seed), found.points, given
     )
     return claim.to_dict()
-
-
-@dataclass(frozen=True)
-class RootEvidence(Record):
-    """A claimed generic root count: see `algebra.systems.root_count.RootCount`."""
-
-    value: Size
-    rule: Annotated[str, Keyword("enum", (LINEAR, DEGREE, TRACE))]
-    form: str
-    blocks: tuple[Size, ...]
-    primes: Primes
-    seed: int
-    trace: Mapping[str, Any] | None = None
-
-    @classmethod
-    def of(cls, roots: RootCount) -> RootEvidence:
-        """The evidence of a count."""
-        trace = None if roots.trace is None else asdict(roots.trace)
-        return cls(
-            roots.value, roots.rule, roots.form, roots.blocks, roots.primes, roots.seed, trace
-        )
-
-    @property
-    def source(self) -> str:
-        """The source of the claim, in words."""
-        return f"modulo {', '.join(map(str, self.primes))}" if self.primes else self.rule
-
-    def check(self, place: str, context: Context) -> None:
-        """The fields must fit the method of counting."""
-        rule, value = self.rule, self.value
-        if rule == TRACE and self.trace is None:
-            raise CheckFailed(f"{place}.trace", "is missing")
-        if rule == DEGREE and prod(self.blocks) != value:
-            raise CheckFailed(f"{place}.blocks", f"their product is not {value}")
-        if rule != DEGREE and self.blocks:
-            raise CheckFailed(f"{place}.blocks", f"by {rule} there are none")
-        for k, p in enumerate(self.primes):
-            if rule == TRACE or not (PRIMES[0] < p < PRIMES[1] and fmpz(p).is_prime()):
-                text = f"by {rule}: no prime {one_line(p)}"
-                raise CheckFailed(f"{place}.primes[{k}]", text)
-        if rule == LINEAR and value != 1:
-            text = f"a linear system has one solution, not {value}"
-            raise CheckFailed(f"{place}.value", text)

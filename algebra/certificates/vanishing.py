@@ -29,6 +29,8 @@ def vanishing_certificate(problem: Problem, seed: int) -> Certificate:
         error_bound=Fraction(0),
         evidence={"labels_vanish": True},
         seed=seed,
+        why="MP = 1. No path leads from an input to an output: every label is 0, and each student "
+        "matches.",
     )
 
 

@@ -33,6 +33,7 @@ from algebra.systems.forms import unknown_form
 from algebra.time_limits import Limits, OutOfTime, limited, within
 
 if TYPE_CHECKING:
+    from algebra.certificates.records import Record
     from algebra.problems.instance_files import GivenNumbers
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCounter
@@ -70,6 +71,11 @@ class NormalizationFamily(Family):
 
     def forms(self) -> Mapping[str, Callable[[Allocation], SymbolicSystem]]:
         return {LEMMA: _lemma_form}
+
+    def own_theorems(self, problem: Problem) -> dict[str, str]:
+        from algebra.families.normalization.certify import theorem_1
+
+        return {"norm.1": theorem_1(problem)}
 
 
 def _lemma_form(allocation: Allocation) -> SymbolicSystem:
@@ -209,7 +215,7 @@ def certify(
     candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None,
     fallback: RootCounter | None = None,
     refuted: Callable[[], Mapping[str, Any] | None] | None = None,
-    definite_form: Callable[[Problem], Mapping[str, Any] | None] | None = None,
+    definite_form: Callable[[Problem], Record | None] | None = None,
     growths: Callable[[Problem, int], Iterable[tuple[int, ...]]] | None = None,
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
@@ -310,6 +316,25 @@ def verify(
         return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
     except OutOfTime as limit:
         return unfinished(verdict, str(limit))
+
+
+def papers_say(problem: Problem) -> dict[str, str]:
+    """What each of the papers' theorems, as stated, says: "maximal", "minimal" or "silent".
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation.
+    """
+    from algebra.problems.reduction import lowered
+    from algebra.questions.theorems.statements import what_theorems_say
+
+    if problem.updates:
+        return {}
+    own = family_of(problem.network).own_theorems(problem)
+    reduction = None if own else lowered(problem)
+    network = problem.network if reduction is None else reduction.problem.network
+    return own or what_theorems_say(network, problem.allocation)
 
 
 def inspect_allocation(

@@ -376,7 +376,7 @@ class Network(Programmed):
     def modular_forward(self, point: Point) -> Matrix:
         """Labels at a point whose matrices over GF(p) support the operations of `forward`.
 
-        Their entries may be dual numbers, for instance: see `algebra.families.linear.derivatives`.
+        Their entries may be dual numbers, for instance: see `algebra.ranks.derivatives`.
         """
         return self.forward(point.weights, point.X)
 

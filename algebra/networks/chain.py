@@ -134,6 +134,15 @@ class ChainNetwork(Network):
             return (self.shapes[chain.recurrent][0],)
         return tuple(self.shapes[name][0] for name in chain.steps)
 
+    def matrix_ends(self) -> dict[str, tuple[int, int]]:
+        """The hidden layers of the rows and of the columns of each matrix; −1: inputs, outputs."""
+        chain = self.chain()
+        if chain.recurrent is not None:
+            assert chain.start is not None
+            return {chain.output: (-1, 0), chain.recurrent: (0, 0), chain.start: (0, -1)}
+        ends = {name: (k, k - 1) for k, name in enumerate(chain.steps)}
+        return {**ends, chain.output: (-1, len(chain.steps) - 1)}
+
     @property
     def input_shape(self) -> tuple[int, int]:
         return (self.step_inputs * (self.steps if self.chain().recurrent else 1), self.m)

@@ -62,6 +62,8 @@ from algebra.linalg.rational import float_text, nearest_double
 from algebra.networks.base import Network
 from algebra.problems.updates import LowRank, Update
 
+# The methods of counting.
+LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
 PROVED, PROBABLE, UNBOUNDED, NUMERICAL = "proved", "probable", "unbounded", "numerical"
 _POINTS = 1 << 30
 # Larger exponents of d never give a bound below 1.

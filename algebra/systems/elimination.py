@@ -41,17 +41,7 @@ class _Inconsistent(Exception):
     pass
 
 
-# Orders of monomials in which the span of equations is brought to echelon form.  Which unknowns are
-# left depends on it, and proof files name these: a new order gets a new number.
-#   1: by degree, then as CPython's sets of exponent vectors happen to iterate; read in old files.
-#   2: degrevlex.
-BY_HASH, DEGREVLEX = 1, 2
-ORDERS = (BY_HASH, DEGREVLEX)
-
-
-def eliminate(
-    system: PolynomialSystem, *, defer: bool = True, order: int = DEGREVLEX
-) -> CoreSystem:
+def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
     """The core of a system over a field, by exact elimination.
 
     Parameters
@@ -60,8 +50,6 @@ def eliminate(
         Over `RationalField` or `PrimeField`.
     defer : bool, optional
         Whether blocks that can be solved last are set aside (step 2).
-    order : int, optional
-        One of `ORDERS`.
 
     Returns
     -------
@@ -100,7 +88,7 @@ def eliminate(
 
         # Step 3: the linear closure of the rest.
         while True:
-            equations, linear = _expose_linear(field, core_ring, equations, order)
+            equations, linear = _expose_linear(field, core_ring, equations)
             if not linear:
                 break
             core_names, images = _solve_linear(field, core_names, linear)
@@ -213,15 +201,7 @@ def _defer(
     return blocks[::-1], [e for k, e in enumerate(equations) if k not in gone]
 
 
-def _in_order(monomials: set[tuple[int, ...]], order: int) -> list[tuple[int, ...]]:
-    if order == BY_HASH:
-        return sorted(monomials, key=sum, reverse=True)
-    return sorted(monomials, key=lambda m: (-sum(m), m[::-1]))
-
-
-def _expose_linear(
-    field: Any, ring: Any, equations: Sequence[Any], order: int
-) -> tuple[list[Any], list[Any]]:
+def _expose_linear(field: Any, ring: Any, equations: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Split the span of the equations into (non-linear, linear) ones.
 
     Equations are replaced only if the span contains a linear equation: the original ones are
@@ -233,7 +213,8 @@ def _expose_linear(
     if not equations:
         return [], []
     tables = [e.to_dict() for e in checked(equations)]
-    monomials = _in_order({m for table in tables for m in table}, order)
+    # Degrevlex.  Which unknowns are left depends on it, and proof files name these.
+    monomials = sorted({m for table in tables for m in table}, key=lambda m: (-sum(m), m[::-1]))
     column = {m: c for c, m in enumerate(monomials)}
     rows = []
     for table in checked(tables):

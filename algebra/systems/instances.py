@@ -25,7 +25,7 @@ from algebra.problems.problem import Problem
 from algebra.programs.arrays import ArrayArithmetic, number_in
 from algebra.programs.residues import ModularArithmetic
 from algebra.systems.core import Core, CoreSystem
-from algebra.systems.elimination import DEGREVLEX, eliminate
+from algebra.systems.elimination import eliminate
 from algebra.systems.forms import FORMS, batch_of, preferred_forms
 from algebra.systems.modular_elimination import core_of
 from algebra.systems.system import WrittenSystem, build_system, residue_system
@@ -187,12 +187,11 @@ def rational_core(
     form: str | None = None,
     *,
     defer: bool = True,
-    order: int = DEGREVLEX,
 ) -> CoreSystem:
     """The core of an instance over Q; by default in the form with the smaller core."""
     form = form or preferred_forms(allocation.network, allocation)[0]
     system = build_system(allocation, student, X, Y, RationalField(), form)
-    return eliminate(system, defer=defer, order=order)
+    return eliminate(system, defer=defer)
 
 
 def _residues(entries: np.ndarray) -> Residues:

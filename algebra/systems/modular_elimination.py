@@ -328,7 +328,7 @@ def _ordered_monomials(q: Quadrics) -> np.ndarray:
     """Keys of the monomials, quadratic ones first: the columns of the echelon form.
 
     Their order decides which basis of the span is found, and so how sparse the core is and into
-    which blocks it splits.  It is degrevlex, as in `algebra.systems.elimination` (`DEGREVLEX`).
+    which blocks it splits.  It is degrevlex, as in `algebra.systems.elimination`.
     """
     key = np.unique(q.first * (q.unknowns + 1) + q.second)
     first, second = key // (q.unknowns + 1), key % (q.unknowns + 1)

@@ -50,6 +50,8 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.root_count_error import (
+    DEGREE,
+    LINEAR,
     CountCertainty,
     by_primes,
     by_primes_at_numbers,
@@ -82,7 +84,6 @@ class RootCountLost(RootCountError):
     """The count failed because a child process died: a further attempt may succeed."""
 
 
-LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
 # Text that accompanies every statement based on a trace test.
 NUMERICAL = "numerical: monodromy, trace test"
 # For blocks of the core with at most this many unknowns msolve is as fast as for a locus.

@@ -39,8 +39,8 @@ from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
-from algebra.ranks.root_count_error import by_primes, label_degree
-from algebra.systems.root_count import DEGREE, RootCount, RootCountError
+from algebra.ranks.root_count_error import DEGREE, by_primes, label_degree
+from algebra.systems.root_count import RootCount, RootCountError
 
 # Largest number of terms of all labels together for which they are written out.
 _MOST_TERMS = 200_000

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
     from algebra.certificates.checks import Verification
     from algebra.certificates.family import NonRealInstance
+    from algebra.certificates.records import Record
     from algebra.problems.instance_files import GivenNumbers
     from algebra.problems.problem import Problem
     from algebra.systems.inspection import Inspection
@@ -224,11 +225,10 @@ def certify(
 
         return refuted_instance(problem, seed, search)
 
-    def definite(solved: Problem) -> Mapping[str, Any] | None:
+    def definite(solved: Problem) -> Record | None:
         from numeric.definite_search import definite_form
 
-        form = definite_form(solved, seed)
-        return None if form is None else form.to_dict()
+        return definite_form(solved, seed)
 
     def growths(solved: Problem, equations: int) -> Iterator[tuple[int, ...]]:
         from numeric.equations.growths import tracked_growths

@@ -107,11 +107,21 @@ def _certify(answer: Answer) -> None:
             "seed": arguments["seed"],
             "tried": [str(found)],
         }
-        answer.print_document(nothing, Document(f"{UNDECIDED}: {rule}", why=why, tone=UNDECIDED))
+        document = Document(f"{UNDECIDED}: {rule}", why=why, tone=UNDECIDED)
+        answer.print_document(nothing, document)
         say("matchprob: undecided: the time limit was reached before the ranks were known")
         raise typer.Exit(UNFINISHED)
-    sure = found.root_count_certainty
-    answer.print(generic_root_count_certainty=sure and sure.to_dict())
+    from algebra.families.registry import papers_say
+
+    sure, said = found.root_count_certainty, papers_say(found.problem)
+    words = "; ".join(f"{name}: {word}" for name, word in said.items() if word != "silent")
+    document = found.document()
+    facts = {**document.facts, "theorems": words or "silent"}
+    answer.print(
+        document=replace(document, facts=facts),
+        theorems=said,
+        generic_root_count_certainty=sure and sure.to_dict(),
+    )
 
 
 @presents(construct, Unrealized)

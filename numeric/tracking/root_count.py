@@ -16,10 +16,9 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation
-from algebra.ranks.root_count_error import by_trace
+from algebra.ranks.root_count_error import TRACE, by_trace
 from algebra.systems.forms import preferred_forms
 from algebra.systems.root_count import (
-    TRACE,
     RootCount,
     RootCountError,
     TraceEvidence,

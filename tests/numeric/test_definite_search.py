@@ -9,11 +9,12 @@ import pytest
 
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
-from algebra.families.linear.verification.definite import DefiniteForm, check_definite
+from algebra.families.linear.arguments.definite_form import ARGUMENT, DefiniteForm, why_not_definite
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Problem
 from numeric.definite_search import definite_form
+from tests.arguments import checked
 from tests.doubles import smallest_error
 from tests.plain_data import changed
 from tests.refusals import refuses
@@ -57,10 +58,6 @@ def transposed(problem):
 
 
 PROBLEM = with_cells(SURPLUS, CELLS)
-
-
-def silent(*_):
-    pass
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +135,8 @@ def test_long_columns_are_long_rows_of_the_transpose(seed):
     found = definite_form(mirror, seed)
     assert found is not None
     assert found.lines == "columns"
-    check_definite(mirror, found, silent)
-    refuses("", check_definite, PROBLEM, found, silent, error=CheckFailed)
+    assert not why_not_definite(mirror, found)
+    refuses("", checked, ARGUMENT, PROBLEM, found, error=CheckFailed)
 
 
 def test_positive_squares_agree_with_eigenvalues(form):
@@ -154,11 +151,7 @@ def test_positive_squares_agree_with_eigenvalues(form):
         # K remains orthogonal to the column of D at the long row 5.
         K = [[D[1][5], -D[0][5]]] if rng.random() < 0.5 else [[-D[1][5], D[0][5]]]
         changed = DefiniteForm("rows", *(tuple(map(tuple, A)) for A in (D, P, K)))
-        try:
-            check_definite(PROBLEM, changed, silent)
-            holds = True
-        except CheckFailed:
-            holds = False
+        holds = not why_not_definite(PROBLEM, changed)
         assert holds == (_least(changed) > 1e-9)
         accepted += holds
     assert 20 < accepted < 280
@@ -193,7 +186,7 @@ def _least(form):
 def test_where_the_theorem_does_not_apply(problem, form):
     """Too few samples, one step, other matrices, structural zeros, signs."""
     assert definite_form(problem, 0) is None
-    refuses("needs a linear RNN", check_definite, problem, form, silent, error=CheckFailed)
+    refuses("needs a linear RNN", checked, ARGUMENT, problem, form, error=CheckFailed)
 
 
 def test_maximal_allocations_have_no_form():
@@ -231,7 +224,6 @@ def test_forged_forms_are_refused(genuine):
         (("evidence", "whole_column"), 0),
         (("evidence", "no_real_root"), {}),
         # Evidence that would not be checked beside the form.
-        (("evidence", "normal_form"), {}),
         (("evidence", "critical_points"), {"number": 2, "primes": [65521]}),
     ):
         assert not mp.verify(changed(genuine, path, value)).holds, path

@@ -29,8 +29,16 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
-from algebra.questions.theorems.statements import what_theorems_say
 from algebra.ranks.generic_rank import allocation_rank
+
+_READ_OUT = (
+    "MP = 1: the labels are linear in the weights of the read-out that learn, and these linear "
+    "equations have a solution, whichever other weights learn."
+)
+_STUCK = (
+    "MP < 1: too few weights of output {row} learn, and hidden values are bounded: the labels of a "
+    "teacher with larger read-out weights are out of reach."
+)
 
 
 def certify_activated(problem: Problem, effort: Effort) -> Certificate:
@@ -45,8 +53,7 @@ def certify_activated(problem: Problem, effort: Effort) -> Certificate:
     def decide() -> Certificate:
         return _ActivationCertifier(problem, network, effort).run()
 
-    theorems = what_theorems_say(network, problem.allocation)
-    return certified(problem, effort, theorems, decide, can_vanish=True)
+    return certified(problem, effort, decide, can_vanish=True)
 
 
 class _ActivationCertifier(OnRanks):
@@ -72,7 +79,8 @@ class _ActivationCertifier(OnRanks):
             own = allocation_rank(part, problem.student(), self.whole.rank, seed)
             if own.rank == self.whole.rank and self._ranks_proved(part):
                 what = "only the read-out learns" if part == allocation else "the read-out learns"
-                return self.conclude(MAXIMAL, f"{what}, with full rank: a linear system")
+                rule = f"{what}, with full rank: a linear system"
+                return self.conclude(MAXIMAL, rule, why=_READ_OUT)
         proved = self._ranks_proved(allocation)
         row = stuck_output(problem, allocation, seed)
         if row is not None:
@@ -81,7 +89,7 @@ class _ActivationCertifier(OnRanks):
             self.evidence["stuck_output"] = row
             limit = f"{network.activation} is bounded on one side"
             rule = f"output {row} cannot match every teacher: {limit}"
-            return self.conclude(INTERMEDIATE, rule)
+            return self.conclude(INTERMEDIATE, rule, why=_STUCK.format(row=row))
         if network.activation.is_polynomial:
             # A trace test and guessed instances apply only to chains.
             effort = replace(self.effort, tools=Tools())

@@ -96,7 +96,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -104,8 +104,7 @@ from algebra.certificates.checks import PROBABLE, PROVED, CheckFailed, Checklist
 from algebra.certificates.claim import Claim
 from algebra.certificates.family import Effort
 from algebra.certificates.minors import MinorInFile, check_minor
-from algebra.families.linear.evidence import LinearEvidence
-from algebra.families.linear.verify import ClaimChecker
+from algebra.certificates.rank_claims import EvidenceOnRanks, RankChecker
 from algebra.networks.activation import Activation
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
@@ -124,7 +123,7 @@ EVERYTHING = "everything_learns"
 
 
 @dataclass(frozen=True)
-class FormalEvidence(LinearEvidence):
+class FormalEvidence(EvidenceOnRanks):
     """Evidence on ranks that are computed with formal values.
 
     Attributes
@@ -135,13 +134,13 @@ class FormalEvidence(LinearEvidence):
     regular_minor: MinorInFile | None = None
 
 
-class FormalClaimChecker(ClaimChecker):
+class FormalClaimChecker(RankChecker):
     """The checks of one claim whose ranks are computed with formal values.
 
     Parameters
     ----------
     claim, checklist, effort
-        As for `ClaimChecker`.
+        As for `RankChecker`.
     evidence : FormalEvidence
     problem : Problem, optional
         The problem that the evidence is about; by default the claim's.
@@ -158,20 +157,19 @@ class FormalClaimChecker(ClaimChecker):
         evidence: FormalEvidence,
         problem: Problem | None = None,
     ) -> None:
-        super().__init__(claim, evidence, checklist, effort, peers=False)
+        super().__init__(claim, evidence, checklist, effort)
         self.minor = evidence.regular_minor
         self.problem = problem or claim.problem
 
-    def _allowed(self) -> set[str]:
-        """Of the arguments about linear networks only a root count."""
-        own = super()._allowed() - {f.name for f in fields(LinearEvidence)}
-        return own | ({"root_count"} if self.counted else set())
-
     def _only_what_belongs(self) -> None:
-        super()._only_what_belongs()
+        """No evidence that the verdict does not use, and no count without evidence."""
+        given = self.evidence.arguments()
+        if not self.counted and "root_count" in given:
+            given["root_count"] = ()
+        self._need_place(given)
+        self._need_numbers(self.evidence.root_count)
         if self.evidence.labels_vanish:
             raise CheckFailed("evidence.labels_vanish", "does not belong to this evidence")
-        given = self.evidence.arguments()
         if EVERYTHING in given and (len(given) > 1 or self.minor is not None):
             raise CheckFailed(f"evidence.{EVERYTHING}", "does not belong to this evidence")
 

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
@@ -26,6 +25,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.rank_claims import RankChecker, argues, read_evidence
 from algebra.certificates.vanishing import VanishingEvidence, says_vanishing
 from algebra.declarations import Count
 from algebra.families.activations.formal import (
@@ -35,8 +35,9 @@ from algebra.families.activations.formal import (
     why_exact,
 )
 from algebra.families.activations.reach import is_one_sided, is_stuck, read_out_part, stuck_output
-from algebra.families.linear.evidence import argues, read_evidence
-from algebra.families.linear.verify import ClaimChecker, check_claim
+from algebra.families.linear.arguments.argument import Claimed
+from algebra.families.linear.recount import check_root_count
+from algebra.families.linear.verify import check_claim
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.problems.allocation import Allocation
@@ -44,7 +45,6 @@ from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.programs.leaks import NO_LEAK
-from algebra.questions.theorems.statements import what_theorems_say
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
 
@@ -54,15 +54,12 @@ STUCK = "stuck_output"
 def verify_activated(data: object, effort: Effort) -> Verification:
     """Verify the certificate of a network with activations at points of the effort's seed."""
 
-    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
-        network = claim.problem.network
+    def check(claim: Claim, checklist: Checklist) -> None:
         reduction = lowered(claim.problem)
         if reduction is not None:
             check_claim(replace(claim, problem=reduction.problem), checklist, effort)
-            network = reduction.problem.network
         else:
             _check(claim, checklist, effort)
-        return what_theorems_say(network, claim.problem.allocation)
 
     return verified(data, check)
 
@@ -75,18 +72,15 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     if says_vanishing(claim.evidence):
         _check_silence(claim, network, checklist.say)
         return
-    checker = _ActivationChecker(claim, checklist, effort)
-    argued = bool(checker.evidence.arguments().keys() & {EVERYTHING, STUCK})
+    argued = bool(claim.evidence.keys() & {EVERYTHING, STUCK})
     if network.activation.is_polynomial and not (argued or claim.verdict == UNDECIDED):
-        if checker.minor is not None:
-            raise CheckFailed("evidence.regular_minor", "polynomials need none")
         if claim.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
             text = "the witness cannot be scaled into the cube of a bounded law"
             raise CheckFailed("evidence.no_real_root", text)
         if claim.verdict != MAXIMAL or "root_count" in claim.evidence:
             check_claim(claim, checklist, effort, peers=False)
             return
-    checker.run()
+    _ActivationChecker(claim, checklist, effort).run()
 
 
 def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
@@ -193,7 +187,11 @@ class _ActivationChecker(FormalClaimChecker):
             return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
         if claim.verdict == UNDECIDED:
             self._error_bound(True)
-            return self._undecided(self.evidence.root_count)
+            roots = self.evidence.root_count
+            if roots is not None:
+                claimed = Claimed(claim.verdict, claim.equations, roots, self.effort, self.say)
+                check_root_count(self.problem, self.problem.allocation, roots, claimed)
+            return self._only_numbers()
         self._full_rank(known)
         if claim.verdict == MAXIMAL:
             return self._readout(known)
@@ -244,12 +242,12 @@ class _ActivationChecker(FormalClaimChecker):
         return known
 
 
-def check_stuck(checker: ClaimChecker, moving: Allocation, row: int | None, known: str) -> str:
+def check_stuck(checker: RankChecker, moving: Allocation, row: int | None, known: str) -> str:
     """A stuck output and full rank imply 0 < MP < 1.
 
     Parameters
     ----------
-    checker : ClaimChecker
+    checker : RankChecker
         The checker of the claim.
     moving : Allocation
         The weights that move.

@@ -1,9 +1,9 @@
 """The generic root count computed again by other methods, for verification.
 
 Small cores are counted by SymPy's Gröbner bases; others by minors in the powers of a recurrent
-matrix, as labels in the weights alone (`algebra.families.linear.verification.labels`), in another
-form, or in the same one without deferred blocks, by msolve modulo a new prime; if msolve is missing
-or too slow, numerically.
+matrix, as labels in the weights alone (`algebra.families.linear.labels`), in another form, or
+in the same one without deferred blocks, by msolve modulo a new prime; if msolve is missing or too
+slow, numerically.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from functools import partial
 
 import numpy as np
 
-from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
+from algebra.certificates.checks import PROBABLE, PROVED, UNFINISHED, CheckFailed, Say
+from algebra.certificates.root_evidence import RootEvidence
+from algebra.families.linear.arguments.argument import Claimed
+from algebra.families.linear.labels import count_by_labels
 from algebra.families.linear.rows import count_by_minors, sides
-from algebra.families.linear.verification.labels import count_by_labels
 from algebra.linalg.modular import random_prime
 from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
+from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 from algebra.systems.core import Core
-from algebra.systems.forms import preferred_forms
+from algebra.systems.forms import DIRECT, forms, preferred_forms
 from algebra.systems.instances import ModularInstance, modular_core, modular_instance
 from algebra.systems.root_count import RootCounter, RootCountError
 
@@ -56,6 +59,52 @@ class Recount:
     how: str
     is_proved: bool = False
     at_least: int | None = None
+
+
+def check_root_count(
+    problem: Problem, target: Allocation, roots: RootEvidence, claimed: Claimed
+) -> str:
+    """N is the number of complex solutions of a generic instance: counted again.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : Allocation
+        What learns, or a part of it: ρ weights of rank ρ.
+    roots : RootEvidence
+    claimed : Claimed
+
+    Returns
+    -------
+    str
+        "proved", "probable" or "unfinished".
+
+    Raises
+    ------
+    CheckFailed
+    """
+    place, value = "evidence.root_count", roots.value
+    if target.size != claimed.equations:
+        text = f"{target.size} weights for {claimed.equations} equations: N is not finite"
+        raise CheckFailed(place, text)
+    if roots.form not in (*forms(target.network, target), DIRECT.name):
+        raise CheckFailed(f"{place}.form", f"{roots.form!r} does not fit the network")
+    found = recount_again(
+        target, problem.student(), roots.primes, seed=claimed.seed, timeout=claimed.seconds,
+        fallback=claimed.effort.tools.root_counter,
+    )  # fmt: skip
+    if found.at_least is not None and found.at_least > value:
+        text = f"at least {found.at_least} solutions were found ({found.how}), not {value}"
+        raise CheckFailed(place, text)
+    if found.value is None:
+        text = f"N = {value} by {roots.source}; not counted again: {found.how}"
+        claimed.say(place, UNFINISHED, text)
+        return UNFINISHED
+    if found.value != value:
+        raise CheckFailed(place, f"counted again, {found.how}: {found.value}, not {value}")
+    status = PROVED if found.is_proved else PROBABLE
+    claimed.say(place, status, f"N = {value} again, {found.how}")
+    return status
 
 
 def recount_again(

@@ -27,24 +27,27 @@ from dataclasses import replace
 from algebra.certificates.certificate import (
     MAXIMAL,
     MINIMAL,
+    NEAR,
     UNDECIDED,
     Certificate,
+    minimal,
+    reaches,
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.documents import Explanation, step
 from algebra.families.linear.certify import why_minimal
 from algebra.families.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
-from algebra.questions.theorems.statements import what_theorems_say
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 
 
 def certify_program(problem: Problem, effort: Effort) -> Certificate:
     """Decide an allocation of a program if possible."""
-    theorems = what_theorems_say(problem.network, problem.allocation)
-    return certified(problem, effort, theorems, lambda: _decided(problem, effort))
+    found = certified(problem, effort, lambda: _decided(problem, effort))
+    return replace(found, explained=_explained(found))
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:
@@ -132,3 +135,43 @@ class _ModelCertifier(OnRanks):
         own = type(allocation).from_cells(allocation.network, cells)
         found = allocation_rank(own, support, self.whole.rank, self.effort.seed)
         return sorted(part) if found.rank == self.whole.rank else []
+
+
+def _explained(found: Certificate) -> Explanation:
+    """The explanation of a verdict on a program that was read from a file: only ranks are known."""
+    inspect = step("inspect", "the ranks, and why they are exact or not")
+    if found.verdict == MINIMAL:
+        why = minimal(found, False)
+        return replace(why, steps=(inspect,))
+    if found.verdict == MAXIMAL:
+        if "everything_learns" in found.evidence:
+            return Explanation((found.why,))
+        part = ", ".join(found.evidence["affine_part"])
+        why_one = (
+            f"MP = 1: the labels are affine in {part}, with full rank, so the equations are linear "
+            "and have a solution."
+        )
+        return Explanation((reaches(found), why_one))
+    pieces = "pattern" in found.evidence
+    if found.rank == found.equations and "upper_bounds" not in found.evidence:
+        return Explanation(
+            (reaches(found), f"So {NEAR}"),
+            "whether MP = 1",
+            "a proof for all activation patterns: where a unit is off, weights before it do not "
+            "change the labels"
+            if pieces
+            else "parameters in which the labels are affine with full rank, as in a last layer "
+            "(then MP = 1)",
+            (inspect,),
+        )
+    return Explanation(
+        (
+            f"The learnable weights have rank {found.rank}, the whole network {found.equations}"
+            + (" on the activation pattern that was drawn." if pieces else ", with formal values."),
+        ),
+        "whether MP > 0",
+        "an activation pattern on which both ranks are equal (then MP > 0)"
+        if pieces
+        else "a regular minor of the Jacobian in ball arithmetic",
+        (inspect,),
+    )

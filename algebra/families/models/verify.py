@@ -13,7 +13,6 @@ The program is read from the model in the certificate, whose digest is recompute
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -21,29 +20,24 @@ from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UND
 from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklist, Verification
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.rank_claims import argues, read_evidence
 from algebra.declarations import Keyword
 from algebra.families.activations.formal import (
     EVERYTHING,
     FormalClaimChecker,
     FormalEvidence,
 )
-from algebra.families.linear.evidence import argues, read_evidence
 from algebra.families.models.patterns import MOST_PATTERNS, on_pattern
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.allocation import Allocation
 from algebra.programs.balls import SignUnknown
-from algebra.questions.theorems.statements import what_theorems_say
 from algebra.ranks.generic_rank import allocation_rank
 
 
 def verify_program(data: object, effort: Effort) -> Verification:
     """Verify the certificate of a program at points of the effort's seed."""
 
-    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
-        _ModelChecker(claim, checklist, effort).run()
-        return what_theorems_say(claim.problem.network, claim.problem.allocation)
-
-    return verified(data, check)
+    return verified(data, lambda claim, checklist: _ModelChecker(claim, checklist, effort).run())
 
 
 @dataclass(frozen=True)
@@ -106,7 +100,7 @@ class _ModelChecker(FormalClaimChecker):
             raise CheckFailed("evidence.upper_bounds", "upper bounds decide nothing")
         if claim.verdict == UNDECIDED:
             self._error_bound(known == PROVED)
-            return self._undecided(None)
+            return self._only_numbers()
         if not exact:
             raise CheckFailed("evidence.regular_minor", "is missing: formal ranks are upper bounds")
         if claim.verdict == MINIMAL:

@@ -33,12 +33,18 @@ from algebra.certificates.certificate import (
     INTERMEDIATE,
     MAXIMAL,
     MINIMAL,
+    OPEN_PATTERNS,
+    OPEN_VALUE,
+    SILENT,
     UNDECIDED,
     Certificate,
+    longer_search,
+    too_few,
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.points import RankData
+from algebra.documents import Explanation, step
 from algebra.families.linear.certify import certify_linear
 from algebra.families.normalization.blocks import realizes_all
 from algebra.networks.normalization import NormNet
@@ -93,8 +99,20 @@ def target_rank(network: NormNet, seed: int = 0) -> GenericRank:
 
 def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
     """Verdict on an allocation; limits and tools are used for linear nets."""
-    theorems = {"norm.1": theorem_1(problem)}
-    return certified(problem, effort, theorems, lambda: _decided(problem, effort))
+    found = certified(problem, effort, lambda: _decided(problem, effort))
+    reduced = "lowered" in found.evidence or found.verdict in (MAXIMAL, MINIMAL)
+    return found if reduced else replace(found, explained=_explained(found, effort))
+
+
+def _explained(found: Certificate, effort: Effort) -> Explanation:
+    """Why MP is between 0 and 1, or what is open, if units may be inactive."""
+    estimate = step("estimate", "the match probability, with bounds", trials=1000)
+    if found.verdict == UNDECIDED:
+        decided = "one instance without a match that persists nearby (then MP < 1)"
+        return Explanation(
+            found.notes, OPEN_PATTERNS, decided, (longer_search(effort.limits), estimate)
+        )
+    return Explanation((SILENT, too_few(found)), OPEN_VALUE, "", (estimate,))
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:
@@ -117,6 +135,8 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         return conclude(
             MAXIMAL, f"each layer of the target is realized: {sizes}", target.rank,
             prime=blocks[0].p, evidence={"construction": [b.to_dict() for b in blocks]},
+            why="MP = 1. The learnable weights of each layer solve the linear equations of the "
+            "target's layer.",
         )  # fmt: skip
     reduction = lowered(problem)
     if reduction is not None:

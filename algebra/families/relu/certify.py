@@ -11,18 +11,28 @@ instance (`algebra.families.relu.verify`).
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.certificate import INTERMEDIATE, UNDECIDED, Certificate
+from algebra.certificates.certificate import (
+    INTERMEDIATE,
+    OPEN_PATTERNS,
+    OPEN_VALUE,
+    SILENT,
+    UNDECIDED,
+    Certificate,
+    longer_search,
+    too_few,
+)
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
+from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
 from algebra.phases import phase
 from algebra.problems.problem import Problem
-from algebra.questions.theorems.statements import what_theorems_say
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
 from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import network_rank
@@ -31,8 +41,32 @@ from algebra.time_limits import OutOfTime
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:
     """Decide an allocation of a shallow ReLU net if possible."""
-    theorems = what_theorems_say(problem.network, problem.allocation)
-    return certified(problem, effort, theorems, lambda: _decided(problem, effort), can_vanish=True)
+    found = certified(problem, effort, lambda: _decided(problem, effort), can_vanish=True)
+    return replace(found, explained=_explained(found, effort)) if found.equations else found
+
+
+def _explained(found: Certificate, effort: Effort) -> Explanation:
+    """Why MP is between 0 and 1, or what is open."""
+    estimate = step("estimate", "the match probability, with bounds", trials=1000)
+    if found.verdict == UNDECIDED:
+        return Explanation(
+            found.notes,
+            OPEN_PATTERNS,
+            "one instance without a match that persists nearby (then MP < 1)",
+            (
+                longer_search(effort.limits),
+                estimate,
+                step("decide", "one instance, with a proof for it"),
+            ),
+        )
+    if "no_match" in found.evidence:
+        known = [
+            "MP < 1: the certificate contains an instance for which no weights match; the same "
+            "holds for all instances near it."
+        ]
+    else:
+        known = [too_few(found), *(f"  {reason}" for reason in found.reasons)]
+    return Explanation((SILENT, *known), OPEN_VALUE, "", (estimate,))
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:

@@ -31,11 +31,14 @@ from algebra.certificates.certificate import (
     INTERMEDIATE,
     MAXIMAL,
     MINIMAL,
+    NEAR,
     UNDECIDED,
     Certificate,
+    solutions,
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.documents import Explanation, step
 from algebra.families.activations.reach import is_one_sided, stuck_output
 from algebra.families.updates.equivalent import (
     as_plain,
@@ -67,14 +70,16 @@ def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict
         cells = Problem.of(
             plain.learning.moving, support=plain.support, distribution=plain.distribution
         )
-        return replace(certify_cells(cells, effort), problem=problem)
+        found = replace(certify_cells(cells, effort), problem=problem)
+        return replace(found, explained=_explained(found))
     masks = cells_instead(plain)
     simpler = with_cells(plain, masks)
     if simpler.updates:
-        found = certified(problem, effort, {}, _UpdateCertifier(simpler, effort, certify_cells).run)
+        found = certified(problem, effort, _UpdateCertifier(simpler, effort, certify_cells).run)
     else:
         found = certify_cells(simpler, effort)
-    return replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))
+    found = replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))
+    return replace(found, explained=_explained(found))
 
 
 def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
@@ -186,3 +191,56 @@ class _UpdateCertifier(OnRanks):
         text = plural(count, f"{count} part") + " of single cells within reach of the updates: "
         text += f"{reached} of full rank, none shown to be maximal"
         return None, (text,)
+
+
+def _explained(found: Certificate) -> Explanation:
+    """The explanation of a verdict on a problem in which matrices learn by updates."""
+    learning = found.problem.learning
+    size, gauge = learning.size, learning.size - learning.dimension
+    what = plural(size, f"{size} learnable parameter")
+    if gauge:
+        what += f" ({gauge} of them gauge: they change no weight)"
+    inspect = step("inspect", "sizes, dimensions and ranks of the updates")
+    identify = step("identify", "which weights the data determine")
+    if found.verdict == MINIMAL:
+        lacking = found.equations - found.rank
+        text = (
+            f"MP = 0: a match has to satisfy "
+            f"{plural(found.equations, f'{found.equations} independent equation')}, and the {what} "
+            f"{'changes' if size == 1 else 'change'} the outputs in "
+            f"{plural(found.rank, f'{found.rank} independent direction')} only, {lacking} too few."
+        )
+        return Explanation((text,), steps=(inspect,))
+    reach = f"Not minimal: the {what} reach all {found.equations} independent equations."
+    if found.verdict == MAXIMAL:
+        if "labels_vanish" in found.evidence:
+            text = "MP = 1. No path leads from an input to an output: each student matches."
+            return Explanation((text,))
+        if "part" in found.evidence:
+            part = found.evidence["part"]["learnable"]
+            why = f"MP = 1: the updates reach all that {part} single cells reach, for which MP = 1."
+        elif "root_count" in found.evidence and learning.dimension == found.equations:
+            why = (
+                f"MP = 1: almost every instance has {solutions(found.generic_root_count)}, an odd "
+                "number: non-real ones come in pairs, so at least one is real."
+            )
+        elif learning.is_affine:
+            why = "MP = 1: the labels are linear in what learns, and the equations have a solution."
+        else:
+            why = "MP = 1: the updates reach all that certain single cells reach, for which MP = 1."
+        return Explanation((reach, why), steps=(identify,))
+    known = [reach, f"So {NEAR}"]
+    open_ = "whether MP = 1: the number of complex solutions is unknown or infinite"
+    if found.generic_root_count is not None:
+        open_ = (
+            f"whether MP = 1: almost every instance has N = {found.generic_root_count} complex "
+            "solutions, and N is even, so all of them may be non-real"
+        )
+    decided = (
+        "a maximal allocation of cells that the updates can change freely (a larger rank may have "
+        "one)"
+    )
+    if found.verdict == INTERMEDIATE:
+        known.append("MP < 1: some teachers, of positive probability, are out of reach.")
+        open_, decided = "the value of MP: no formula is known", ""
+    return Explanation(tuple(known), open_, decided, (inspect, identify))

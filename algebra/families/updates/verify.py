@@ -32,11 +32,12 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.on_ranks import RootEvidence
+from algebra.certificates.rank_claims import argues, read_evidence
+from algebra.certificates.root_evidence import RootEvidence
 from algebra.declarations import Count
 from algebra.families.activations.formal import FormalClaimChecker, FormalEvidence, why_exact
 from algebra.families.activations.verify import check_stuck, refute_maximal
-from algebra.families.linear.evidence import argues, read_evidence
+from algebra.families.linear.recount import counted_modulo
 from algebra.families.updates.equivalent import (
     as_plain,
     cells_instead,
@@ -53,6 +54,8 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import by_parameters
+from algebra.ranks.root_count_error import DEGREE
+from algebra.systems.update_roots import FORM, LAST, count_at
 
 # Verifies the certificate of a problem of cells.
 CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
@@ -63,7 +66,7 @@ def verify_updates(
 ) -> Verification:
     """Verify the certificate of a problem with updates; `verify_cells` verifies those of cells."""
 
-    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
+    def check(claim: Claim, checklist: Checklist) -> None:
         need_jacobian(claim.problem.network)
         plain = as_plain(claim.problem)
         silent = "labels_vanish" in claim.evidence
@@ -78,11 +81,9 @@ def verify_updates(
                 _check_equivalences(plain, masks, effort.seed, checklist)
             inner = {**data, "problem": simpler.to_dict(), "learnable": simpler.allocation.size}
             nested(inner, effort, verify_cells, checklist, "")
-            # They were checked there; the results hold for the cells.
-            return claim.theorems
+            return
         _check_equivalences(plain, masks, effort.seed, checklist)
         _UpdateChecker(claim, simpler, checklist, effort, verify_cells).run()
-        return {}
 
     return verified(data, check)
 
@@ -182,7 +183,9 @@ class _UpdateChecker(FormalClaimChecker):
         known = self._known_by_minor(known)
         if claim.verdict == UNDECIDED:
             self._error_bound(known == PROVED)
-            return self._undecided(self.evidence.root_count)
+            if self.evidence.root_count is not None:
+                self._parameter_count(self.evidence.root_count)
+            return self._only_numbers()
         if not exact:
             text = "formal ranks are upper bounds only, with this activation"
             raise CheckFailed("evidence.allocation_rank", text)
@@ -225,7 +228,7 @@ class _UpdateChecker(FormalClaimChecker):
         if roots is not None:
             if self.part is not None:
                 raise CheckFailed("evidence.root_count", "does not belong beside a part")
-            return self._odd(known, roots, lambda count: self._parameter_count(self.problem, count))
+            return self._odd(known, roots)
         if self.part is None:
             if not self.learning.is_affine:
                 text = "maximal: the labels are not affine in what learns, and no part is named"
@@ -256,11 +259,30 @@ class _UpdateChecker(FormalClaimChecker):
         self.say("verdict", status, "cells within reach have MP = 1, and so has every larger set")
         return weakest(status)
 
-    def _undecided(self, roots: RootEvidence | None) -> str:
-        """Only ranks and, if it was counted, N are claimed."""
-        if roots is not None:
-            self._parameter_count(self.problem, roots)
-        return super()._undecided(None)
+    def _odd(self, known: str, roots: RootEvidence) -> str:
+        """An odd number of complex solutions of a generic instance implies MP = 1."""
+        if roots.value % 2 == 0:
+            text = f"{roots.value} is even: it does not prove MP = 1"
+            raise CheckFailed("evidence.root_count", text)
+        status = weakest(known, self._parameter_count(roots))
+        text = f"N = {roots.value} is odd, so a real solution always exists: MP = 1"
+        self.say("verdict", status, text + roots.given(status))
+        return status
+
+    def _parameter_count(self, claimed: RootEvidence) -> str:
+        """Count N again: another prime, other chart of low ranks."""
+        place, size = "evidence.root_count", self.problem.learning.dimension
+        if not size == self.claim.equations == self.claim.rank:
+            text = f"dimension {size}, {self.claim.equations} equations: N is not finite"
+            raise CheckFailed(place, text)
+        if claimed.form != FORM or claimed.rule != DEGREE:
+            raise CheckFailed(place, "is not made of equations in the parameters")
+        seconds = self.effort.limits.basis
+        return counted_modulo(
+            claimed.value, claimed.primes, "solutions",
+            lambda p, rng: count_at(self.problem, p, rng, LAST, seconds), self.seed, place,
+            self.say,
+        )  # fmt: skip
 
 
 def _plain(support: Mapping[str, np.ndarray]) -> dict[str, list[list[int]]]:

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.families.linear.derivatives import dual_point
 from algebra.linalg.modular import Residues, modular_echelon, modular_kernel
 from algebra.networks.base import Network, Point
 from algebra.problems.learning import Learning
 from algebra.questions.identify.fibre import Fibre, fibre_of_moves
+from algebra.ranks.derivatives import dual_point
 from algebra.ranks.generic_rank import RARE, deficit_error, prime_bits
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.parametrized import Parametrized, learning_rank, learning_weights

@@ -41,11 +41,11 @@ from algebra.certificates.fields import RefusedAt
 from algebra.certificates.parts import read_version
 from algebra.certificates.records import Record
 from algebra.declarations import Count, Size
-from algebra.families.linear.derivatives import dual_derivative, dual_point
 from algebra.linalg.modular import modular_rank, random_prime, random_residues, times
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
 from algebra.questions.identify.dimension import FORMAT, VERSION, degrees
+from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.time_limits import check_time
 

@@ -36,11 +36,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algebra.families.linear.derivatives import dual_point
 from algebra.linalg.modular import Residues, matmul, modular_echelon, random_residues
 from algebra.matroids.groups import Groups, Span
 from algebra.networks.base import Point
 from algebra.networks.readings import STATES
+from algebra.ranks.derivatives import dual_point
 from algebra.time_limits import check_time
 
 if TYPE_CHECKING:

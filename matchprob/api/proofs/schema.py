@@ -12,8 +12,9 @@ from typing import Any
 
 from algebra.certificates.claim import Claim, ProblemTable
 from algebra.certificates.vanishing import VanishingEvidence
-from algebra.declarations import table_schema
+from algebra.declarations import schema_of, table_schema
 from algebra.families.activations.verify import ActivationEvidence
+from algebra.families.linear.arguments.order import NAMES, argument
 from algebra.families.models.verify import ModelEvidence
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import DecisionFile
@@ -30,7 +31,6 @@ _OTHERS = (VanishingEvidence, NormalizationEvidence, ReluEvidence)
 _INSIDE = {
     "part": "certificate",
     "lowered": "certificate",
-    "normal_form": "certificate",
     "no_match": "decision",
 }
 _FILES = {
@@ -60,11 +60,13 @@ def proof_schema() -> dict[str, Any]:
 
 def _evidence() -> dict[str, Any]:
     """The evidence of certificates."""
-    on_ranks = {
+    on_ranks: dict[str, Any] = {
         "type": "object",
         "properties": {},
         "additionalProperties": False,
     }
+    for name in NAMES:
+        on_ranks["properties"][name] = schema_of(argument(name).form, missing=True)
     for family in _ON_RANKS:
         on_ranks["properties"] |= table_schema(family)["properties"]
     tables = [on_ranks, *map(table_schema, _OTHERS)]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from algebra.certificates.certificate import DISCRETE
+from algebra.families.linear.arguments.order import argument
 from algebra.families.registry import certify, verify
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import Limits
@@ -42,9 +43,9 @@ def test_maximal_by_one_solution_and_by_parity():
     """N = 1 is real; an odd N leaves one real solution over."""
     row = explained(certify(Problem(NET, {"W": [[1, 1], [0, 0]]})))
     assert "exactly one complex solution" in row.known[-1]
-    odd = replace(certify(Problem(NET, {"W": [[1, 1], [0, 0]]})), generic_root_count=3)
-    assert "N = 3" in explained(odd).known[-1]
-    assert "odd" in explained(odd).known[-1]
+    odd = argument("root_count").sentence("maximal", 2, 3)
+    assert "N = 3" in odd
+    assert "odd" in odd
 
 
 def test_intermediate_names_the_instance_and_the_estimate():

@@ -3,17 +3,15 @@
 import inspect
 
 import pytest
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.sequence import SequenceRNN
 
 from algebra.certificates.family import Effort, Tools
 from algebra.families.registry import FAMILIES, family_of
 from algebra.networks.base import KINDS
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.normalization import NormNet
 from algebra.networks.program import ProgramNetwork
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.programs import Builder

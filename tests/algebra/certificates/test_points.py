@@ -1,10 +1,10 @@
 """Ranks given with a prime and a point: correct ones pass, others fail with a place."""
 
 import pytest
-from algebra.networks.linear import LinearEstimator
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.points import RankData
+from algebra.networks.feedforward import LinearEstimator
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
 from tests.refusals import refuses

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 import jsonschema
 import numpy as np
 import pytest
-from algebra.networks.linear import LinearEstimator
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from algebra.certificates.records import (
     write_form,
 )
 from algebra.declarations import Count, Keyword, Size, named_key, table_schema
+from algebra.networks.feedforward import LinearEstimator
 from tests.plain_data import changed, places, without
 
 NET = LinearEstimator(q=2, d=1, m=3)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.families.linear.derivatives import dual_derivative
 from algebra.networks.base import Network
 from algebra.problems.files import network_from_dict
 from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from matchprob import RNN, Allocation, FeedForward, InputError

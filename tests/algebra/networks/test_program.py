@@ -5,12 +5,12 @@ import base64
 import numpy as np
 import pytest
 
-from algebra.families.linear.derivatives import dual_derivative
 from algebra.linalg.modular import modular_rank
 from algebra.networks.base import NotKnown
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.files import problem_from_dict
 from algebra.programs.onnx import read_onnx
+from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, jacobian, random_point, tangent_factors
 from matchprob import FeedForward, InputError, Problem

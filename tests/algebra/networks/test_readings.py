@@ -5,7 +5,6 @@ import random
 import numpy as np
 import pytest
 
-from algebra.families.linear.derivatives import DualMatrix
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.networks.base import NotKnown, Point
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
@@ -14,6 +13,7 @@ from algebra.networks.readings import LABELS, STATES, TRACES
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
+from algebra.ranks.derivatives import DualMatrix
 from algebra.ranks.jacobian import all_cells, jacobian, random_point
 
 NETS = [

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.families.linear.derivatives import dual_derivative, dual_point
 from algebra.families.registry import certify, verify
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.problems.files import problem_from_dict
@@ -15,6 +14,7 @@ from algebra.programs.leaks import read_leak
 from algebra.questions.identify.identification import identify
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
+from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from matchprob import RNN, InputError, Problem, draw_instance

@@ -6,13 +6,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.families.linear.derivatives import dual_derivative, dual_point
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import NoDesign, checked_demand
 from algebra.questions.design.robustness import robustness
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
+from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.minors import rational_point

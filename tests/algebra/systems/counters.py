@@ -1,6 +1,7 @@
 """Root counters that stand in for those of other programs."""
 
-from algebra.systems.root_count import TRACE, RootCount, TraceEvidence
+from algebra.ranks.root_count_error import TRACE
+from algebra.systems.root_count import RootCount, TraceEvidence
 
 
 def by_trace(value):

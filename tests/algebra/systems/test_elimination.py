@@ -12,7 +12,7 @@ from flint import fmpq, fmpq_mpoly_ctx, nmod
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.systems.elimination import BY_HASH, DEGREVLEX, _in_order, eliminate
+from algebra.systems.elimination import eliminate
 from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core
 from algebra.systems.system import PolynomialSystem
@@ -384,15 +384,3 @@ def test_coefficients_stay_rational():
         Fraction(int(student["W"][0, j].p), int(student["W"][0, j].q)) for j in range(2)
     ]
     assert core.system.ring.context(["x"]) is fmpq_mpoly_ctx.get(("x",), "degrevlex")
-
-
-def test_the_order_of_monomials_is_explicit():
-    """Degree first, then degrevlex, for every iteration of a set; order 1 is that of old files."""
-    monomials = {(2, 0, 0), (1, 1, 0), (0, 2, 0), (1, 0, 1), (0, 0, 2), (0, 1, 0), (0, 0, 0)}
-    found = _in_order(monomials, DEGREVLEX)
-    assert found == [
-        (2, 0, 0), (1, 1, 0), (0, 2, 0), (1, 0, 1), (0, 0, 2), (0, 1, 0), (0, 0, 0),
-    ]  # fmt: skip
-    old = _in_order(monomials, BY_HASH)
-    assert set(old) == monomials
-    assert [sum(m) for m in old] == [sum(m) for m in found]

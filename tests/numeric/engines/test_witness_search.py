@@ -5,9 +5,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from algebra.families.linear.enclosed import enclosed_evidence
-from algebra.families.linear.verification.normal_form import normal_problem
-from algebra.families.linear.witness import solve_exactly
+from algebra.families.linear.arguments.enclosed_solutions import enclosed_evidence
+from algebra.families.linear.arguments.no_real_root import solve_exactly
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Instance, LinearRNN, Problem, draw_instance
 from numeric.counts import COMPLETE
@@ -182,12 +181,18 @@ def test_dependent_samples_have_equations_of_their_own():
     assert np.abs(values).max() < 1e-9
 
 
-def test_symmetric_instances_of_a_normal_form():
-    """Of the normal form of n = 3, T = 5, b = d = 2, m = 4 with N = 56, one of whose symmetries
-    keeps N, a symmetric instance is found, and balls prove that none of its solutions is real."""
+# All of W but one entry learns, B and D are diagonal: N = 56.
+DIAGONALS = Problem(
+    LinearRNN(n=3, T=5, b=2, d=2, m=4), {"W": [[1, 1, 0], [1, 1, 1], [1, 1, 1]]},
+    support={"B": np.eye(3, 2, dtype=int), "D": np.eye(2, 3, dtype=int)},
+)  # fmt: skip
+
+
+def test_symmetric_instances_with_diagonal_matrices():
+    """One of the symmetries keeps N = 56: a symmetric instance is found, and balls prove that none
+    of its solutions is real."""
     everything = Problem(LinearRNN(n=3, T=5, b=2, d=2, m=4), {"W": np.ones((3, 3), int)})
-    problem = normal_problem(everything)
-    assert problem is not None
+    problem = DIAGONALS
     guess = next(rootless_instances(problem, 56, 0, 120.0))
     assert len(guess.solutions) == 28
     assert all(len(str(part)) < 100 for point in guess.solutions for part in np.ravel(point))
@@ -200,10 +205,7 @@ def test_symmetric_instances_of_a_normal_form():
 
 def test_steps_of_symmetric_instances_stay_symmetric():
     """Solutions followed between symmetric instances are all those of the next one."""
-    problem = normal_problem(
-        Problem(LinearRNN(n=3, T=5, b=2, d=2, m=4), {"W": np.ones((3, 3), int)})
-    )
-    assert problem is not None
+    problem = DIAGONALS
     engine = HomotopyEngine(problem, root_count=56)
     start = _SymmetricStart.find(engine, gradings(problem), np.random.default_rng(0))
     assert start is not None

@@ -11,10 +11,10 @@ from flint import ctx
 
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
-from algebra.families.linear.surplus.infinity import (
+from algebra.families.linear.arguments.at_infinity import (
+    ARGUMENT,
     AtInfinity,
     _LabelSystem,
-    check_infinity,
     solution_at_infinity,
 )
 from algebra.linalg.modular import random_prime
@@ -24,6 +24,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.equations.growths import tracked_growths
 from numeric.instances import draw_instance
+from tests.arguments import checked
 from tests.doubles import smallest_error
 from tests.plain_data import changed
 
@@ -47,7 +48,7 @@ SMALL = recurrent(
 def genuine(msolve):
     with pytest.MonkeyPatch.context() as patch:
         # As if no part could be counted.
-        patch.setattr("algebra.families.linear.certify._Case._by_parts", lambda *_: None)
+        patch.setattr("algebra.families.linear.arguments.sub_allocation._counted", lambda *_: None)
         found = mp.certify(SMALL, timeout=60)
     assert found.verdict == "maximal"
     data = json.loads(found.to_json())
@@ -115,10 +116,10 @@ def test_random_instances_have_matches():
 
 def test_growths_of_several_sizes_are_checked(msolve):
     """Three solutions where the weights grow like powers from 1 to 4; other claims are refused."""
-    growth, said = (2, 4, 2, 3, 3, 2, 1, 2, 2, 4, 3), []
+    growth = (2, 4, 2, 3, 3, 2, 1, 2, 2, 4, 3)
     found = solution_at_infinity(LARGE, 10, 0, 60.0, [growth])
     assert (found.growth, found.solutions) == (growth, 3)
-    check_infinity(LARGE, found, 10, 5, 60.0, lambda *words: said.append(words))
+    said = checked(ARGUMENT, LARGE, found, equations=10, seed=5)[1]
     assert [status for _, status, _ in said] == ["probable"]
     for change in (
         {"solutions": 1},
@@ -131,7 +132,7 @@ def test_growths_of_several_sizes_are_checked(msolve):
     ):
         claimed = {"growth": growth, "fixed": (6,), "solutions": 3, "primes": ()} | change
         with pytest.raises(CheckFailed, match="counted again"):
-            check_infinity(LARGE, AtInfinity(**claimed), 10, 5, 60.0, lambda *words: None)
+            checked(ARGUMENT, LARGE, AtInfinity(**claimed), equations=10, seed=5)
 
 
 def test_growths_that_a_file_may_not_have_are_not_counted():

@@ -227,8 +227,6 @@ def test_a_false_rank_below_the_equations(genuine):
 @pytest.mark.parametrize(
     ("name", "path", "value", "place"),
     [
-        ("maximal", ("theorems", "3.2"), "minimal", "theorems"),
-        ("maximal", ("theorems", "9.9"), "maximal", "theorems"),
         ("maximal", ("notes",), ["the law is discrete: this is a statement about generic "
                                  "instances, not about MP"], "notes"),
         ("maximal", ("problem", "distribution"), {"weights": "rademacher"}, "notes"),

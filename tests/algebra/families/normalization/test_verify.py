@@ -75,7 +75,6 @@ def test_own_certificates_hold(name, verdict, status):
         ("constructed", ["generic_root_count"], 1, "generic_root_count", "nothing here gives it"),
         ("constructed", ["learnable"], 5, "learnable", ""),
         ("constructed", ["evidence"], ..., "evidence", ""),
-        ("constructed", ["theorems"], {"norm.1": "silent"}, "theorems", ""),
         ("constructed", ["evidence", "target_rank"], ..., "evidence.target_rank", ""),
         ("constructed", ["evidence", "construction"], [], "evidence.construction", "0 of 2"),
         ("constructed", ["evidence", "construction", 1, "layer"], 1,

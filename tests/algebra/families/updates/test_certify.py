@@ -142,7 +142,6 @@ FORGERIES = {
         "an output that cannot match every teacher", swap("evidence", "stuck_output", to=0)),
     "evidence of another family": (
         "gains", swap("evidence", "teacher_reached", to={"blocks": [[[0, 1, 2]]]})),
-    "words of theorems": ("gains", swap("theorems", to={"3.5": "maximal"})),
     "nothing is silent": ("gains", swap("evidence", "labels_vanish", to=True)),
 }  # fmt: skip
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from algebra.certificates.checks import CheckFailed, Checklist
-from algebra.families.linear.derivatives import dual_derivative
 from algebra.families.updates import verify
 from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.parametrized import learning_weights
 from matchprob import RNN, LinearRNN, Problem

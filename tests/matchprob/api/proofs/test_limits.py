@@ -24,7 +24,6 @@ def _certificate(network, learnable=None, **more):
         "prime": 0,
         "error_bound": 0,
         "generic_root_count": None,
-        "theorems": {},
         "reasons": [],
         "notes": [],
         "tried": [],

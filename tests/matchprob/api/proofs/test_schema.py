@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
+from algebra.certificates.rank_claims import read_evidence
 from algebra.certificates.reading import as_text, read_json
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.families.activations.verify import ActivationEvidence
-from algebra.families.linear.evidence import LinearEvidence, read_evidence
+from algebra.families.linear.evidence import read_linear
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import read_decision
 from algebra.families.relu.verify import ReluEvidence
@@ -106,7 +108,7 @@ def _read_certificate(data, place):
             if found.part is not None:
                 _read_certificate(found.part, "evidence.part")
         else:
-            read_evidence(LinearEvidence, claim, own)
+            read_linear(replace(claim, problem=own))
     elif "labels_vanish" in evidence and network != "normnet":
         VanishingEvidence.from_dict(evidence)
     elif network == "relu":
@@ -120,9 +122,7 @@ def _read_certificate(data, place):
     elif network in ("rnn", "ffn"):
         read_evidence(ActivationEvidence, claim)
     else:
-        inner = read_evidence(LinearEvidence, claim).normal_form
-        if inner is not None:
-            _read_certificate(inner, "evidence.normal_form")
+        read_linear(claim)
 
 
 def is_read(data):
@@ -152,7 +152,7 @@ def test_genuine_files_are_valid(files):
 
 
 # Tables whose keys are names, which the schema does not know.
-NAMED = ("network", "learnable", "support", "values", "signs", "weights", "teacher", "theorems",
+NAMED = ("network", "learnable", "support", "values", "signs", "weights", "teacher",
          "trace", "caps", "tied")  # fmt: skip
 
 

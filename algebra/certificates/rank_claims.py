@@ -1,0 +1,334 @@
+"""Claims that are based on generic ranks: their evidence, and its checks, for every family.
+
+* Jacobians are compared with forward-mode derivatives (dual numbers) in random directions; ranks
+  are computed by the verifier's own elimination instead of FLINT.
+* A rank deficit is tested at new random primes and points.
+
+J_A and J are the Jacobians of the theorem in `algebra.ranks.jacobian`.  For every verdict that is
+not "minimal": (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so that MP > 0.  Minimal:
+(a) rank J ≥ ρ at a point, (b) rank J_A < ρ generically, always if fewer than ρ weights learn.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    UNCHECKED,
+    VERDICTS,
+    CheckFailed,
+    Checklist,
+)
+from algebra.certificates.claim import Claim
+from algebra.certificates.family import Effort
+from algebra.certificates.points import RankClaim
+from algebra.certificates.records import Context, Converted, Record
+from algebra.certificates.root_evidence import RootEvidence
+from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_residues
+from algebra.networks.base import Network, Point
+from algebra.problems.allocation import Cell
+from algebra.problems.problem import Problem
+from algebra.ranks.derivatives import dual_derivative
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells, at_enough_samples, jacobian, tangent_factors
+
+# Matrices with at most this many label entries are ranked by the verifier's own elimination.
+_OWN_RANK = 128
+
+
+def _rank(student: bool) -> Converted:
+    """A claimed rank at points of the network, or of the student with its exact numbers."""
+
+    def read(value: Any, place: str, context: Context) -> RankClaim:
+        problem: Problem = context["problem"]
+        support = problem.student() if student else problem.support
+        return RankClaim.from_dict(value, place, {**context, "support": support})
+
+    return Converted(RankClaim, read, RankClaim.to_dict)
+
+
+def argues(*verdicts: str) -> dict[str, tuple[str, ...]]:
+    """The metadata of a field that is an argument for some verdicts."""
+    return {"verdicts": verdicts}
+
+
+@dataclass(frozen=True)
+class EvidenceOnRanks(Record):
+    """The evidence that a certificate based on ranks can contain, besides a family's arguments."""
+
+    labels_vanish: Literal[True] | None = None
+    network_rank: Annotated[RankClaim, _rank(student=False)] | None = None
+    allocation_rank: Annotated[RankClaim, _rank(student=True)] | None = None
+    root_count: RootEvidence | None = field(default=None, metadata=argues(*VERDICTS[1:]))
+
+    def arguments(self) -> dict[str, tuple[str, ...]]:
+        """The arguments that there is evidence of: their names, and the verdicts they are for."""
+        given = [(own, getattr(self, own.name)) for own in fields(self)]
+        return {
+            own.name: own.metadata["verdicts"]
+            for own, value in given
+            if "verdicts" in own.metadata and value is not None and value is not False
+        }
+
+    def check(self, place: str, context: Context) -> None:
+        """There are ranks unless all labels are 0."""
+        for name in ("network_rank", "allocation_rank"):
+            if (getattr(self, name) is None) != bool(self.labels_vanish):
+                text = (
+                    "does not belong here: all labels are 0" if self.labels_vanish else "is missing"
+                )
+                raise CheckFailed(f"{place}.{name}", text)
+
+
+_Read = TypeVar("_Read", bound=EvidenceOnRanks)
+
+
+def context_of(problem: Problem, moved: Problem | None = None) -> dict[str, Any]:
+    """The context in which evidence on a problem is read.
+
+    Parameters
+    ----------
+    problem : Problem
+    moved : Problem, optional
+        Whose Jacobian has the regular minor; by default `problem`.
+    """
+    return {"problem": problem, "network": problem.network, "moved": moved or problem}
+
+
+def read_evidence(
+    form: type[_Read], claim: Claim, problem: Problem | None = None, moved: Problem | None = None
+) -> _Read:
+    """The evidence of a certificate.
+
+    Parameters
+    ----------
+    form : type
+    claim : Claim
+    problem : Problem, optional
+        What the evidence is about; by default the claim's.
+    moved : Problem, optional
+        As for `context_of`.
+
+    Raises
+    ------
+    CheckFailed
+        If something cannot be read; the message gives its place.
+    """
+    return form.from_dict(claim.evidence, "evidence", context_of(problem or claim.problem, moved))
+
+
+class RankChecker:
+    """The checks of one claim; each method proves the statement in its docstring, or raises.
+
+    Parameters
+    ----------
+    claim : Claim
+    evidence : EvidenceOnRanks
+    checklist : Checklist
+        It collects the results.
+    effort : Effort
+    """
+
+    def __init__(
+        self, claim: Claim, evidence: EvidenceOnRanks, checklist: Checklist, effort: Effort
+    ) -> None:
+        self.claim, self.evidence, self.effort = claim, evidence, effort
+        self.problem: Problem = claim.problem
+        self.seed = effort.seed
+        self.say = checklist.say
+
+    # -- the envelope --------------------------------------------------------------
+
+    def _need_place(self, given: Mapping[str, tuple[str, ...]]) -> None:
+        """Every argument is for this verdict."""
+        verdict = self.claim.verdict
+        for name, verdicts in given.items():
+            if self.evidence.labels_vanish or verdict not in verdicts:
+                text = f"has no place in the certificate of a {verdict} allocation"
+                raise CheckFailed(f"evidence.{name}", text)
+
+    def _need_numbers(self, roots: RootEvidence | None) -> None:
+        """N and the prime of the file are those of the evidence.
+
+        Parameters
+        ----------
+        roots : RootEvidence or None
+            The root count of the whole allocation.
+        """
+        claim, point = self.claim, self.evidence.allocation_rank
+        if claim.generic_root_count != (None if roots is None else roots.value):
+            known = "nothing" if roots is None else f"{roots.value}"
+            text = f"says {claim.generic_root_count}, the evidence {known}"
+            raise CheckFailed("generic_root_count", text)
+        if claim.prime != (0 if point is None else point.point.p):
+            raise CheckFailed("prime", f"{claim.prime} is not the prime of allocation_rank")
+
+    def _full_rank(self, known: str, what: str = "the allocation's rank") -> None:
+        """The ranks are equal, as for every verdict except "minimal"."""
+        claim = self.claim
+        if claim.rank != claim.equations:
+            text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
+            raise CheckFailed("verdict", text)
+        self.say("rank", known, f"not minimal: {what} is the whole network's")
+        self._error_bound(known == PROVED)
+
+    def _error_bound(self, certain: bool) -> None:
+        """A bound of 0 is claimed only if the verdict depends on no random point."""
+        if self.claim.error_bound == 0 and not certain:
+            text = "is 0, but the verdict rests on ranks at random points"
+            raise CheckFailed("error_bound", text)
+        if self.claim.error_bound != 0:
+            text = "about the points that the certifying program drew; not used here"
+            self.say("error_bound", UNCHECKED, text)
+
+    # -- ranks ---------------------------------------------------------------------
+
+    def _network_rank(self) -> str:
+        """ρ is the generic rank of J: at least ρ at a point; at most by counting or by odds."""
+        network, claimed = self.problem.network, self.claim.equations
+        evidence = self.evidence.network_rank
+        assert evidence is not None
+        cells = all_cells(network, self.problem.support)
+        self._attained(evidence, cells, claimed, network)
+        bound = min(len(cells), network.label_dimension_bound)
+        if claimed > bound:
+            raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
+        self._upper_bound(evidence, claimed == bound)
+        if claimed == bound:
+            text = f"generic rank {claimed}: attained, and a bound by counting"
+            self.say("equations", PROVED, text)
+            return PROVED
+        again = network_rank(network, self.problem.support, self.seed)
+        if again.rank > claimed:
+            raise CheckFailed("equations", f"a new point shows rank {again.rank} > {claimed}")
+        self.say("equations", PROBABLE, f"generic rank {claimed}; new points: {_odds(again.error)}")
+        return PROBABLE
+
+    def _allocation_rank(self) -> str:
+        """The claimed rank is the generic rank of J_A; "probable" if it is below its bounds."""
+        claim, evidence = self.claim, self.evidence.allocation_rank
+        assert evidence is not None
+        allocation = self.problem.allocation
+        self._attained(evidence, list(allocation.cells), claim.rank, self.problem.network)
+        return self._at_most(
+            evidence, allocation.size,
+            lambda seed: allocation_rank(allocation, self.problem.student(), claim.equations, seed),
+        )  # fmt: skip
+
+    def _at_most(self, evidence: RankClaim, size: int, again: Callable[[int], GenericRank]) -> str:
+        """The rank is at most the claimed one: by size, by ρ, or by odds at new points."""
+        claim = self.claim
+        if claim.rank > claim.equations:
+            text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
+            raise CheckFailed("rank", text)
+        met = claim.rank == min(size, claim.equations)
+        self._upper_bound(evidence, met)
+        if met:
+            return PROVED
+        found = again(self.seed + 7_777_777)
+        if found.rank > claim.rank:
+            raise CheckFailed("rank", f"a new point shows rank {found.rank} > {claim.rank}")
+        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {_odds(found.error)}")
+        return PROBABLE
+
+    def _upper_bound(self, evidence: RankClaim, met: bool) -> None:
+        if evidence.proved != (evidence.rank == evidence.upper_bound) or (
+            evidence.proved and not met
+        ):
+            text = (
+                f"rank {evidence.rank}, upper bound {evidence.upper_bound}: no such bound is known"
+            )
+            raise CheckFailed(f"{evidence.place}.upper_bound", text)
+
+    def _attained(
+        self,
+        evidence: RankClaim,
+        cells: list[Cell],
+        claimed: int,
+        network: Network,
+        point: Point | None = None,
+    ) -> None:
+        """The claimed rank is the rank at the witness point, hence at most the generic rank."""
+        place, point = evidence.place, point or evidence.point
+        if evidence.rank != claimed:
+            raise CheckFailed(place, f"rank {evidence.rank} does not fit {claimed}")
+        found = 0
+        if cells:
+            network, point = at_enough_samples(network, point, len(cells))
+            p = point.p
+            names = sorted({cell[0] for cell in cells})
+            chosen = cells
+            if len(cells) > 2 * claimed + 64:
+                # Enough random columns have the rank of all.
+                rng = random.Random(f"columns/{self.seed}")
+                chosen = rng.sample(cells, claimed + claimed // 4 + 16)
+            matrix = jacobian(tangent_factors(network, point, names), chosen, p)
+            self._compare_derivatives(
+                matrix, p, place, lambda step: dual_derivative(network, point, chosen, step)
+            )
+            found = _own_rank(matrix, p)
+            if found < claimed and len(chosen) < len(cells):
+                found = modular_rank(jacobian(tangent_factors(network, point, names), cells, p), p)
+        if found != claimed:
+            raise CheckFailed(place, f"the rank at the witness point is {found}, not {claimed}")
+        self.say(place, PROVED, f"rank {claimed} at the witness point modulo {point.p}")
+
+    def _compare_derivatives(
+        self, matrix: np.ndarray, p: int, place: str, along: Callable[[np.ndarray], np.ndarray]
+    ) -> None:
+        """Compare the Jacobian times random directions with forward-mode derivatives."""
+        rng = random.Random(f"directions/{self.seed}")
+        for _ in range(3):
+            step = random_residues((matrix.shape[1],), p, rng)
+            if not np.array_equal(matmul(matrix, step[:, None], p)[:, 0], along(step).ravel()):
+                raise CheckFailed(place, "the Jacobian differs from forward-mode derivatives")
+
+    def _minimal(self, attained: str, size: int, what: str) -> str:
+        """Rank J ≥ ρ at a point and rank J_A < ρ generically imply MP = 0.
+
+        Parameters
+        ----------
+        attained : str
+            Status of rank J_A.
+        size : int
+            Dimension of the set of students: a bound on that rank.
+        what : str
+            `size` in words.
+        """
+        claim = self.claim
+        if not claim.rank < claim.equations:
+            text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
+            raise CheckFailed("verdict", text)
+        status, text = attained, f"rank {claim.rank} < {claim.equations}: MP = 0"
+        if size < claim.equations:
+            status, text = PROVED, f"{what}, {claim.equations} independent equations: MP = 0"
+        self.say("verdict", status, text)
+        self._error_bound(size < claim.equations)
+        return status
+
+    def _only_numbers(self) -> str:
+        """Undecided: nothing but what was checked so far is claimed."""
+        self.say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
+        return UNCHECKED
+
+
+def _own_rank(matrix: np.ndarray, p: int) -> int:
+    """Rank modulo p, for matrices that are not too large by the verifier's own elimination."""
+    if matrix.shape[0] <= _OWN_RANK:
+        return int(batched_rank(matrix[None], p)[0])
+    return modular_rank(matrix, p)
+
+
+def _odds(error: Fraction) -> str:
+    """An error bound in words."""
+    if error == 0:
+        return "proved"
+    return f"error at most 2^-{(error.denominator // error.numerator).bit_length() - 1}"

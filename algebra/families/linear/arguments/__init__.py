@@ -1,0 +1,16 @@
+"""Arguments for MP = 1 or MP < 1: a module each, with theorem, evidence, search and check.
+
+argument            What an argument is, and what its search finds
+at_infinity         Solutions at infinity: MP = 1 if some weights may go there
+critical_points     Critical points of the distance of students from a point: MP = 1 or MP < 1
+definite_form       Labels that contradict a positive definite form of the weights: MP < 1
+dual_bases          The teacher is a student in dual bases, found vector by vector: MP = 1
+enclosed_solutions  All solutions of an instance in disjoint balls, none of them real: MP < 1
+no_real_root        An instance solved exactly, without real solutions: MP < 1
+order               The arguments by name, and the order of their searches
+partial_products    Students with fixed entries of products of matrices: MP = 1
+root_count          An odd number of complex solutions: MP = 1
+sub_allocation      A part of the allocation with an odd number of solutions: MP = 1
+teacher_reached     The teacher itself is a student after a change of basis: MP = 1
+whole_column        A whole column of W, by the real degree of its map: MP = 1
+"""

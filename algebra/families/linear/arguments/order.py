@@ -1,0 +1,55 @@
+"""The arguments by name, and the order of their searches.
+
+A new argument is a module of this folder and a line here.  Its module is loaded when it is first
+searched, or found in a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from algebra.families.linear.arguments.argument import Argument
+
+ROOT_COUNT = "root_count"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One search.
+
+    Attributes
+    ----------
+    argument : str
+    divisor : int
+        It gets the time for a Gröbner basis (`Limits.basis`) divided by this number.
+    """
+
+    argument: str
+    divisor: int = 1
+
+
+# By cost: a search that comes twice gets more time, or tries another way.
+ORDER = (
+    Attempt(ROOT_COUNT),
+    Attempt("teacher_reached"),
+    Attempt("dual_bases"),
+    Attempt("whole_column"),
+    Attempt("no_real_root"),
+    Attempt("definite_form"),
+    Attempt("enclosed_solutions"),
+    Attempt("sub_allocation", 4),
+    Attempt("at_infinity", 8),
+    Attempt("sub_allocation", 4),
+    Attempt("partial_products", 4),
+    Attempt("at_infinity", 8),
+    Attempt("critical_points", 8),
+    Attempt("sub_allocation", 4),
+)
+NAMES = tuple(dict.fromkeys(attempt.argument for attempt in ORDER))
+
+
+def argument(name: str) -> Argument:
+    """The argument of a name of `NAMES`."""
+    found: Argument = import_module(f"{__package__}.{name}").ARGUMENT
+    return found
