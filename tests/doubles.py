@@ -34,6 +34,7 @@ def _softplus(a: np.ndarray) -> np.ndarray:
 FUNCTIONS = {
     "erf": special.erf,
     "exp": np.exp,
+    "log": np.log,
     "sigmoid": _sigmoid,
     "softplus": _softplus,
     "tanh": np.tanh,

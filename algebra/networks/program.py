@@ -30,7 +30,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -85,8 +85,9 @@ class ProgramNetwork(Network):
         The fixed weights: arbitrary numbers, or those of the file.
     output : str, optional
         The output that gives the labels; the file's first by default.
-    size : mapping of str to int, optional
-        Values of the input sizes for which the file gives only a name.
+    size : mapping of str to int or str, optional
+        Values of the input sizes for which the file gives only a name, and the axis of the samples
+        where it is not the first (`algebra.programs.onnx.batches`).
     constants : sequence of str, optional
         Tensors of the file that are constants instead of parameters (names or patterns).
     digest : str, optional
@@ -106,7 +107,8 @@ class ProgramNetwork(Network):
         "file": "an ONNX file beside this one",
         "weights": "values of the weights that do not learn: generic numbers, or those of the file",
         "output": "the output of the file whose values are the labels; the first by default",
-        "size": "numbers for sizes of inputs that have only a name in the file",
+        "size": 'numbers for sizes of inputs that have only a name in the file; "samples" for the '
+        "axis of the samples",
         "constants": "tensors of the file that are constants, not parameters: names or patterns",
         "digest": "SHA-256 of the file; another file is refused",
         "model": "the file itself in base 64",
@@ -116,7 +118,7 @@ class ProgramNetwork(Network):
     m: int
     weights: Annotated[str, Keyword("enum", (GENERIC, FILE))] = GENERIC
     output: str = ""
-    size: Annotated[Any, InFile(dict[str, Size])] = ()
+    size: Annotated[Any, InFile(dict[str, Size | Literal["samples"]])] = ()
     constants: Annotated[Any, InFile(list[str])] = ()
     digest: Annotated[str, Keyword("pattern", "^[0-9a-f]{64}$")] = ""
     model: Annotated[str, Keyword("contentEncoding", "base64")] = field(

@@ -211,6 +211,9 @@ class DegreeArithmetic:
     def apply(self, node: Node, name: str, a: Differential) -> Differential:
         self._met(node, a.value)
         count = node.size
+        if name == "log":
+            # The slope is 1/a.
+            return self._mapped(a, Quotient(1, 0), self.invert(node, a).value)
         if name not in EXPONENTIAL:
             return self._mapped(a, Quotient(1, 0), Quotient(1, 0))
         if name == "exp":

@@ -51,6 +51,11 @@ bounds; that they are attained is probable, but not proved.
 
 **erf** is formal, with a formal slope: an upper bound.
 
+**Logarithms** are free values l with the derivative u'/u: those of log u + δ with a variable δ of
+their own, so ranks are upper bounds as for roots.  If the labels are affine functions of the
+logarithms, with constant factors (a log-softmax at the end), the values l occur in no derivative,
+and nothing is formal (`algebra.programs.generic.Model.functions`).
+
 **Signs** (ReLU, maximum, absolute value) are given: the pattern at a drawn real point.  Ranks are
 then those on the piece with this pattern, an open set of weights and samples.
 
@@ -71,7 +76,7 @@ from algebra.programs.program import Node, Program
 from algebra.programs.residues import ModularArithmetic, NoResidues
 
 EXPONENTIAL = ("exp", "tanh", "sigmoid", "softplus")
-KNOWN = (*EXPONENTIAL, "erf")
+KNOWN = (*EXPONENTIAL, "erf", "log")
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,10 @@ class Formal:
             size = np.where(negative, p - a, a)
             plain = np.where(a == 0, 0, self.hashed(size, 1))
             return np.where(negative, (p - plain) % p, plain), self.hashed(size, 2)
+        if name == "log":
+            if not a.all():
+                raise NoResidues(f"a logarithm of 0 modulo {p} at this point")
+            return np.where(a == 1, 0, self.hashed(a, 5)), inverses(a, p)
         self.arguments.append(("argument", a))
         powers = self.exponential(a)
         if name == "exp":

@@ -27,7 +27,7 @@ from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.jacobian import ProgramCell, Sweep
-from algebra.programs.program import Program
+from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time
 
 # The activation pattern of a number of samples, by the numbers of the nodes that choose.
@@ -43,6 +43,22 @@ COLUMNS = 4096
 
 class NoPattern(Unfinished):
     """Values at a real point are no numbers, so that it has no activation pattern."""
+
+
+def _adds_logarithms(nodes: Mapping[int, Node]) -> bool:
+    """Whether values that depend on logarithms are only added, moved and multiplied by numbers."""
+    fixed, free = set[int](), set[int]()
+    for k, node in sorted(nodes.items()):
+        after = [j for j in node.inputs if j in free]
+        if node.op == "constant" or (node.inputs and fixed.issuperset(node.inputs)):
+            fixed.add(k)
+        if after or node.name == "log":
+            if after and node.op not in ("add", "scale", "index"):
+                linear = node.op in ("multiply", "contract") and len(after) == 1
+                if not linear or not fixed.issuperset(j for j in node.inputs if j not in after):
+                    return False
+            free.add(k)
+    return True
 
 
 @dataclass(frozen=True)
@@ -77,14 +93,19 @@ class Model:
 
     @property
     def functions(self) -> frozenset[str]:
-        """Names of the functions that are applied, and "root" and "choose"."""
+        """Names of the functions that are applied, and "root" and "choose".
+
+        Logarithms are omitted if the labels are affine functions of them with constant factors:
+        then their derivatives 1/u, and no values, occur in the Jacobian.
+        """
         needed = self.program.needed([self.program.output])
-        nodes = [self.program.nodes[k] for k in needed]
-        return frozenset(
+        nodes = {k: self.program.nodes[k] for k in needed}
+        found = {
             node.name if node.op == "apply" else node.op
-            for node in nodes
+            for node in nodes.values()
             if node.op in ("apply", "root", "choose")
-        )
+        }
+        return frozenset(found - {"log"} if _adds_logarithms(nodes) else found)
 
     @property
     def roots(self) -> list[int]:
@@ -366,6 +387,8 @@ def argued(model: Model, seed: str) -> Exactness:
         return Exactness(False, f"{piece}{text}")
     if "erf" in functions:
         return Exactness(False, f"{piece}upper bounds: erf has formal slopes")
+    if "log" in functions:
+        return Exactness(False, f"{piece}upper bounds: logarithms are formal values")
     parts = []
     if "root" in functions:
         if not random_program_point(model, 2, seed).has_roots or not roots_are_independent(

@@ -66,6 +66,8 @@ class SignArithmetic:
         return a
 
     def apply(self, node: Node, name: str, a: Sign) -> Sign:
+        if name == "log":
+            return Sign.ANY
         return Sign.POSITIVE if name in ("exp", "sigmoid", "softplus") else a
 
     def choose(self, node: Node, sign: Sign, positive: Sign, other: Sign) -> Sign:
@@ -75,10 +77,10 @@ class SignArithmetic:
 
 
 def is_analytic(program: Program) -> bool:
-    """Whether all roots are of positive values, and all divisors are positive if there are roots.
+    """Whether roots and logarithms are of positive values, and with them all divisors are positive.
 
-    Without roots and softplus (a logarithm) the labels are single-valued on the complex numbers
-    minus a hypersurface, which is connected: then divisors may be any values that are not
+    Without roots and logarithms (softplus is one) the labels are single-valued on the complex
+    numbers minus a hypersurface, which is connected: then divisors may be any values that are not
     identically 0.  Programs that choose by signs are not analytic.
 
     Examples
@@ -95,9 +97,9 @@ def is_analytic(program: Program) -> bool:
     needed = [program.nodes[k] for k in sorted(program.needed([program.output]))]
     if any(node.op == "choose" for node in needed):
         return False
-    if not any(node.op == "root" or node.name == "softplus" for node in needed):
+    if not any(node.op == "root" or node.name in ("softplus", "log") for node in needed):
         return True
-    below = {node.inputs[0] for node in needed if node.op in ("root", "invert")}
+    below = {n.inputs[0] for n in needed if n.op in ("root", "invert") or n.name == "log"}
     blocks = dict.fromkeys([block.name for block in program.blocks], Sign.ANY)
     found = evaluate(program, SignArithmetic(), blocks, below)
     return all(sign == Sign.POSITIVE for sign in found.values())

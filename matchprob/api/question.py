@@ -57,7 +57,7 @@ def problem_or_model(
     question: Question,
     learn: Sequence[str] = (),
     m: int | None = None,
-    sizes: Mapping[str, int] | None = None,
+    sizes: Mapping[str, int | str] | None = None,
     constants: Sequence[str] = (),
     output: str = "",
 ) -> Problem:

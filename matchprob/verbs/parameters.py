@@ -42,13 +42,15 @@ def _engine_names(incomplete: str) -> list[str]:
     return [name for name in engines() if name.startswith(incomplete)]
 
 
-def _sizes(entries: Sequence[str], _: Arguments) -> dict[str, int]:
-    sizes = {}
+def _sizes(entries: Sequence[str], _: Arguments) -> dict[str, int | str]:
+    sizes: dict[str, int | str] = {}
     for text in entries:
         name, _equals, number = text.partition("=")
-        if not number.isdecimal():
-            raise InputError(f"--size {shown(text)} must be NAME=NUMBER, such as seq=16")
-        sizes[name] = int(number)
+        if not number.isdecimal() and number != "samples":
+            raise InputError(
+                f"--size {shown(text)} must be NAME=NUMBER, such as seq=16, or NAME=samples"
+            )
+        sizes[name] = int(number) if number.isdecimal() else number
     return sizes
 
 
@@ -223,10 +225,11 @@ Matrices = Annotated[
 # -- how the file of a model is read ------------------------------------------------------------
 
 Sizes = Annotated[
-    "Mapping[str, int] | None",
+    "Mapping[str, int | str] | None",
     LineOption(
-        "Of an ONNX file: the value of a size that has only a name in it.",
-        kind="mapping of str to int", flag="--size", metavar="NAME=NUMBER", word=str,
+        "Of an ONNX file: the value of a size that has only a name in it; x.1=samples if axis 1 of "
+        "the input x is that of the samples; samples=1 if the file labels one sample.",
+        kind="mapping of str to int or str", flag="--size", metavar="NAME=NUMBER", word=str,
         is_repeated=True, read=_sizes,
     ),
 ]  # fmt: skip

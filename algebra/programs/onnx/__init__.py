@@ -1,15 +1,18 @@
 """Programs from ONNX files.
 
-values       A value of a graph as the value of one sample, with its batch axis; moves of entries
-weights      Weights collected while nodes are read; the result of a reader, `Read`
-model        Opening a file: its size, version and inputs
-scope        One node: its inputs and attributes
-elementwise  Elementwise operators, and softmax
-layers       Products with weights, norms, sums and pools
-recurrent    GRU, LSTM and simple recurrent layers, unrolled
-shapes       Operators that move entries
-written      Programs without an ONNX file, as text: for certificates
-reader       Reading of the nodes in order: `read_onnx`
+values          A value of a graph as the value of one sample, with its batch axis; moves of entries
+batches         The axis of the samples of each input
+weights         Weights collected while nodes are read; the result of a reader, `Read`
+model           Opening a file: its size, version and inputs
+scope           One node: its inputs and attributes; what is declared of an operator
+elementwise     Elementwise operators, and softmax
+layers          Products with weights, norms, sums and attention
+neighbourhoods  Convolutions and pools
+resampling      Resize and Upsample
+recurrent       GRU, LSTM and simple recurrent layers, unrolled
+shapes          Operators that move entries
+written         Programs without an ONNX file, as text: for certificates
+reader          Reading of the nodes in order: `read_onnx`
 """
 
 from algebra.programs.onnx.reader import OPERATORS, read_onnx

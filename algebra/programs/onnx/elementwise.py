@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -9,25 +10,22 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import Item, fraction
+from algebra.programs.onnx.weights import Parameter
 from algebra.programs.program import Builder, Value
 
 # The coefficients of GELU's tanh form, as its authors print them.
 _CUBIC = Fraction(44715, 10**6)
 
 
-def _unary(function: object) -> Operator:
-    def run(call: Call) -> Item:
-        return call.elementwise(call.item(0), lambda a: function(call.build, a))  # type: ignore[operator]
+def _unary(function: Callable[[Builder, Value], Value]) -> Operator:
+    def read(call: Call) -> Item:
+        return call.elementwise(call.item(0), lambda a: function(call.build, a))
 
-    return run
+    return Operator(read, idle="consumed_inputs")
 
 
 def _applied(name: str) -> Operator:
     return _unary(lambda build, a: build.apply(name, a))
-
-
-def _product(build: Builder, a: Value, name: str) -> Value:
-    return build.multiply(a, build.apply(name, a))
 
 
 def _shifted(build: Builder, a: Value, number: Fraction) -> Value:
@@ -51,6 +49,22 @@ def gelu(build: Builder, a: Value, exact: bool) -> Value:
     return build.scale(build.add(a, build.multiply(a, inner)), Fraction(1, 2))
 
 
+def _swish(call: Call) -> Item:
+    """x σ(α x)."""
+    slope, build = fraction(call.option("alpha", 1)), call.build
+    return call.elementwise(
+        call.item(0), lambda a: build.multiply(a, build.apply("sigmoid", build.scale(a, slope)))
+    )
+
+
+def _absolute(build: Builder, a: Value) -> Value:
+    return build.choose(a, a, build.scale(a, -1))
+
+
+def _softsign(build: Builder, a: Value) -> Value:
+    return build.multiply(a, build.invert(_shifted(build, _absolute(build, a), Fraction(1))))
+
+
 def _leaky(call: Call) -> Item:
     slope = fraction(call.option("alpha", np.float32(0.01).item()))
     build = call.build
@@ -65,17 +79,65 @@ def _parametric(call: Call) -> Item:
     )  # fmt: skip
 
 
-def _elu(call: Call) -> Item:
-    alpha, build = fraction(call.option("alpha", 1)), call.build
+def _exponential(
+    call: Call, alpha: Fraction, scale: Fraction = Fraction(1), inner: Fraction = Fraction(1)
+) -> Item:
+    """scale · x for x > 0, else scale · α (e^(inner x) − 1)."""
+    build = call.build
 
     def run(a: Value) -> Value:
-        below = build.scale(_shifted(build, build.apply("exp", a), Fraction(-1)), alpha)
-        return build.choose(a, a, below)
+        power = build.apply("exp", build.scale(a, inner))
+        below = build.scale(_shifted(build, power, Fraction(-1)), alpha * scale)
+        return build.choose(a, build.scale(a, scale), below)
 
     return call.elementwise(call.item(0), run)
 
 
-def _hard(default: float, times: bool) -> Operator:
+def _elu(call: Call) -> Item:
+    return _exponential(call, fraction(call.option("alpha", 1)))
+
+
+def _selu(call: Call) -> Item:
+    alpha, gamma = (
+        call.option(name, np.float32(default).item())
+        for name, default in (
+            ("alpha", 1.67326319217681884765625),
+            ("gamma", 1.05070102214813232421875),
+        )
+    )
+    return _exponential(call, fraction(alpha), fraction(gamma))
+
+
+def _celu(call: Call) -> Item:
+    alpha = fraction(call.option("alpha", 1))
+    if not alpha:
+        raise InputError("it divides by alpha = 0")
+    return _exponential(call, alpha, inner=1 / alpha)
+
+
+def _thresholded(call: Call) -> Item:
+    """x where x > α, else 0."""
+    bound, build = fraction(call.option("alpha", 1)), call.build
+    return call.elementwise(
+        call.item(0), lambda a: build.choose(_shifted(build, a, -bound), a, build.scale(a, 0))
+    )
+
+
+def _shrink(call: Call) -> Item:
+    """x + bias below −lambd, x − bias above lambd, else 0."""
+    bias, bound = fraction(call.option("bias", 0)), fraction(call.option("lambd", 0.5))
+    build = call.build
+
+    def run(a: Value) -> Value:
+        above = _shifted(build, a, -bound)
+        below = _shifted(build, build.scale(a, -1), -bound)
+        low = build.choose(below, _shifted(build, a, bias), build.scale(a, 0))
+        return build.choose(above, _shifted(build, a, -bias), low)
+
+    return call.elementwise(call.item(0), run)
+
+
+def _hard(default: float, times: bool) -> Callable[[Call], Item]:
     """Clipped linear functions: HardSigmoid, and x times it, HardSwish."""
 
     def run(call: Call) -> Item:
@@ -107,28 +169,62 @@ def _clipped(build: Builder, a: Value, low: Fraction | None, high: Fraction | No
 def _clip(call: Call) -> Item:
     ends: list[Fraction | None] = []
     for k, name in ((1, "min"), (2, "max")):
-        if name in call.attributes:
-            value = call.attributes[name]
-        else:
-            value = call.array(k, name).item() if call.has(k) else None
+        value = call.option(name)
+        if value is None and call.has(k):
+            value = call.array(k, name).item()
         far = value is not None and abs(value) > 1e30
         ends.append(None if value is None or far else fraction(value))
     return call.elementwise(call.item(0), lambda a: _clipped(call.build, a, *ends))
 
 
-def _add(call: Call) -> Item:
+def _sum(call: Call) -> Item:
     return call.total(*call.items())
 
 
+def _mean(call: Call) -> Item:
+    items = call.items()
+    return call.scaled(call.total(*items), Fraction(1, len(items)))
+
+
+def _second(call: Call) -> Item:
+    """Input 1; before operator set 7 its axes may be put below an axis of input 0."""
+    item = call.item(1)
+    if call.option("broadcast", 0):
+        axis, ndim = call.option("axis"), call.item(0).ndim
+        after = 0 if axis is None else ndim - axis % ndim - item.ndim
+        if after < 0:
+            raise InputError(f"{item.ndim} axes do not fit from axis {axis} on")
+        shape = (*item.shape, *[1] * after)
+        return call.move(item, call.places(item).reshape(shape), item.batch)
+    return item
+
+
+def _add(call: Call) -> Item:
+    return call.total(call.item(0), _second(call))
+
+
 def _subtract(call: Call) -> Item:
-    return call.total(call.item(0), call.scaled(call.item(1), Fraction(-1)))
+    return call.total(call.item(0), call.scaled(_second(call), Fraction(-1)))
+
+
+def _placed(call: Call) -> None:
+    """The attributes by which axes were put, where one number is combined with all entries."""
+    call.option("broadcast")
+    call.option("axis")
+
+
+def _scaled(call: Call, k: int, factor: Fraction) -> Item:
+    _placed(call)
+    return call.scaled(call.item(k), factor)
 
 
 def _single(call: Call, k: int) -> Fraction | None:
-    """Input k, if it is one number of the file."""
+    """Input k, if it is one number of the file without axes that the other lacks."""
     if call.is_constant(k):
         array = call.array(k, "")
-        if array.size == 1 and array.ndim <= 1 and np.isfinite(array).all():
+        other = call.given(1 - k)
+        ndim = getattr(other.array if isinstance(other, Parameter) else other, "ndim", 0)
+        if array.size == 1 and array.ndim <= ndim and np.isfinite(array).all():
             return fraction(array.item())
     return None
 
@@ -137,8 +233,8 @@ def _multiply(call: Call) -> Item:
     for k in (0, 1):
         factor = _single(call, k)
         if factor is not None:
-            return call.scaled(call.item(1 - k), factor)
-    return call.product(call.item(0), call.item(1))
+            return _scaled(call, 1 - k, factor)
+    return call.product(call.item(0), _second(call))
 
 
 def _divide(call: Call) -> Item:
@@ -146,10 +242,10 @@ def _divide(call: Call) -> Item:
     if factor is not None:
         if factor == 0:
             raise InputError("it divides by 0")
-        return call.scaled(call.item(0), 1 / factor)
+        return _scaled(call, 0, 1 / factor)
     if call.is_constant(1) and (call.array(1, "the divisor") == 0).any():
         raise InputError("it divides by 0")
-    below = call.elementwise(call.item(1), call.build.invert)
+    below = call.elementwise(_second(call), call.build.invert)
     above = _single(call, 0)
     return call.scaled(below, above) if above is not None else call.product(call.item(0), below)
 
@@ -161,18 +257,27 @@ def _power(call: Call) -> Item:
     build = call.build
 
     def run(a: Value) -> Value:
-        number = exponent
-        if number.denominator == 2:
-            a, number = build.root(a), 2 * number
-        if number.denominator != 1 or abs(number) > 64:
-            raise InputError(f"the exponent {shown(exponent)} is not half a whole number up to 64")
-        found = build.power(a, abs(int(number)))
-        return build.invert(found) if number < 0 else found
+        return raised(build, a, exponent)
 
+    _placed(call)
     return call.elementwise(call.item(0), run)
 
 
-def _extreme(sign: int) -> Operator:
+def raised(build: Builder, a: Value, exponent: Fraction) -> Value:
+    """A power whose exponent is a whole number of quarters."""
+    number = exponent
+    while number.denominator in (2, 4):
+        a, number = build.root(a), 2 * number
+    if number.denominator != 1 or abs(number) > 64:
+        raise InputError(
+            f"the exponent {shown(exponent)} is not a whole number, or half or a quarter of one, "
+            "up to 64"
+        )
+    found = build.power(a, abs(int(number)))
+    return build.invert(found) if number < 0 else found
+
+
+def _extreme(sign: int) -> Callable[[Call], Item]:
     def run(call: Call) -> Item:
         parts = call.broadcast(*(call.scaled(item, Fraction(sign)) for item in call.items()))
         return call.scaled(call.largest(parts), Fraction(sign))
@@ -195,72 +300,136 @@ def _where(call: Call) -> Item:
     return Item(found, a.batch, gone if gone.any() else None)
 
 
+def _softmax_axes(call: Call, item: Item) -> list[int]:
+    """The axis of a softmax; before operator set 13 all axes from the given one on."""
+    if call.opset >= 13:
+        return [call.along(item, call.option("axis", -1), "adds along")]
+    first = call.option("axis", 1)
+    if not -item.ndim <= first <= item.ndim:
+        raise InputError(f"it has no axis {first}: its shape is {call.shape(item)}")
+    return list(range(first % max(item.ndim, 1) if first < item.ndim else first, item.ndim))
+
+
 def _softmax(call: Call) -> Item:
     item = call.item(0)
-    axis = call.option("axis", -1 if call.opset >= 13 else 1)
-    if call.opset < 13 and axis % item.ndim != item.ndim - 1:
-        raise InputError("before operator set 13 softmax is read along the last axis only")
-    return softmax(call, item, axis)
+    return softmax(call, item, _softmax_axes(call, item))
 
 
-def softmax(call: Call, item: Item, axis: int) -> Item:
-    """Exponentials divided by their sum along an axis; entries that are −∞ become 0."""
-    axis, build = call.along(item, axis, "adds along"), call.build
+def softmax(call: Call, item: Item, axes: Sequence[int], guarded: bool = False) -> Item:
+    """Exponentials divided by their sum along axes; entries that are −∞ become 0.
+
+    Where all of them are −∞ there is no value; `guarded`: it is 0.
+    """
+    found = _exponentials(call, item)
+    total = call.summed(found, axes, True)
+    if item.absent is not None:
+        nothing = np.asarray(item.absent.all(axis=tuple(axes), keepdims=True))
+        if nothing.any() and not guarded:
+            raise InputError("it divides by 0: a mask leaves out all entries of a softmax")
+        total = call.total(total, call.constant(nothing.astype(np.int64)))
+    return call.product(found, call.elementwise(total, call.build.invert))
+
+
+def _exponentials(call: Call, item: Item) -> Item:
+    build = call.build
     powers = build.apply("exp", item.value)
     if item.absent is not None:
         powers = build.index(np.where(item.absent, -1, build.places(powers)), powers)
-    found = Item(powers, item.batch)
-    total = call.summed(found, [axis], True)
-    return call.product(found, call.elementwise(total, build.invert))
+    return Item(powers, item.batch)
+
+
+def _log_softmax(call: Call) -> Item:
+    """x − log Σ e^x: one logarithm for all entries along the axes."""
+    item = call.plain(call.item(0))
+    return call.total(item, call.scaled(_log_sum(call, item, _softmax_axes(call, item), True),
+                                        Fraction(-1)))  # fmt: skip
+
+
+def _log_sum(call: Call, item: Item, axes: Sequence[int], keep: bool) -> Item:
+    total = call.summed(_exponentials(call, item), axes, keep)
+    return call.elementwise(total, lambda a: call.build.apply("log", a))
 
 
 def _identity(call: Call) -> object:
-    found = call.inputs[0]
-    return found
+    return call.given(0)
+
+
+def _dropout(call: Call) -> object:
+    """Nothing, unless in training."""
+    rate = call.array(1, "the rate").item() if call.is_constant(1) else call.option("ratio", 0.5)
+    training = call.opset < 7 and not call.option("is_test", 0)
+    if call.has(2):
+        training = bool(call.array(2, "the mode").item())
+    if training and rate:
+        raise InputError("it is in training mode, where labels are random")
+    return call.given(0)
 
 
 def _cast(call: Call) -> object:
-    onnx_float, onnx_double = 1, 11
-    found = call.inputs[0]
-    if isinstance(found, Item) and call.option("to", onnx_float) not in (onnx_float, onnx_double):
+    found = call.given(0)
+    kind = call.option("to", 1)
+    if isinstance(found, Item) and kind not in _REAL:
         raise InputError("it rounds a value that depends on samples or weights")
     return found
 
 
+def _cast_like(call: Call) -> object:
+    found, like = call.given(0), call.given(1)
+    array = like.array if isinstance(like, Parameter) else like
+    real = isinstance(array, Item) or getattr(array, "dtype", "") in (np.float32, np.float64)
+    if isinstance(found, Item) and not real:
+        raise InputError("it rounds a value that depends on samples or weights")
+    return found
+
+
+# The types that are not rounded: binary32, binary64.
+_REAL = (1, 11)
+_PAIR, _PLACED = "A B", "broadcast axis"
+
 ELEMENTWISE: dict[str, Operator] = {
-    "Abs": _unary(lambda build, a: build.choose(a, a, build.scale(a, -1))),
-    "Add": _add,
-    "Cast": _cast,
-    "CastLike": _cast,
-    "Clip": _clip,
-    "Div": _divide,
-    "Dropout": _identity,
-    "Elu": _elu,
+    "Abs": _unary(_absolute),
+    "Add": Operator(_add, _PAIR, _PLACED, "consumed_inputs"),
+    "Cast": Operator(_cast, "input", "to", "saturate round_mode"),
+    "CastLike": Operator(_cast_like, "input target_type", "", "saturate round_mode"),
+    "Celu": Operator(_celu, "X", "alpha"),
+    "Clip": Operator(_clip, "input min max", "min max", "consumed_inputs"),
+    "Div": Operator(_divide, _PAIR, _PLACED, "consumed_inputs"),
+    "Dropout": Operator(
+        _dropout, "data ratio training_mode", "ratio is_test", "ratio seed consumed_inputs"
+    ),
+    "Elu": Operator(_elu, "X", "alpha", "consumed_inputs"),
     "Erf": _applied("erf"),
     "Exp": _applied("exp"),
-    "Gelu": _gelu,
-    "HardSigmoid": _hard(np.float32(0.2).item(), False),
-    "HardSwish": _hard(1 / 6, True),
-    "Identity": _identity,
-    "LeakyRelu": _leaky,
-    "Max": _extreme(1),
-    "Min": _extreme(-1),
+    "Gelu": Operator(_gelu, "X", "approximate"),
+    "HardSigmoid": Operator(_hard(np.float32(0.2).item(), False), "X", "alpha beta"),
+    "HardSwish": Operator(_hard(1 / 6, True)),
+    "Identity": Operator(_identity, "input"),
+    "LeakyRelu": Operator(_leaky, "X", "alpha", "consumed_inputs"),
+    "Log": _applied("log"),
+    "LogSoftmax": Operator(_log_softmax, "input", "axis"),
+    "Max": Operator(_extreme(1), "data*", "", "consumed_inputs"),
+    "Mean": Operator(_mean, "data*", "", "consumed_inputs"),
+    "Min": Operator(_extreme(-1), "data*", "", "consumed_inputs"),
     "Mish": _unary(
         lambda build, a: build.multiply(a, build.apply("tanh", build.apply("softplus", a)))
     ),
-    "Mul": _multiply,
+    "Mul": Operator(_multiply, _PAIR, _PLACED, "consumed_inputs"),
     "Neg": _unary(lambda build, a: build.scale(a, -1)),
-    "PRelu": _parametric,
-    "Pow": _power,
+    "PRelu": Operator(_parametric, "X slope", "", "consumed_inputs"),
+    "Pow": Operator(_power, "X Y", _PLACED),
     "Reciprocal": _unary(lambda build, a: build.invert(a)),
     "Relu": _unary(Builder.rectified),
+    "Selu": Operator(_selu, "X", "alpha gamma", "consumed_inputs"),
+    "Shrink": Operator(_shrink, "input", "bias lambd"),
     "Sigmoid": _applied("sigmoid"),
-    "Softmax": _softmax,
+    "Softmax": Operator(_softmax, "input", "axis"),
     "Softplus": _applied("softplus"),
+    "Softsign": _unary(_softsign),
     "Sqrt": _unary(lambda build, a: build.root(a)),
-    "Sub": _subtract,
-    "Sum": _add,
-    "Swish": _unary(lambda build, a: _product(build, a, "sigmoid")),
+    "Sub": Operator(_subtract, _PAIR, _PLACED, "consumed_inputs"),
+    "Sum": Operator(_sum, "data*", "", "consumed_inputs"),
+    "Swish": Operator(_swish, "X", "alpha"),
     "Tanh": _applied("tanh"),
-    "Where": _where,
+    "ThresholdedRelu": Operator(_thresholded, "X", "alpha"),
+    "Where": Operator(_where, "condition X Y"),
 }

@@ -1,15 +1,16 @@
-"""Operators that multiply with weights, norms, sums and pools."""
+"""Products with weights, norms, sums and attention."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.programs.onnx.elementwise import raised, softmax
+from algebra.programs.onnx.neighbourhoods import check_images, lengths, per_channel
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import Item, fraction, letters_of
 from algebra.programs.onnx.weights import Parameter
@@ -77,9 +78,9 @@ def _gemm(call: Call) -> Item:
     if call.option("transB", 0):
         b = call.transposed(b, [1, 0])
     found = call.scaled(multiply_matrices(call, a, b), fraction(call.option("alpha", 1)))
-    if call.has(2):
-        found = call.total(found, call.scaled(call.item(2), fraction(call.option("beta", 1))))
-    return found
+    beta = fraction(call.option("beta", 1))
+    call.option("broadcast")
+    return call.total(found, call.scaled(call.item(2), beta)) if call.has(2) else found
 
 
 def _einsum(call: Call) -> Item:
@@ -103,137 +104,6 @@ def _einsum(call: Call) -> Item:
     return Item(made, result.index(samples.pop()) if samples else None)
 
 
-@dataclass(frozen=True)
-class Windows:
-    """The positions of a kernel.
-
-    Attributes
-    ----------
-    places : ndarray
-        One row for each entry of the kernel, one column for each position: the index of a place in
-        one channel, or −1 outside.
-    counts : ndarray of int
-        For each position: the number of entries in a mean, padding included if it counts.
-    outputs : tuple of int
-        Shape of the positions.
-    """
-
-    places: np.ndarray
-    counts: np.ndarray
-    outputs: tuple[int, ...]
-
-
-def windows(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> Windows:
-    """The windows of a convolution or a pool, from its attributes."""
-    rank = len(sizes)
-    strides = call.option("strides", [1] * rank)
-    dilations = call.option("dilations", [1] * rank)
-    pads = list(call.option("pads", [0] * (2 * rank)))
-    auto = call.option("auto_pad", "NOTSET")
-    reach = [(k - 1) * s + 1 for k, s in zip(kernel, dilations, strict=True)]
-    if auto in ("SAME_UPPER", "SAME_LOWER"):
-        for k in range(rank):
-            need = max((-(-sizes[k] // strides[k]) - 1) * strides[k] + reach[k] - sizes[k], 0)
-            small, large = need // 2, need - need // 2
-            ends = (small, large) if auto == "SAME_UPPER" else (large, small)
-            pads[k], pads[k + rank] = ends
-    rounding = bool(call.option("ceil_mode", 0))
-    lines, inside, outputs = [], [], []
-    for k in range(rank):
-        slack = sizes[k] + pads[k] + pads[k + rank] - reach[k]
-        if slack < 0:
-            raise InputError(f"a kernel of {reach[k]} does not fit into {sizes[k]} with its pads")
-        count = (-(-slack // strides[k]) if rounding else slack // strides[k]) + 1
-        if rounding and (count - 1) * strides[k] >= sizes[k] + pads[k]:
-            count -= 1
-        at = np.arange(count)[None] * strides[k] - pads[k]
-        line = at + np.arange(kernel[k])[:, None] * dilations[k]
-        inside.append(line < sizes[k] + pads[k + rank])
-        lines.append(np.where((line >= 0) & (line < sizes[k]), line, -1))
-        outputs.append(count)
-    places = np.zeros((1, 1), np.int64)
-    within = np.ones((1, 1), bool)
-    for line, there, size in zip(lines, inside, sizes, strict=True):
-        left, right = places[:, None, :, None], line[None, :, None, :]
-        joined = np.where((left < 0) | (right < 0), -1, left * size + right)
-        rows, columns = places.shape[0] * line.shape[0], places.shape[1] * line.shape[1]
-        places = joined.reshape(rows, columns)
-        both = within[:, None, :, None] & there[None, :, None, :]
-        within = both.reshape(rows, columns)
-    return Windows(places, within.sum(axis=0), tuple(outputs))
-
-
-def _patches(call: Call, item: Item, found: Windows) -> np.ndarray:
-    """Places in one sample: (n, channels, kernel, positions)."""
-    n, channels = item.shape[:2]
-    inner = math.prod(item.shape[2:])
-    starts = np.arange(n * channels, dtype=np.int64).reshape(n, channels, 1, 1) * inner
-    return np.where(found.places[None, None] < 0, -1, starts + found.places)
-
-
-def _check_images(item: Item) -> None:
-    if item.batch not in (None, 0) or item.ndim < 3:
-        raise InputError("its input must have the axes (samples, channels, …)")
-
-
-def _convolve(call: Call) -> Item:
-    item, kernel = call.plain(call.item(0)), call.item(1)
-    _check_images(item)
-    groups, sizes = call.option("group", 1), item.shape[2:]
-    out, each, *shape = kernel.shape
-    if len(shape) != len(sizes) or item.shape[1] != each * groups or out % groups:
-        raise InputError(f"the shapes {call.shape(item)} and {kernel.shape} do not fit")
-    found = windows(call, sizes, shape)
-    n, size = item.shape[0], math.prod(shape)
-    places = _patches(call, item, found)
-    patches = call.build.index(places.reshape(n, groups, each * size, -1), item.value)
-    weights = call.build.reshaped(kernel.value, (groups, out // groups, each * size))
-    made = Item(call.build.contract("ngkp,gok->ngop", patches, weights), item.batch)
-    whole = call.move(made, call.places(made).reshape(n, out, *found.outputs), item.batch)
-    if not call.has(2):
-        return whole
-    return call.total(whole, _per_channel(call, call.item(2), whole.ndim))
-
-
-def _per_channel(call: Call, item: Item, ndim: int) -> Item:
-    """One number for each channel, repeated over the other axes."""
-    return call.move(item, call.places(item).reshape(1, -1, *[1] * (ndim - 2)), None)
-
-
-def _pool(mean: bool) -> Operator:
-    def run(call: Call) -> Item:
-        item = call.plain(call.item(0))
-        _check_images(item)
-        found = windows(call, item.shape[2:], call.option("kernel_shape", []))
-        shape = (*item.shape[:2], *found.outputs)
-        patches = _patches(call, item, found)
-        if mean:
-            counts = (found.places >= 0).sum(axis=0)
-            if call.option("count_include_pad", 0):
-                counts = found.counts
-            return _means(call, item, patches, counts, shape)
-        # A maximum does not change if an entry is repeated.
-        first = patches.max(axis=2, keepdims=True)
-        filled = np.where(patches < 0, first, patches)
-        parts = [
-            call.move(item, filled[:, :, k].reshape(shape), item.batch)
-            for k in range(filled.shape[2])
-        ]
-        return call.largest(parts)
-
-    return run
-
-
-def _means(
-    call: Call, item: Item, patches: np.ndarray, counts: np.ndarray, shape: tuple[int, ...]
-) -> Item:
-    common = math.lcm(*counts.tolist())
-    shares = call.build.constant(common // counts, common)
-    taken = call.build.index(patches, item.value)
-    made = Item(call.build.contract("nckp,p->ncp", taken, shares), item.batch)
-    return call.move(made, call.places(made).reshape(shape), item.batch)
-
-
 def _global_mean(call: Call) -> Item:
     item = call.item(0)
     return call.mean(item, range(2, item.ndim), True)
@@ -241,10 +111,10 @@ def _global_mean(call: Call) -> Item:
 
 def _global_max(call: Call) -> Item:
     item = call.item(0)
-    return _largest_along(call, item, list(range(2, item.ndim)), True)
+    return largest_along(call, item, list(range(2, item.ndim)), True)
 
 
-def _largest_along(call: Call, item: Item, axes: Sequence[int], keep: bool) -> Item:
+def largest_along(call: Call, item: Item, axes: Sequence[int], keep: bool) -> Item:
     axes = [call.along(item, axis, "compares along") for axis in axes]
     kept = [k for k in range(item.ndim) if k not in axes]
     places = call.places(item).transpose(*axes, *kept)
@@ -258,27 +128,82 @@ def _largest_along(call: Call, item: Item, axes: Sequence[int], keep: bool) -> I
     return call.move(found, call.places(found).reshape(shape), item.batch)
 
 
+def _reduced_axes(call: Call, item: Item) -> list[int]:
+    """The axes of a reduction; all if none are given, unless the node says that this means none."""
+    axes = call.axes(1, item.ndim)
+    none = call.option("noop_with_empty_axes", 0)
+    return axes or ([] if none else list(range(item.ndim)))
+
+
 def _reduce(kind: str) -> Operator:
     def run(call: Call) -> Item:
-        item = call.item(0)
-        axes = call.axes(1, item.ndim)
-        if axes is None:
-            if call.option("noop_with_empty_axes", 0):
-                return item
-            axes = list(range(item.ndim))
-        keep = bool(call.option("keepdims", 1))
+        item, build = call.item(0), call.build
+        axes, keep = _reduced_axes(call, item), bool(call.option("keepdims", 1))
         if kind == "mean":
             return call.mean(item, axes, keep)
         if kind in ("max", "min"):
             sign = Fraction(1 if kind == "max" else -1)
-            found = _largest_along(call, call.scaled(item, sign), axes, keep)
+            found = largest_along(call, call.scaled(item, sign), axes, keep)
             return call.scaled(found, sign)
-        if kind in ("squares", "length"):
-            item = call.elementwise(item, lambda a: call.build.power(a, 2))
+        if kind in ("L1", "L2"):
+            return lengths(call, item, axes, int(kind[1]), keep)
+        if kind == "squares":
+            item = call.elementwise(item, lambda a: build.power(a, 2))
+        if kind == "log of exponentials":
+            item = call.elementwise(item, lambda a: build.apply("exp", a))
         found = call.summed(item, axes, keep)
-        return call.elementwise(found, call.build.root) if kind == "length" else found
+        if kind.startswith("log"):
+            return call.elementwise(found, lambda a: build.apply("log", a))
+        return found
 
-    return run
+    return Operator(run, "data axes", "axes keepdims noop_with_empty_axes")
+
+
+def _lp_norm(call: Call) -> Item:
+    """Entries divided by their length along an axis."""
+    item, p = call.item(0), call.option("p", 2)
+    axis = call.along(item, call.option("axis", -1), "adds along")
+    length = lengths(call, item, [axis], p, True)
+    return call.product(item, call.elementwise(length, call.build.invert))
+
+
+def _global_length(call: Call) -> Item:
+    item = call.item(0)
+    return lengths(call, item, range(2, item.ndim), call.option("p", 2), True)
+
+
+def _neighbours(call: Call) -> Item:
+    """x / (bias + α/size Σ x²)^β over neighbouring channels."""
+    item, size = call.item(0), call.option("size")
+    check_images(item)
+    share = fraction(call.option("alpha", np.float32(1e-4).item())) / size
+    beta, bias = fraction(call.option("beta", 0.75)), fraction(call.option("bias", 1))
+    channels = item.shape[1]
+    near = np.zeros((channels, channels), np.int64)
+    for c in range(channels):
+        near[c, max(0, c - (size - 1) // 2) : c + size // 2 + 1] = 1
+    build = call.build
+    letters = letters_of(item.ndim)
+    other = letters.replace("b", "z")
+    squares = build.power(call.plain(item).value, 2)
+    total = build.contract(f"bz,{other}->{letters}", build.constant(near), squares)
+    inside = call.total(Item(build.scale(total, share), item.batch), _number(call, bias))
+    return call.product(item, call.elementwise(inside, lambda a: raised(build, a, -beta)))
+
+
+def _number(call: Call, value: Fraction) -> Item:
+    return Item(call.build.constant(np.array(value.numerator, object), value.denominator))
+
+
+def _standardized(call: Call) -> Item:
+    """(x − mean)/√(variance), with 1e-9 added to the root."""
+    item = call.item(0)
+    axes = [call.along(item, axis, "adds along") for axis in call.option("axes", [0, 2, 3])]
+    centred = call.total(item, call.scaled(call.mean(item, axes, True), Fraction(-1)))
+    squares = call.elementwise(centred, lambda a: call.build.power(a, 2))
+    root = call.elementwise(call.mean(squares, axes, True), call.build.root)
+    below = call.total(root, _number(call, fraction(1e-9)))
+    return call.product(centred, call.elementwise(below, call.build.invert))
 
 
 def normalized(
@@ -295,7 +220,7 @@ def normalized(
     return call.product(item, Item(below, squares.batch))
 
 
-def _layer_norm(center: bool) -> Operator:
+def _layer_norm(center: bool) -> Callable[[Call], Item]:
     def run(call: Call) -> Item:
         item = call.item(0)
         first = call.option("axis", -1) % item.ndim
@@ -310,7 +235,7 @@ def _layer_norm(center: bool) -> Operator:
 
 def _group_norm(call: Call) -> Item:
     item, groups = call.item(0), call.option("num_groups", 0)
-    _check_images(item)
+    check_images(item)
     return _by_groups(call, item, groups or item.shape[1])
 
 
@@ -325,69 +250,136 @@ def _by_groups(call: Call, item: Item, groups: int) -> Item:
         # Before operator set 21 there is one number for each group.
         each = np.repeat(np.arange(groups), channels // groups)
         scale, shift = (call.move(part, each, None) for part in (scale, shift))
-    found = call.product(found, _per_channel(call, scale, item.ndim))
-    return call.total(found, _per_channel(call, shift, item.ndim))
+    found = call.product(found, per_channel(call, scale, item.ndim))
+    return call.total(found, per_channel(call, shift, item.ndim))
 
 
 def _batch_norm(call: Call) -> Item:
-    if call.option("training_mode", 0):
+    training = call.option("training_mode", 0) or (call.opset < 14 and call.outputs > 1)
+    if training or (call.opset < 7 and not call.option("is_test", 0)):
         raise InputError("it is in training mode, where a label depends on other samples")
-    item, variance = call.item(0), call.inputs[4] if call.has(4) else None
+    call.option("is_test")
+    if not call.option("spatial", 1):
+        raise InputError("it has one statistic for each place (spatial = 0)")
+    item, variance = call.item(0), call.given(4)
     if not isinstance(variance, (Parameter, np.ndarray)):
         raise InputError("its variance depends on samples or weights")
     epsilon = call.option("epsilon", _EPSILON)
     ndim = item.ndim
-    middle = call.inputs[3]
+    middle = call.given(3)
     mean = call.weight(middle, "", 0.0) if isinstance(middle, Parameter) else call.item(3)
     if not isinstance(variance, Parameter):
         # Its root is no rational number, so it is a statistic that has no name in the file.
         variance = call.unnamed(variance)
     shares = call.weight(variance, "", epsilon)
-    centred = call.total(item, _per_channel(call, call.scaled(mean, Fraction(-1)), ndim))
+    centred = call.total(item, per_channel(call, call.scaled(mean, Fraction(-1)), ndim))
     scale = call.product(shares, call.item(1))
-    found = call.product(centred, _per_channel(call, scale, ndim))
-    return call.total(found, _per_channel(call, call.item(2), ndim))
+    found = call.product(centred, per_channel(call, scale, ndim))
+    return call.total(found, per_channel(call, call.item(2), ndim))
 
 
 def _attention(call: Call) -> Item:
-    """Softmax attention with four axes (samples, heads, steps, features), as one operator."""
-    from algebra.programs.onnx.elementwise import softmax
-
+    """Softmax attention with axes (samples, heads, steps, features), as one operator."""
     q, k, v = (call.item(j) for j in range(3))
-    if q.ndim != 4 or k.shape[1] != q.shape[1] or any(call.has(j) for j in (4, 5)):
-        raise InputError("only attention of four axes, as many heads of q, k, v, no past, is read")
-    if call.option("softcap", 0) or call.outputs > 1:
-        raise InputError("only attention without a soft cap, and with one result, is read")
+    heads = call.option("q_num_heads", 0), call.option("kv_num_heads", 0)
+    flat = q.ndim == 3
+    if flat:
+        if not all(heads):
+            raise InputError("attention of three axes needs `q_num_heads` and `kv_num_heads`")
+        q, k, v = (_by_heads(call, x, n) for x, n in ((q, heads[0]), (k, heads[1]), (v, heads[1])))
+    if any(x.ndim != 4 for x in (q, k, v)) or q.shape[1] % k.shape[1]:
+        shapes = " and ".join(str(call.shape(x)) for x in (q, k))
+        raise InputError(f"the shapes {shapes} of queries and keys do not fit")
+    if k.shape[1] != q.shape[1]:
+        # Each head of keys serves the same number of heads of queries.
+        each = np.repeat(np.arange(k.shape[1]), q.shape[1] // k.shape[1])
+        k, v = (call.move(x, call.places(x)[:, each], x.batch) for x in (k, v))
     default = np.sqrt(1 / q.shape[-1]).item()
     scores = multiply_matrices(call, q, call.transposed(k, [0, 1, 3, 2]))
     scores = call.scaled(scores, fraction(call.option("scale", default)))
-    if call.has(3):
-        mask = call.inputs[3]
-        if isinstance(mask, np.ndarray) and mask.dtype == bool:
-            call.inputs[3] = np.where(mask, 0, -np.inf).astype(np.float32)
+    cap = fraction(call.option("softcap", 0))
+    if cap:
+        bounded = call.scaled(scores, 1 / cap)
+        bounded = call.elementwise(bounded, lambda a: call.build.apply("tanh", a))
+        scores = call.scaled(bounded, cap)
+    mask = call.given(3)
+    if isinstance(mask, np.ndarray):
+        if mask.dtype == bool:
+            mask = np.where(mask, 0, -np.inf).astype(np.float32)
+        short = scores.shape[-1] - mask.shape[-1]
+        if short > 0:
+            # Keys beyond the mask are not seen.
+            widths = [(0, 0)] * (mask.ndim - 1) + [(0, short)]
+            mask = np.pad(mask, widths, constant_values=-np.inf)
+        scores = call.total(scores, call.constant(mask))
+    elif mask is not None:
         scores = call.total(scores, call.item(3))
+    seen = _seen(call, scores.shape[-2], scores.shape[-1])
+    if not seen.all():
+        scores = call.total(scores, call.constant(np.where(seen, 0, -np.inf)))
+    found = multiply_matrices(call, softmax(call, scores, [3], guarded=True), v)
+    if not flat:
+        return found
+    joined = call.transposed(found, [0, 2, 1, 3])
+    n, steps, number, size = joined.shape
+    return call.move(joined, call.places(joined).reshape(n, steps, number * size), joined.batch)
+
+
+def _by_heads(call: Call, item: Item, heads: int) -> Item:
+    """The axes (samples, steps, heads · features) as (samples, heads, steps, features)."""
+    n, steps, size = item.shape
+    if size % heads or item.batch not in (None, 0):
+        raise InputError(f"the shape {call.shape(item)} has no {heads} heads")
+    split = call.places(item).reshape(n, steps, heads, size // heads).transpose(0, 2, 1, 3)
+    return call.move(item, split, item.batch)
+
+
+def _seen(call: Call, queries: int, keys: int) -> np.ndarray:
+    """The keys that each query sees, by the causal order and by windows."""
+    distance = np.arange(queries)[:, None] - np.arange(keys)
+    seen = np.ones((queries, keys), bool)
     if call.option("is_causal", 0):
-        later = np.triu(np.full(scores.shape[2:], -np.inf), 1)
-        scores = call.total(scores, call.constant(later))
-    return multiply_matrices(call, softmax(call, scores, -1), v)
+        seen &= distance >= 0
+    left, right = (call.option(f"{side}_window_size", -1) for side in ("left", "right"))
+    if left >= 0:
+        seen &= distance <= left
+    if right >= 0:
+        seen &= -distance <= right
+    return seen
 
 
 LAYERS: dict[str, Operator] = {
-    "Attention": _attention,
-    "AveragePool": _pool(True),
-    "BatchNormalization": _batch_norm,
-    "Conv": _convolve,
-    "Einsum": _einsum,
-    "Gemm": _gemm,
-    "GlobalAveragePool": _global_mean,
-    "GlobalMaxPool": _global_max,
-    "GroupNormalization": _group_norm,
-    "InstanceNormalization": _group_norm,
-    "LayerNormalization": _layer_norm(True),
-    "MatMul": _matmul,
-    "MaxPool": _pool(False),
-    "RMSNormalization": _layer_norm(False),
-    "ReduceL2": _reduce("length"),
+    "Attention": Operator(
+        _attention,
+        "Q K V attn_mask",
+        "is_causal kv_num_heads left_window_size q_num_heads right_window_size scale softcap",
+        "qk_matmul_output_mode softmax_precision",
+    ),
+    "BatchNormalization": Operator(
+        _batch_norm,
+        "X scale B input_mean input_var",
+        "epsilon is_test spatial training_mode",
+        "consumed_inputs momentum",
+    ),
+    "Einsum": Operator(_einsum, "Inputs*", "equation"),
+    "Gemm": Operator(_gemm, "A B C", "alpha beta broadcast transA transB"),
+    "GlobalAveragePool": Operator(_global_mean),
+    "GlobalLpPool": Operator(_global_length, "X", "p"),
+    "GlobalMaxPool": Operator(_global_max),
+    "GroupNormalization": Operator(_group_norm, "X scale bias", "epsilon num_groups", "stash_type"),
+    "InstanceNormalization": Operator(
+        _group_norm, "input scale B", "epsilon num_groups", "consumed_inputs"
+    ),
+    "LRN": Operator(_neighbours, "X", "alpha beta bias size"),
+    "LayerNormalization": Operator(_layer_norm(True), "X Scale B", "axis epsilon", "stash_type"),
+    "LpNormalization": Operator(_lp_norm, "input", "axis p"),
+    "MatMul": Operator(_matmul, "A B"),
+    "MeanVarianceNormalization": Operator(_standardized, "X", "axes"),
+    "RMSNormalization": Operator(_layer_norm(False), "X scale", "axis epsilon", "stash_type"),
+    "ReduceL1": _reduce("L1"),
+    "ReduceL2": _reduce("L2"),
+    "ReduceLogSum": _reduce("log"),
+    "ReduceLogSumExp": _reduce("log of exponentials"),
     "ReduceMax": _reduce("max"),
     "ReduceMean": _reduce("mean"),
     "ReduceMin": _reduce("min"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,11 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown
 from algebra.files.opening import read_bytes
+from algebra.programs.onnx.batches import SAMPLES, Input, Sizes
 
 # Larger files exceed the memory of one machine.
 LARGEST_FILE = 1 << 30
 MOST_NODES = 50_000
-# The name of the axis of the samples if the file has none.
-BATCH_NAME = "batch"
 INSTALL = "pip install 'matchprob[onnx]'"
 
 
@@ -33,24 +31,6 @@ def need_onnx() -> Any:
     except ImportError:
         raise InputError(f"an ONNX file needs the package onnx: {INSTALL}") from None
     return onnx
-
-
-@dataclass(frozen=True)
-class Input:
-    """An input of a graph.
-
-    Attributes
-    ----------
-    name : str
-    sizes : tuple of int or str
-        A number, or the name of a size without one.
-    type : int
-        The number of its element type.
-    """
-
-    name: str
-    sizes: tuple[int | str, ...]
-    type: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +50,7 @@ class Opened:
     inputs: tuple[Input, ...]
 
 
-def open_model(path: Path, sizes: Mapping[str, int], data: bytes | None = None) -> Opened:
+def open_model(path: Path, sizes: Sizes, data: bytes | None = None) -> Opened:
     """Open a file.
 
     Parameters
@@ -116,7 +96,7 @@ def read_model(path: Path) -> bytes:
         raise InputError(f"{path}: {one_line(reason or 'cannot be read')}") from None
 
 
-def _checked(model: Any, path: Path, sizes: Mapping[str, int]) -> Opened:
+def _checked(model: Any, path: Path, sizes: Sizes) -> Opened:
     onnx = need_onnx()
     newest = onnx.defs.onnx_opset_version()
     versions = {entry.domain: entry.version for entry in model.opset_import}
@@ -141,61 +121,58 @@ def _checked(model: Any, path: Path, sizes: Mapping[str, int]) -> Opened:
     inputs: list[Input] = []
     for value in model.graph.input:
         if value.name not in given:
-            # The axis of the samples is the first axis of the first input.
-            start = inputs[0].sizes[0] if inputs and inputs[0].sizes else ""
-            inputs.append(_input(value, path, sizes, start if isinstance(start, str) else ""))
+            inputs.append(_input(value, path, sizes))
     if not inputs:
         raise InputError(f"{path}: the graph has no inputs, so there are no samples")
     return Opened(model.graph, opset, tuple(inputs))
 
 
-def _named(name: str, axis: int, size: str, sizes: Mapping[str, int]) -> int | None:
-    """The number given for an axis: by its name, or by the input and the index of the axis."""
-    return sizes.get(f"{name}.{axis}", sizes.get(size) if size else None)
-
-
-def _input(value: Any, path: Path, sizes: Mapping[str, int], first: str) -> Input:
+def _input(value: Any, path: Path, sizes: Sizes) -> Input:
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type" or not value.type.tensor_type.HasField("shape"):
         raise InputError(f"{path}: the input `{one_line(value.name)}` is no tensor of known shape")
     found: list[int | str] = []
     for k, dim in enumerate(value.type.tensor_type.shape.dim):
+        place = f"{value.name}.{k}"
+        named = sizes.get(place, sizes.get(dim.dim_param) if dim.dim_param else None)
         if dim.WhichOneof("value") == "dim_value" and dim.dim_value > 0:
             found.append(dim.dim_value)
-        elif (named := _named(value.name, k, dim.dim_param, sizes)) is not None:
+        elif isinstance(named, int):
             found.append(named)
-        elif k == 0:
-            first = dim.dim_param or BATCH_NAME
-            found.append(first)
-        elif dim.dim_param == first and first:
-            found.append(first)
         else:
-            name = one_line(dim.dim_param or f"{value.name}.{k}")
-            raise InputError(
-                f"{path}: axis {k} of the input `{one_line(value.name)}` has no size: give "
-                f"`sizes` one, such as {name}=8, or export with fixed sizes; only "
-                "the axis of the samples, the first of the first input, may be without"
-            )
+            # The first axes of all inputs that have no name are that of the samples.
+            found.append(dim.dim_param or (place if k else ""))
     return Input(value.name, tuple(found), value.type.tensor_type.elem_type)
 
 
-def _check_sizes(sizes: Mapping[str, int], model: Any, path: Path) -> None:
-    known = set()
+def _check_sizes(sizes: Sizes, model: Any, path: Path) -> None:
+    numbers, places = {SAMPLES}, set()
     for value in model.graph.input:
         dims = value.type.tensor_type.shape.dim
-        known |= {dim.dim_param for dim in dims if dim.dim_param}
-        known |= {f"{value.name}.{k}" for k, dim in enumerate(dims) if not dim.dim_value}
-        known |= set() if dims else {value.name}
+        numbers |= {dim.dim_param for dim in dims if dim.dim_param}
+        numbers |= {f"{value.name}.{k}" for k, dim in enumerate(dims) if not dim.dim_value}
+        numbers |= set() if dims else {value.name}
+        places |= {f"{value.name}.{k}" for k in range(len(dims))}
     for name, size in sizes.items():
+        known = numbers | places if size == SAMPLES else numbers
         if name not in known:
-            has = ", ".join(sorted(known)) or "none"
+            has = ", ".join(sorted(known - {SAMPLES})) or "none"
             raise InputError(
                 f"{path}: `sizes` names {shown(name)}; the file's sizes by name: {has}"
             )
-        if type(size) is not int or size < 1:
+        if size != SAMPLES and (type(size) is not int or size < 1):
             raise InputError(
-                f"{path}: `sizes.{one_line(name)}` ({shown(size)}) must be a whole number"
+                f"{path}: `sizes.{one_line(name)}` ({shown(size)}) must be a whole number, or "
+                f'"{SAMPLES}" for the axis of the samples'
             )
+        if name == SAMPLES and size != 1 and name not in _all_names(model):
+            raise InputError(
+                f"{path}: `sizes.{SAMPLES}` ({shown(size)}) must be 1: the file labels one sample"
+            )
+
+
+def _all_names(model: Any) -> set[str]:
+    return {d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim}
 
 
 def tensor_array(tensor: Any, folder: Path | None) -> np.ndarray:

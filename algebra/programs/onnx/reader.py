@@ -9,7 +9,7 @@ implementation, in the file's types, and the results are taken exactly.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,19 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line
+from algebra.programs.onnx.batches import Batch, Input, Sizes, batch_of
 from algebra.programs.onnx.elementwise import ELEMENTWISE
 from algebra.programs.onnx.layers import LAYERS
 from algebra.programs.onnx.model import (
-    Input,
     Opened,
     attributes,
     need_onnx,
     open_model,
     tensor_array,
 )
+from algebra.programs.onnx.neighbourhoods import NEIGHBOURHOODS
 from algebra.programs.onnx.recurrent import RECURRENT
+from algebra.programs.onnx.resampling import RESAMPLING
 from algebra.programs.onnx.scope import Call, Known, Operator
 from algebra.programs.onnx.shapes import SHAPES
 from algebra.programs.onnx.values import BATCH, Item, Moves, Tokens
@@ -35,19 +37,35 @@ from algebra.programs.onnx.weights import Parameter, Read, Weights
 from algebra.programs.program import Builder
 from algebra.time_limits import check_time
 
-OPERATORS: dict[str, Operator] = {**ELEMENTWISE, **LAYERS, **RECURRENT, **SHAPES}
+OPERATORS: dict[str, Operator] = {
+    **ELEMENTWISE, **LAYERS, **NEIGHBOURHOODS, **RECURRENT, **RESAMPLING, **SHAPES,
+}  # fmt: skip
+# Their values depend on the operator set in a way that the reference ignores, or on the batch.
+_NEVER_COMPUTED = ("BatchNormalization", "ConstantOfShape", "Dropout", "LogSoftmax", "Softmax")
+# Their values depend on the operator set in a way that the reference ignores, or on the batch.
+_NEVER_COMPUTED = ("BatchNormalization", "ConstantOfShape", "Dropout", "LogSoftmax", "Softmax")
+# Operators whose values are random: no constants of a file.
+_RANDOM = (
+    "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+    "RandomUniformLike",
+)  # fmt: skip
 STANDARD = ("", "ai.onnx")
 # Largest number of entries of a computed constant.
 _LARGEST_CONSTANT = 1 << 26
 _BINARY32, _BINARY64 = 1, 11
 _WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
-_TYPES = {10: "float16", 16: "bfloat16"}
+_TYPES = {
+    10: "float16",
+    16: "bfloat16",
+    **dict.fromkeys((17, 18, 19, 20, 24), "float8"),
+    23: "float4",
+}
 
 
 def read_onnx(
     path: str | Path,
     *,
-    sizes: Mapping[str, int] | None = None,
+    sizes: Sizes | None = None,
     constants: Sequence[str] = (),
     output: str = "",
     data: bytes | None = None,
@@ -57,9 +75,11 @@ def read_onnx(
     Parameters
     ----------
     path : str or Path
-    sizes : mapping of str to int, optional
+    sizes : mapping of str to int or str, optional
         Values of the sizes of inputs for which the file gives only a name (``"seq"``), or not even
         that (``"x.2"``: axis 2 of the input x); and values of inputs that are one number.
+        ``{"x.1": "samples"}`` says that axis 1 of the input x is that of the samples, ``{"samples":
+        1}`` that the file labels one sample (`algebra.programs.onnx.batches`).
     constants : sequence of str, optional
         Names, or patterns of names, of tensors that are constants instead of weights.
     output : str, optional
@@ -77,12 +97,37 @@ def read_onnx(
     InputError
         If the file cannot be read; the message has one line.
     """
-    path = Path(path)
-    opened = open_model(path, dict(sizes or {}), data)
+    path, sizes = Path(path), dict(sizes or {})
+    opened = open_model(path, sizes, data)
+    sampled = [g for g in opened.inputs if g.sizes or type(sizes.get(g.name)) is not int]
+    batch = batch_of(path, sampled, sizes)
+
+    def run(batch: Batch) -> Read:
+        return _Reader(opened, path, constants, sizes, batch, data is None).run(output)
+
     try:
-        return _Reader(opened, path, constants, dict(sizes or {}), data is None).run(output)
+        return run(batch)
+    except InputError as error:
+        # With a fixed number of samples the first axis may as well be one of a single sample's.
+        said = "samples" in (*sizes, *sizes.values())
+        if said or batch.count in (1, BATCH) or not _is_read(run):
+            raise
+        if all(len(given.sizes) == 1 for given in sampled):
+            return run(Batch(1, {}))
+        raise InputError(
+            f"{error}; as the graph of one sample it can be read: `sizes` samples=1 says so"
+        ) from None
     except MemoryError:
         raise InputError(f"{path}: it is too large for the memory of this machine") from None
+
+
+def _is_read(run: Callable[[Batch], Read]) -> bool:
+    """Whether a graph can be read as that of one sample."""
+    try:
+        run(Batch(1, {}))
+    except InputError:
+        return False
+    return True
 
 
 @dataclass(eq=False)
@@ -90,15 +135,16 @@ class _Reader:
     opened: Opened
     path: Path
     constants: Sequence[str]
-    sizes: Mapping[str, int]
+    sizes: Sizes
+    batch: Batch
     has_folder: bool = True
-    first: int | str = 0
     build: Builder = field(default_factory=Builder)
     known: dict[str, Known | Parameter] = field(default_factory=dict)
+    uncomputed: dict[str, str] = field(default_factory=dict)
 
     def run(self, output: str) -> Read:
         graph = self.opened.graph
-        self.moves = Moves(self.build, self._batch())
+        self.moves = Moves(self.build, self.batch.count)
         self.weights = Weights(self.moves)
         for given in self.opened.inputs:
             if not given.sizes and given.name in self.sizes:
@@ -113,35 +159,20 @@ class _Reader:
                 f"{self.path}: there is no output `{one_line(output)}`; it has " + ", ".join(names)
             )
         name = output or names[0]
+        if name in self.uncomputed:
+            raise InputError(
+                f"{self.path}: the output `{one_line(name)}` is {self.uncomputed[name]}"
+            )
         return self.weights.read(
             self.known.get(name), f"{self.path}: the output `{one_line(name)}`"
         )
 
-    def _batch(self) -> int:
-        """The size of the axis of the samples: the first axis of the first input."""
-        sampled = [g for g in self.opened.inputs if g.sizes or g.name not in self.sizes]
-        first = sampled[0].sizes[0] if sampled and sampled[0].sizes else 0
-        self.first = first
-        # If it is 1, all inputs belong to one sample.
-        if first != 1 and not all(given.sizes.count(first) == 1 for given in sampled):
-            inputs = ", ".join(
-                f"{one_line(given.name)} ({', '.join(map(str, given.sizes)) or 'a number'})"
-                for given in self.opened.inputs
-            )
-            raise InputError(
-                f"{self.path}: every input must have the axis of the samples, the first of the "
-                f"first input, and single numbers be given by `sizes`; the inputs are "
-                f"{inputs}"
-            )
-        return BATCH if isinstance(first, str) else first
-
     def _input(self, given: Input) -> Item | Tokens:
-        place = given.sizes.index(self.first) if self.first != 1 else 0
-        rest = (*given.sizes[:place], *given.sizes[place + 1 :])
-        own = tuple(size for size in rest if isinstance(size, int))
-        if self.first == 1 and given.sizes[:1] != (1,):
-            own = tuple(size for size in given.sizes if isinstance(size, int))
-        if given.type in _WHOLE and place == 0:
+        place = self.batch.axes.get(given.name)
+        own = tuple(n for k, n in enumerate(given.sizes) if isinstance(n, int) and k != place)
+        if place is None and own[:1] == (1,):
+            own = own[1:]
+        if given.type in _WHOLE and not place:
             return Tokens(given.name, (1, *own), own)
         if given.type not in (_BINARY32, _BINARY64):
             what = _TYPES.get(given.type, f"type {given.type}")
@@ -150,7 +181,7 @@ class _Reader:
                 "and float64 are read, and whole numbers that choose rows of a table"
             )
         block = self.build.sample(given.name, own)
-        if self.moves.batch == 1:
+        if place is None:
             return Item(self.build.reshaped(block, given.sizes))  # type: ignore[arg-type]
         shape = (*own[:place], 1, *own[place:])
         return Item(self.build.reshaped(block, shape), place)
@@ -177,7 +208,7 @@ class _Reader:
     def _usable(self, name: str, array: np.ndarray) -> bool:
         """Whether a tensor can be a weight."""
         fixed = any(fnmatch.fnmatchcase(name, pattern) for pattern in self.constants)
-        real = array.dtype.kind == "f" and array.ndim > 0 and array.size > 0
+        real = array.dtype in (np.float32, np.float64) and array.ndim > 0 and array.size > 0
         return real and not fixed and bool(np.isfinite(array).all())
 
     # -- nodes -----------------------------------------------------------------------------
@@ -198,19 +229,24 @@ class _Reader:
             self.known.update(
                 {name: value for name, value in zip(node.output, found, strict=False) if name}
             )
+            for k, name in enumerate(node.output[len(found) :], len(found)):
+                self.uncomputed[name] = f"result {k} of {node.op_type}, which is not read"
 
     def _node(self, node: Any) -> Sequence[Any]:
         inputs: list[Known | Parameter | None] = []
         for name in node.input:
             if name and name not in self.known:
-                raise InputError(f"its input `{one_line(name)}` is not there")
+                what = self.uncomputed.get(name, "not there")
+                raise InputError(f"its input `{one_line(name)}` is {what}")
             inputs.append(self.known[name] if name else None)
         standard = node.domain in STANDARD
+        if node.op_type in _RANDOM and standard:
+            raise InputError(f"the values of {node.op_type} are random")
         if node.op_type == "If" and standard:
             return self._branch(node, inputs)
         present = [value for value in inputs if value is not None]
         plain = all(isinstance(value, np.ndarray) for value in present)
-        if standard and plain and node.op_type != "ConstantOfShape":
+        if standard and plain and node.op_type not in _NEVER_COMPUTED:
             return self._computed(node, list(present))
         operator = OPERATORS.get(node.op_type) if standard else None
         if operator is None:
@@ -242,9 +278,12 @@ class _Reader:
                 ):
                     return [Parameter(node.output[0], array)]  # type: ignore[list-item]
                 return [array]
-        if node.op_type in ("Expand", "Tile", "Range") and max(
-            (abs(int(v)) for array in inputs[1:] for v in array.ravel()), default=0
-        ) >= max(self.moves.batch, 2):
+        largest = 0
+        if node.op_type in ("Expand", "Tile", "Range"):
+            largest = max((abs(int(v)) for array in inputs[1:] for v in array.ravel()), default=0)
+        if largest > _LARGEST_CONSTANT:
+            raise InputError("it makes a constant that is too large")
+        if largest >= self.moves.batch > 1:
             if node.op_type != "Expand":
                 raise InputError("it makes an axis of the size of the batch")
             shape = [int(v) for v in inputs[1]]

@@ -1,13 +1,20 @@
-"""The node of a graph that is being read: its operator's inputs and attributes."""
+"""The node of a graph that is being read, and what the reader knows of operators.
+
+An operator is *declared* (`Operator`): with the inputs and attributes that it reads, by their names
+in the standard.  A node with another one is refused by that name, before anything is computed.  A
+declared attribute or input that was given and that the operator did not look at, on its way through
+this node, is refused as well, unless it is declared to be idle: nothing that is given is ignored.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError
+from algebra.errors import InputError, one_line
 from algebra.programs.onnx.values import Item, Moves, Tokens
 from algebra.programs.onnx.weights import Parameter, Weights
 
@@ -42,18 +49,25 @@ class Call(Moves):
         self.attributes, self.weight, self.tokens = attributes, weights.weight, weights.rows
         self.unnamed = weights.unnamed
         self.outputs = outputs
+        self.seen: set[int | str] = set()
+        self.declared: Operator | None = None
+
+    def given(self, k: int) -> Known | Parameter | None:
+        """Input k as it is known; None if it is omitted."""
+        self.seen.add(k)
+        return self.inputs[k] if k < len(self.inputs) else None
 
     def has(self, k: int) -> bool:
         """Whether input k is given."""
-        return k < len(self.inputs) and self.inputs[k] is not None
+        return self.given(k) is not None
 
     def is_constant(self, k: int) -> bool:
         """Whether input k does not depend on samples or weights."""
-        return self.has(k) and isinstance(self.inputs[k], np.ndarray)
+        return isinstance(self.given(k), np.ndarray)
 
     def item(self, k: int) -> Item:
         """Input k as a value of the program; a parameter becomes a weight."""
-        found = self.inputs[k] if self.has(k) else None
+        found = self.given(k)
         if isinstance(found, Parameter):
             return self.weight(found, self._role(k, found.array))
         if isinstance(found, np.ndarray):
@@ -91,7 +105,7 @@ class Call(Moves):
 
     def array(self, k: int, what: str) -> np.ndarray:
         """Input k as constants of the file."""
-        found = self.inputs[k] if self.has(k) else None
+        found = self.given(k)
         if isinstance(found, Parameter):
             return found.array
         if isinstance(found, np.ndarray):
@@ -104,18 +118,97 @@ class Call(Moves):
         """Input k as integers."""
         return [int(v) for v in self.array(k, what).ravel()]
 
-    def option(self, name: str, default: Any) -> Any:
+    def option(self, name: str, default: Any = None) -> Any:
         """An attribute."""
+        self.seen.add(name)
+        if self.declared is not None and name not in self.declared.names:
+            raise AssertionError(f"{self.op} reads the attribute {name} without declaring it")
         value = self.attributes.get(name, default)
         return value.decode() if isinstance(value, bytes) else value
 
+    def listed(self, k: int, name: str, what: str) -> list[int] | None:
+        """Integers: an attribute before some operator set, input k from then on; or None."""
+        found = self.option(name)
+        if found is not None:
+            return [int(v) for v in found]
+        return self.whole(k, what) if self.has(k) else None
+
     def axes(self, k: int, ndim: int, name: str = "axes") -> list[int] | None:
-        """Axes: an attribute before some operator set, input k from then on; None if not given."""
-        if name in self.attributes:
-            return [int(v) % ndim for v in self.attributes[name]]
-        if self.has(k):
-            return [v % ndim for v in self.whole(k, name)]
-        return None
+        """Axes from 0, as `listed`; None if not given."""
+        found = self.listed(k, name, name)
+        if found is not None and not all(-ndim <= v < ndim for v in found):
+            raise InputError(f"its axes {found} are not those of {ndim} axes")
+        return None if found is None else [v % ndim for v in found]
 
 
-Operator = Callable[[Call], Any]
+@dataclass(frozen=True)
+class Operator:
+    """An operator that is read; calling it reads a node.
+
+    Attributes
+    ----------
+    read : callable
+        From the node to its value, or a tuple of values.
+    inputs : str
+        The names of the inputs that it reads, in their order; the last one with a star may be
+        repeated.
+    attributes : str
+        The names of the attributes that it reads.
+    idle : str
+        Those of both that never change the values that are read (the seed of a dropout).
+    """
+
+    read: Callable[[Call], Any]
+    inputs: str = "X"
+    attributes: str = ""
+    idle: str = ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The attributes that are accepted."""
+        return frozenset(self.attributes.split())
+
+    def takes(self, k: int) -> bool:
+        """Whether it reads input k."""
+        return self.inputs.endswith("*") or k < len(self.inputs.split())
+
+    def __call__(self, call: Call) -> Any:
+        """Read a node.
+
+        Raises
+        ------
+        InputError
+            If it has an attribute or an input that is not read; the message names it.
+        """
+        names, idle = self.inputs.split(), set(self.idle.split())
+        for name in call.attributes:
+            if name not in self.names | idle:
+                known = ", ".join(sorted(self.names)) or "none"
+                raise InputError(f"its attribute `{one_line(name)}` is not read; read are {known}")
+        for k, value in enumerate(call.inputs):
+            if value is not None and not self.takes(k):
+                name = _input_name(call.op, k)
+                raise InputError(f"its input {k}{name} is not read; read are {', '.join(names)}")
+        call.declared = self
+        found = self.read(call)
+        for name in call.attributes:
+            if name not in call.seen | idle:
+                raise InputError(f"its attribute `{name}` is not read beside its others")
+        for k, value in enumerate(call.inputs):
+            if (
+                value is not None
+                and k not in call.seen
+                and names[min(k, len(names) - 1)] not in idle
+            ):
+                raise InputError(f"its input {k} ({names[k]}) is not read beside its others")
+        return found
+
+
+def _input_name(op: str, k: int) -> str:
+    """The name of an input in the newest standard, in brackets, if it is known."""
+    try:
+        from onnx import defs
+
+        return f" ({defs.get_schema(op).inputs[k].name})"
+    except (ImportError, IndexError, RuntimeError):
+        return ""

@@ -265,11 +265,15 @@ class Moves:
         batch = kept.index(item.batch) if item.batch in kept else None
         return self.move(item, self.places(item).reshape([item.shape[k] for k in kept]), batch)
 
-    def along(self, item: Item, axis: int, what: str) -> int:
-        """The index of an axis from 0; the batch axis is refused."""
+    def axis(self, item: Item, axis: int) -> int:
+        """The index of an axis from 0."""
         if not -item.ndim <= axis < max(item.ndim, 1):
             raise InputError(f"it has no axis {axis}: its shape is {self.shape(item)}")
-        axis %= max(item.ndim, 1)
+        return axis % max(item.ndim, 1)
+
+    def along(self, item: Item, axis: int, what: str) -> int:
+        """The index of an axis from 0; the batch axis is refused."""
+        axis = self.axis(item, axis)
         if axis == item.batch:
             raise InputError(f"it {what} the batch axis, so that a label depends on other samples")
         return axis
@@ -277,6 +281,8 @@ class Moves:
     def summed(self, item: Item, axes: Sequence[int], keep: bool) -> Item:
         """Sums along axes."""
         axes = sorted({self.along(item, axis, "adds along") for axis in axes})
+        if not axes:
+            return item
         letters = letters_of(item.ndim)
         kept = "".join(c for k, c in enumerate(letters) if k not in axes)
         total = self.build.contract(f"{letters}->{kept}", self.plain(item).value)
@@ -291,7 +297,7 @@ class Moves:
     def mean(self, item: Item, axes: Sequence[int], keep: bool) -> Item:
         """Means along axes."""
         total = self.summed(item, axes, keep)
-        count = math.prod(item.shape[axis] for axis in {axis % item.ndim for axis in axes})
+        count = math.prod(item.shape[axis] for axis in {self.axis(item, axis) for axis in axes})
         return Item(self.build.scale(total.value, Fraction(1, count)), total.batch)
 
     def largest(self, parts: Sequence[Item]) -> Item:

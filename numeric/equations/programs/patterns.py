@@ -38,6 +38,7 @@ _SAMPLES, _TRIES, _SPREAD = 256, 8, 0.3
 _FUNCTIONS = {
     "erf": special.erf,
     "exp": np.exp,
+    "log": np.log,
     "sigmoid": special.expit,
     "softplus": lambda a: np.logaddexp(a, 0),
     "tanh": np.tanh,

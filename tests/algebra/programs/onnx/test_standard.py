@@ -1,0 +1,93 @@
+"""The node tests of the ONNX standard, which the package onnx ships: equal labels, or refused."""
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.programs.onnx import read_onnx
+from tests.doubles import labels
+from tests.onnx_models import numpy_helper, onnx
+
+# The value at a zero vector is said to be 0; the program divides by the vector's length.
+UNDEFINED = ("test_l2normalization_axis_0",)
+
+
+def real(value):
+    """Whether an input of a test holds real numbers of 32 or 64 bits."""
+    return isinstance(value, np.ndarray) and value.dtype in (np.float32, np.float64)
+
+
+def array(value):
+    """An input or output of a test; sequences and the like stay as they are."""
+    if isinstance(value, onnx.TensorProto):
+        return numpy_helper.to_array(value)
+    return np.asarray(value) if isinstance(value, np.generic) else value
+
+
+def as_model(case, every):
+    """The file of a test, with the inputs that stay inputs: one, or every one with real numbers.
+
+    The others become tensors of the file.
+    """
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    given = [array(value) for value in case.data_sets[0][0]]
+    fed = dict(zip([v.name for v in model.graph.input], given, strict=False))
+    held = [name for name, value in fed.items() if real(value)] or list(fed)
+    held = held if every else held[:1]
+    for name, value in fed.items():
+        if name not in held and isinstance(value, np.ndarray):
+            model.graph.initializer.append(numpy_helper.from_array(value, name))
+    return model, {name: fed[name] for name in held}
+
+
+def told(case, every):
+    """ "equal", "refused" or "wrong", for every output that is read."""
+    model, fed = as_model(case, every)
+    data, found = model.SerializeToString(), set()
+    for info, expected in zip(model.graph.output, case.data_sets[0][1], strict=False):
+        try:
+            read = read_onnx("x.onnx", data=data, output=info.name, sizes={"samples": 1})
+        except InputError as error:
+            if "\n" in str(error):
+                return "wrong"
+            continue
+        # The exponential of 10,000, which a test takes, is a number in the longer type.
+        kind = np.longdouble if "large_number" in case.name else np.float64
+        samples = {
+            name: np.reshape(fed[name].astype(kind), (*shape, 1))
+            for name, shape in read.program.samples.items()
+        }
+        weights = {
+            name: np.array([int(v) / d for v in table.ravel().tolist()]).reshape(table.shape)
+            for name, (table, d) in read.values.items()
+        }
+        with np.errstate(all="ignore"):
+            ours = labels(read.program, weights, samples)[..., 0]
+        wanted = np.ravel(array(expected))
+        same = ours.shape == wanted.shape and np.allclose(
+            ours.astype(np.float64), wanted, rtol=1e-4, atol=1e-4, equal_nan=True
+        )
+        found.add("equal" if same else "wrong")
+    return "wrong" if "wrong" in found else "equal" if found else "refused"
+
+
+@pytest.fixture(scope="module")
+def cases():
+    """All node tests."""
+    from onnx.backend.test.case.node import collect_testcases
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return collect_testcases(None)
+
+
+@pytest.mark.parametrize("every", [False, True], ids=["one", "every"])
+def test_labels_are_equal_or_the_node_is_refused(cases, every):
+    """No label differs, with the first input or with every real one as the sample."""
+    found = {case.name: told(case, every) for case in cases if case.name not in UNDEFINED}
+    assert [name for name, word in found.items() if word == "wrong"] == []
+    assert Counter(found.values())["equal"] > 600

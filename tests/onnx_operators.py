@@ -1,0 +1,268 @@
+"""Small networks around single operators: a linear layer, the operator, a linear layer."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tests.onnx_models import Net
+
+Around = Callable[[Net, str], str]
+# Each with the network that the reference evaluates, which differs where the reference lacks the
+# operator or a case of it: it then has other operators, and the same weights.
+NETWORKS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {}
+
+
+def around(name: str, shape: tuple[int, ...], wide: int, opset: int = 22) -> Callable[..., Around]:
+    """Enter a network: its operator takes (N, *shape) and gives `wide` numbers a sample."""
+
+    def make(operator: Around) -> Any:
+        net = Net(seed=3, opset=opset)
+        size = math.prod(shape)
+        h = net.linear("in", net.input("x", 3), 3, size)
+        h = net("Reshape", h, net.tensor(np.array([-1, *shape])))
+        flat = net("Reshape", operator(net, h), net.tensor(np.array([-1, wide])))
+        return net.model(net.linear("out", flat, wide, 2))
+
+    def enter(operator: Around, twin: Around | None = None) -> Around:
+        NETWORKS[name] = partial(make, operator), partial(make, twin or operator)
+        return operator
+
+    return enter
+
+
+def plain(
+    op: str, shape: tuple[int, ...], wide: int = 0, opset: int = 22, twin: Around | None = None,
+    **attributes: Any,
+) -> None:  # fmt: skip
+    """Enter the network of an operator with one input."""
+    name = "_".join([op, *(str(value) for value in attributes.values())])
+    enter = around(name, shape, wide or math.prod(shape), opset)
+    enter(lambda net, h: net(op, h, **attributes), twin)
+
+
+def numbers(net: Net, *values: int) -> str:
+    """Integers of the file."""
+    return str(net.tensor(np.array(values)))
+
+
+def near(net: Net, h: str) -> str:
+    """LRN of four channels by a product with a matrix: size 3, α = 1/2, β = 3/4, bias 1."""
+    flat = net("Reshape", net("Mul", h, h), numbers(net, -1, 4, 3))
+    band = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) <= 1
+    total = net("MatMul", net.tensor(band * (0.5 / 3)), flat)
+    below = net("Pow", net("Add", total, net.tensor(1.0)), net.tensor(0.75))
+    return str(net("Div", h, net("Reshape", below, numbers(net, -1, 4, 1, 3))))
+
+
+def standardized(net: Net, h: str) -> str:
+    """(x − mean)/(deviation + 1e-9) over the last two axes."""
+    axes = numbers(net, 2, 3)
+    h = net("Sub", h, net("ReduceMean", h, axes))
+    root = net("Sqrt", net("ReduceMean", net("Mul", h, h), axes))
+    return str(net("Div", h, net("Add", root, net.tensor(1e-9))))
+
+
+for _op in ("Celu", "Elu", "Selu", "Softsign", "ThresholdedRelu"):
+    plain(_op, (5,))
+plain("Celu", (5,), alpha=0.7)
+plain("Selu", (5,), alpha=1.3, gamma=0.8)
+plain("Shrink", (5,), bias=0.1, lambd=0.2)
+plain("Swish", (5,), opset=24, alpha=0.7)
+plain("Swish", (5,), opset=24)
+plain("LogSoftmax", (2, 3), axis=-1)
+plain("LogSoftmax", (2, 3), axis=1)
+plain("SpaceToDepth", (1, 4, 4), blocksize=2)
+plain("DepthToSpace", (4, 2, 2), blocksize=2, mode="CRD")
+plain("LRN", (4, 1, 3), twin=near, size=3, alpha=0.5, beta=0.75, bias=1.0)
+plain("LpPool", (2, 5), 4, kernel_shape=[2], strides=[3], p=2)
+plain("LpPool", (2, 5), 4, kernel_shape=[2], strides=[3], p=1)
+plain("LpNormalization", (2, 4), axis=-1, p=2)
+plain(
+    "LpNormalization",
+    (2, 4),
+    axis=-1,
+    p=1,
+    twin=lambda net, h: net("Div", h, net("ReduceL1", h, numbers(net, -1))),
+)
+plain("GlobalLpPool", (3, 4), 3, p=2, twin=lambda net, h: net("ReduceL2", h, numbers(net, 2)))
+plain(
+    "Softmax",
+    (2, 3),
+    opset=11,
+    axis=1,
+    twin=lambda net, h: net("Softmax", net("Flatten", h), axis=-1),
+)
+plain("AveragePool", (2, 5), 4, kernel_shape=[3], strides=[3], ceil_mode=1)
+plain("MaxPool", (2, 5), 4, kernel_shape=[3], strides=[2])
+plain("MeanVarianceNormalization", (2, 3, 2), twin=standardized, axes=[2, 3])
+
+
+@around("Log", (5,), 5)
+def _log(net: Net, h: str) -> str:
+    return str(net("Log", net("Add", net("Mul", h, h), net.tensor(1.0))))
+
+
+@around("Log of a bias", (5,), 5)
+def _log_of_bias(net: Net, h: str) -> str:
+    total = net("Add", net("Exp", h), net("Exp", net.weight("shift", 5)))
+    return str(net("Tanh", net("Log", total)))
+
+
+@around("Pow to 3/4", (5,), 5)
+def _power(net: Net, h: str) -> str:
+    return str(net("Pow", net("Add", net("Mul", h, h), net.tensor(1.0)), net.tensor(0.75)))
+
+
+@around("Mean", (4,), 4)
+def _mean(net: Net, h: str) -> str:
+    return str(net("Mean", h, net("Tanh", h), net.weight("third", 4)))
+
+
+@around("ConvTranspose", (2, 4), 27)
+def _transposed(net: Net, h: str) -> str:
+    return str(net("ConvTranspose", h, net.weight("kernel", 2, 3, 3), net.weight("shift", 3),
+                   strides=[2], output_padding=[1], pads=[0, 1]))  # fmt: skip
+
+
+def _transposed_groups(net: Net, h: str) -> str:
+    return str(net("ConvTranspose", h, net.weight("kernel", 4, 1, 2, 3), group=2,
+                   dilations=[2, 1], pads=[0, 1, 0, 1]))  # fmt: skip
+
+
+def _transposed_each(net: Net, h: str) -> str:
+    """Each group by a convolution of its own."""
+    half = numbers(net, 2, 2)
+    images = net("Split", h, half, outputs=2, axis=1)
+    kernels = net("Split", net.weight("kernel", 4, 1, 2, 3), half, outputs=2, axis=0)
+    made = [net("ConvTranspose", a, k, dilations=[2, 1], pads=[0, 1, 0, 1])
+            for a, k in zip(images, kernels, strict=True)]  # fmt: skip
+    return str(net("Concat", *made, axis=1))
+
+
+around("ConvTranspose in groups", (4, 2, 3), 2 * 4 * 3)(_transposed_groups, _transposed_each)
+
+
+@around("ConvTranspose to a shape", (2, 4), 2 * 7)
+def _transposed_shape(net: Net, h: str) -> str:
+    return str(net("ConvTranspose", h, net.weight("kernel", 2, 2, 3), strides=[2],
+                   output_shape=[7], auto_pad="SAME_UPPER"))  # fmt: skip
+
+
+def resized(mode: str, transform: str, scales: list[float], **attributes: Any) -> Around:
+    """Resize by scales."""
+
+    def operator(net: Net, h: str) -> str:
+        scale = net.tensor(np.array([1, 1, *scales], np.float32))
+        return str(net("Resize", h, "", scale, mode=mode,
+                       coordinate_transformation_mode=transform, **attributes))  # fmt: skip
+
+    return operator
+
+
+around("Resize nearest", (1, 2, 3), 4 * 6)(
+    resized("nearest", "asymmetric", [2, 2], nearest_mode="floor")
+)
+around("Resize nearest, half pixels", (1, 2, 4), 4 * 2)(
+    resized("nearest", "half_pixel", [2, 0.5], nearest_mode="round_prefer_ceil")
+)
+around("Resize linear", (1, 2, 3), 4 * 6)(resized("linear", "half_pixel", [2, 2]))
+around("Resize linear, corners", (1, 2, 3), 4 * 6)(resized("linear", "align_corners", [2, 2]))
+around("Resize linear, smaller", (1, 4, 4), 2 * 2)(
+    resized("linear", "pytorch_half_pixel", [0.5, 0.5])
+)
+around("Resize cubic", (1, 4, 4), 8 * 8)(resized("cubic", "half_pixel", [2, 2], cubic_coeff_a=-0.5))
+
+
+@around("Resize by sizes", (1, 2, 3), 3 * 5)
+def _by_sizes(net: Net, h: str) -> str:
+    sizes = net.tensor(np.array([3, 5]))
+    return str(net("Resize", h, "", "", sizes, mode="linear", axes=[2, 3],
+                   coordinate_transformation_mode="half_pixel_symmetric"))  # fmt: skip
+
+
+@around("Pad by a number", (2, 3), 2 * 6)
+def _padded(net: Net, h: str) -> str:
+    pads = net.tensor(np.array([1, 2]))
+    return str(net("Tanh", net("Pad", h, pads, net.tensor(0.7), net.tensor(np.array([2])))))
+
+
+@around("Trilu", (3, 3), 9)
+def _triangle(net: Net, h: str) -> str:
+    return str(net("Trilu", h, net.tensor(np.array(1)), upper=0))
+
+
+@around("CumSum", (2, 4), 8)
+def _cumulative(net: Net, h: str) -> str:
+    return str(net("CumSum", h, net.tensor(np.array(2)), exclusive=1, reverse=1))
+
+
+for _op in ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"):
+
+    @around(_op, (3, 4), 3)
+    def _reduced(net: Net, h: str, op: str = _op) -> str:
+        if op == "ReduceLogSum":
+            h = net("Softplus", h)
+        return str(net(op, h, net.tensor(np.array([-1])), keepdims=0))
+
+
+def recurrent(op: str, gates: int, **attributes: Any) -> Around:
+    """A recurrent layer over two steps."""
+
+    def operator(net: Net, h: str) -> str:
+        parts = net.weight("w", 1, gates * 2, 3), net.weight("r", 1, gates * 2, 2)
+        x = net("Transpose", h, perm=[1, 0, 2])
+        _, last = net(op, x, *parts, net.weight("b", 1, 2 * gates * 2), outputs=2, hidden_size=2,
+                      **attributes)  # fmt: skip
+        return str(net("Transpose", last, perm=[1, 0, 2]))
+
+    return operator
+
+
+def _stepwise(net: Net, h: str) -> str:
+    """The same as "RNN with ReLU" without the operator."""
+    first = numbers(net, 0)
+
+    def whole(name: str, *shape: int) -> str:
+        return str(net("Squeeze", net.weight(name, *shape), first))
+
+    w, r, b = whole("w", 1, 2, 3), whole("r", 1, 2, 2), whole("b", 1, 4)
+    shift = net("Add", *net("Split", b, numbers(net, 2, 2), outputs=2, axis=0))
+    state = ""
+    for t in range(2):
+        driven = net("Gemm", net("Gather", h, net.tensor(np.array(t)), axis=1), w, shift, transB=1)
+        if state:
+            driven = net("Add", driven, net("Gemm", state, r, transB=1))
+        state = str(net("Relu", driven))
+    return state
+
+
+around("RNN with ReLU", (2, 3), 2)(recurrent("RNN", 1, activations=["Relu"]), _stepwise)
+
+
+def attention(steps: int = 4, heads: tuple[int, int] = (2, 2), **attributes: Any) -> Around:
+    """Attention of queries, keys and values that are linear in the same states."""
+
+    def operator(net: Net, h: str) -> str:
+        parts = []
+        for name, count in zip("qkv", (heads[0], heads[1], heads[1]), strict=True):
+            made = net.linear(name, h, 3, count * 2, bias=False)
+            shape = net.tensor(np.array([-1, steps, count, 2]))
+            parts.append(net("Transpose", net("Reshape", made, shape), perm=[0, 2, 1, 3]))
+        return str(net("Attention", *parts, **attributes))
+
+    return operator
+
+
+around("Attention", (4, 3), 16, 25)(attention())
+around("Attention in a window", (4, 3), 16, 25)(attention(left_window_size=1, right_window_size=0))
+around("Attention, causal, capped", (4, 3), 16, 25)(attention(is_causal=1, softcap=1.5))
+around("Attention, shared keys", (4, 3), 16, 25)(attention(heads=(2, 1), scale=0.3))
+
+
+@around("Attention of three axes", (3, 3), 12, 25)
+def _flat_attention(net: Net, h: str) -> str:
+    parts = [net.linear(name, h, 3, 4, bias=False) for name in "qkv"]
+    return str(net("Attention", *parts, q_num_heads=2, kv_num_heads=2))
