@@ -194,7 +194,7 @@ class _GraphReader:
             made = self.moves.build.reshaped(block, (*own[:axis], 1, *own[axis:]))
             return Item(made, axis)
         if value.dtype in (self.torch.int64, self.torch.int32) and axis == 0:
-            return Tokens(name, (1, *own), own)
+            return Tokens.of(name, own)
         raise InputError(
             f"`example_inputs`: `{one_line(name)}` holds {value.dtype} numbers: float32, float64 "
             "and, with samples along axis 0, whole numbers that choose rows of a table are read"

@@ -115,7 +115,7 @@ def _axis(path: Path, given: Input, label: int | str, lead: Input) -> int:
     same = [k for k, size in enumerate(given.sizes) if size == label]
     if 0 in same or len(same) == 1:
         return same[0]
-    if "" in (label, given.sizes[0] if given.sizes else 0):
+    if given.sizes and "" in (label, given.sizes[0]):
         # One of the two axes has no name.
         return 0
     name, place = one_line(given.name), same or range(len(given.sizes))

@@ -9,12 +9,19 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.programs.onnx.scope import Call, Operator
-from algebra.programs.onnx.values import Item, fraction
+from algebra.programs.onnx.values import Flags, Item, Tokens, fraction
 from algebra.programs.onnx.weights import Parameter
 from algebra.programs.program import Builder, Value
 
 # The coefficients of GELU's tanh form, as its authors print them.
 _CUBIC = Fraction(44715, 10**6)
+
+
+# The types that are not rounded: binary32, binary64.
+_REAL = (1, 11)
+# A type of the standard for 0 and 1, and those of whole numbers with 32 and 64 bits.
+_BOOLEAN, _WHOLE = 9, (6, 7, 12, 13)
+_PAIR, _PLACED = "A B", "broadcast axis"
 
 
 def _unary(function: Callable[[Builder, Value], Value]) -> Operator:
@@ -286,6 +293,9 @@ def _extreme(sign: int) -> Callable[[Call], Item]:
 
 
 def _where(call: Call) -> Item:
+    mark = call.given(0)
+    if isinstance(mark, Flags):
+        return call.chosen(mark, call.item(1), call.item(2))
     condition = call.array(0, "the condition").astype(bool)
     marks = Item(call.build.constant(condition.astype(np.int64)))
     mark, a, b = call.broadcast(marks, call.item(1), call.item(2))
@@ -335,6 +345,8 @@ def _exponentials(call: Call, item: Item) -> Item:
     powers = build.apply("exp", item.value)
     if item.absent is not None:
         powers = build.index(np.where(item.absent, -1, build.places(powers)), powers)
+    if item.kept is not None:
+        powers = build.multiply(powers, item.kept)
     return Item(powers, item.batch)
 
 
@@ -365,9 +377,45 @@ def _dropout(call: Call) -> object:
     return call.given(0)
 
 
+def _logical(kind: str) -> Operator:
+    """Of masks that are 0 and 1: products and sums."""
+
+    def run(call: Call) -> Item:
+        parts = call.broadcast(*(_flags(call, k) for k in range(2)))
+        build, (a, b) = call.build, (part.value for part in parts)
+        both = build.multiply(a, b)
+        if kind == "And":
+            return Flags(both, parts[0].batch)
+        less = build.scale(both, -1 if kind == "Or" else -2)
+        return Flags(build.add(a, b, less), parts[0].batch)
+
+    return Operator(run, _PAIR, _PLACED)
+
+
+def _flags(call: Call, k: int) -> Item:
+    found = call.given(k)
+    if isinstance(found, np.ndarray) and found.dtype == bool:
+        return call.constant(found.astype(np.int64))
+    if not isinstance(found, Flags):
+        raise InputError(f"its input {k} is no mask of 0 and 1")
+    return found
+
+
+def _not(call: Call) -> Item:
+    return call.opposite(_flags(call, 0))
+
+
 def _cast(call: Call) -> object:
     found = call.given(0)
     kind = call.option("to", 1)
+    if isinstance(found, Flags):
+        # 0 and 1 are numbers of every type; only as Booleans do they choose.
+        return found if kind == _BOOLEAN else Item(found.value, found.batch)
+    if isinstance(found, Tokens) and kind not in _WHOLE:
+        raise InputError(
+            f"it makes real numbers of the input `{found.name}` of whole numbers, which may only "
+            "choose rows of a table"
+        )
     if isinstance(found, Item) and kind not in _REAL:
         raise InputError("it rounds a value that depends on samples or weights")
     return found
@@ -382,12 +430,9 @@ def _cast_like(call: Call) -> object:
     return found
 
 
-# The types that are not rounded: binary32, binary64.
-_REAL = (1, 11)
-_PAIR, _PLACED = "A B", "broadcast axis"
-
 ELEMENTWISE: dict[str, Operator] = {
     "Abs": _unary(_absolute),
+    "And": _logical("And"),
     "Add": Operator(_add, _PAIR, _PLACED, "consumed_inputs"),
     "Cast": Operator(_cast, "input", "to", "saturate round_mode"),
     "CastLike": Operator(_cast_like, "input target_type", "", "saturate round_mode"),
@@ -415,6 +460,8 @@ ELEMENTWISE: dict[str, Operator] = {
     ),
     "Mul": Operator(_multiply, _PAIR, _PLACED, "consumed_inputs"),
     "Neg": _unary(lambda build, a: build.scale(a, -1)),
+    "Not": Operator(_not),
+    "Or": _logical("Or"),
     "PRelu": Operator(_parametric, "X slope", "", "consumed_inputs"),
     "Pow": Operator(_power, "X Y", _PLACED),
     "Reciprocal": _unary(lambda build, a: build.invert(a)),
@@ -432,4 +479,5 @@ ELEMENTWISE: dict[str, Operator] = {
     "Tanh": _applied("tanh"),
     "ThresholdedRelu": Operator(_thresholded, "X", "alpha"),
     "Where": Operator(_where, "condition X Y"),
+    "Xor": _logical("Xor"),
 }

@@ -12,7 +12,7 @@ from algebra.errors import InputError, shown
 from algebra.programs.onnx.elementwise import raised, softmax
 from algebra.programs.onnx.neighbourhoods import check_images, lengths, per_channel
 from algebra.programs.onnx.scope import Call, Operator
-from algebra.programs.onnx.values import Item, fraction, letters_of
+from algebra.programs.onnx.values import Flags, Item, fraction, letters_of
 from algebra.programs.onnx.weights import Parameter
 
 # The attribute's default, 1e-05 as binary32.
@@ -312,6 +312,8 @@ def _attention(call: Call) -> Item:
             widths = [(0, 0)] * (mask.ndim - 1) + [(0, short)]
             mask = np.pad(mask, widths, constant_values=-np.inf)
         scores = call.total(scores, call.constant(mask))
+    elif isinstance(mask, Flags):
+        scores = call.chosen(mask, scores, call.constant(np.array(-np.inf)))
     elif mask is not None:
         scores = call.total(scores, call.item(3))
     seen = _seen(call, scores.shape[-2], scores.shape[-1])

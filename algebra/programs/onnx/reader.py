@@ -31,7 +31,7 @@ from algebra.programs.onnx.neighbourhoods import NEIGHBOURHOODS
 from algebra.programs.onnx.recurrent import RECURRENT
 from algebra.programs.onnx.resampling import RESAMPLING
 from algebra.programs.onnx.scope import Call, Known, Operator
-from algebra.programs.onnx.shapes import SHAPES
+from algebra.programs.onnx.shapes import MOVED, SHAPES
 from algebra.programs.onnx.values import BATCH, Item, Moves, Tokens
 from algebra.programs.onnx.weights import Parameter, Read, Weights
 from algebra.programs.program import Builder
@@ -53,6 +53,7 @@ STANDARD = ("", "ai.onnx")
 # Largest number of entries of a computed constant.
 _LARGEST_CONSTANT = 1 << 26
 _BINARY32, _BINARY64 = 1, 11
+_BOOLEAN = 9
 _WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
 _TYPES = {
     10: "float16",
@@ -172,13 +173,18 @@ class _Reader:
         own = tuple(n for k, n in enumerate(given.sizes) if isinstance(n, int) and k != place)
         if place is None and own[:1] == (1,):
             own = own[1:]
-        if given.type in _WHOLE and not place:
-            return Tokens(given.name, (1, *own), own)
+        if given.type == _BOOLEAN or given.type in _WHOLE:
+            # Without an axis of the samples the sizes are those of the file.
+            shown = (
+                own if place is not None else tuple(n for n in given.sizes if isinstance(n, int))
+            )
+            tokens = Tokens.of(given.name, shown, place)
+            return self.weights.flags(tokens) if given.type == _BOOLEAN else tokens
         if given.type not in (_BINARY32, _BINARY64):
             what = _TYPES.get(given.type, f"type {given.type}")
             raise InputError(
                 f"{self.path}: the input `{one_line(given.name)}` holds {what} numbers; float32 "
-                "and float64 are read, and whole numbers that choose rows of a table"
+                "and float64 are read, Booleans, and whole numbers that choose rows of a table"
             )
         block = self.build.sample(given.name, own)
         if place is None:
@@ -253,12 +259,38 @@ class _Reader:
             name = node.op_type if standard else f"{node.domain}.{node.op_type}"
             known = ", ".join(sorted(OPERATORS))
             raise InputError(f"the operator {one_line(name)} is not known; known are {known}")
+        if inputs and isinstance(inputs[0], Tokens) and node.op_type in MOVED:
+            return self._moved(node, inputs[0], inputs[1:])
         call = Call(
             self.moves, node.op_type, self.opened.opset, inputs, attributes(node),
             self.weights, len(node.output),
         )  # fmt: skip
         found = operator(call)
         return found if isinstance(found, tuple) else (found,)
+
+    def _moved(self, node: Any, tokens: Tokens, others: Sequence[Any]) -> Sequence[Tokens]:
+        """Whole numbers moved by an operator: it is applied to their places."""
+        build = Builder()
+        block = build.sample("places", tokens.shape)
+        moves = Moves(build, self.moves.batch)
+        call = Call(
+            moves, node.op_type, self.opened.opset, [Item(block, tokens.batch), *others],
+            attributes(node), Weights(moves), len(node.output),
+        )  # fmt: skip
+        found = OPERATORS[node.op_type](call)
+        made = []
+        for item in found if isinstance(found, tuple) else (found,):
+            where, nodes = build.places(item.value), build.program(item.value).nodes
+            number = item.value.number
+            while nodes[number].op == "index" and len(nodes[number].inputs) == 1:
+                places = nodes[number].where
+                if places is None or (places < 0).any():
+                    raise InputError("it puts other numbers beside whole numbers of an input")
+                where, [number] = places.ravel()[where], nodes[number].inputs
+            if number != block.number:
+                raise InputError("it puts other numbers beside whole numbers of an input")
+            made.append(Tokens(tokens.name, tokens.where.ravel()[where], tokens.block, item.batch))
+        return made
 
     def _computed(self, node: Any, inputs: list[Any]) -> Sequence[np.ndarray]:
         """Constants computed from constants of the file, by ONNX's reference implementation."""

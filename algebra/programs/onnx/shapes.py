@@ -40,21 +40,7 @@ def _one_hot(call: Call) -> Item:
     return call.tokens(which, unit)
 
 
-def _reshape(call: Call) -> Item | Tokens:
-    which = call.given(0)
-    if isinstance(which, Tokens):
-        old, new = call.shape_of(which), call.listed(1, "shape", "the shape") or []
-        call.option("allowzero")
-        known = [old[k] if size == 0 else size for k, size in enumerate(new)]
-        if known[0] in (call.batch, -1) and -1 not in known[1:]:
-            return Tokens(which.name, (1, *known[1:]), which.block)
-        if known[0] == call.batch and known.count(-1) == 1:
-            count = int(np.prod(old[1:])) // -int(np.prod(known[1:]))
-            return Tokens(
-                which.name, (1, *(count if size == -1 else size for size in known[1:])),
-                which.block,
-            )  # fmt: skip
-        raise InputError(f"whole numbers of the shape {old} become {tuple(new)}")
+def _reshape(call: Call) -> Item:
     item, wanted = call.item(0), call.listed(1, "shape", "the shape") or []
     if not call.option("allowzero", 0):
         old = call.shape(item)
@@ -344,3 +330,8 @@ SHAPES: dict[str, Operator] = {
     "Trilu": Operator(_triangle, "input k", "upper"),
     "Unsqueeze": Operator(_unsqueeze, "data axes", "axes"),
 }
+# Of these, those that only move entries of input 0, at places that do not depend on the entries.
+MOVED = (
+    "Expand", "Flatten", "Gather", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose",
+    "Unsqueeze",
+)  # fmt: skip

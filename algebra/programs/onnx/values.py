@@ -40,11 +40,14 @@ class Item:
         The axis.
     absent : ndarray of bool, or None
         Entries that are −∞, of the shape of one sample: those that a mask removes from a softmax.
+    kept : Value or None
+        Entries that are −∞ in some samples: 0 there and 1 elsewhere.
     """
 
     value: Value
     batch: int | None = None
     absent: np.ndarray | None = None
+    kept: Value | None = None
 
     @property
     def shape(self) -> Shape:
@@ -57,22 +60,43 @@ class Item:
         return len(self.value.shape)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Flags(Item):
+    """A value whose entries are 0 and 1: a Boolean tensor of the graph."""
+
+
+@dataclass(frozen=True, eq=False)
 class Tokens:
     """An input of integers that choose rows of a table: of tokens, for example.
 
     Attributes
     ----------
     name : str
-    shape : tuple of int
-        Shape of one sample, with the batch axis.
+    where : ndarray of int
+        Of the shape of one sample, with the batch axis: the numbers of the entries of the input.
     block : tuple of int
         Shape of the input, without the batch axis.
+    batch : int or None
+        The axis of the samples.
     """
 
     name: str
-    shape: Shape
+    where: np.ndarray
     block: Shape
+    batch: int | None = 0
+
+    @classmethod
+    def of(cls, name: str, block: Sequence[int], batch: int | None = 0) -> Tokens:
+        """An input as it is given."""
+        own = list(block)
+        if batch is not None:
+            own.insert(batch, 1)
+        return cls(name, np.arange(math.prod(block)).reshape(own), tuple(block), batch)
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of one sample, with the batch axis."""
+        return self.where.shape
 
 
 def over_denominator(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
@@ -138,7 +162,10 @@ class Moves:
 
     def shape_of(self, tokens: Tokens) -> Shape:
         """The shape in the graph of integers."""
-        return (self.batch, *tokens.shape[1:])
+        return tuple(
+            size * (self.batch if axis == tokens.batch else 1)
+            for axis, size in enumerate(tokens.shape)
+        )
 
     def constant(self, array: np.ndarray, what: str = "a constant") -> Item:
         """Constants of the graph; −∞ and the numbers that mean it are absent."""
@@ -155,7 +182,15 @@ class Moves:
         absent = None
         if item.absent is not None:
             absent = np.append(item.absent.ravel(), False)[places]
-        return Item(self.build.index(places, item.value), batch, absent)
+        made = self.build.index(places, item.value)
+        if isinstance(item, Flags):
+            return Flags(made, batch)
+        kept = None
+        if item.kept is not None:
+            one = self.build.constant(np.ones(1, np.int64))
+            outside = np.where(places < 0, math.prod(item.shape), places)
+            kept = self.build.index(outside, item.kept, one)
+        return Item(made, batch, absent, kept)
 
     def places(self, item: Item) -> np.ndarray:
         """The numbers of the entries, to be rearranged."""
@@ -163,7 +198,7 @@ class Moves:
 
     def plain(self, item: Item) -> Item:
         """A value without entries −∞; refused if it has some."""
-        if item.absent is not None:
+        if item.absent is not None or item.kept is not None:
             raise InputError(
                 f"entries that are −∞ (or {MASKED} and less) stand where no softmax takes them out"
             )
@@ -325,7 +360,43 @@ class Moves:
         for part in parts:
             if part.absent is not None:
                 absent = part.absent if absent is None else absent | part.absent
-        return Item(self.build.add(*(part.value for part in parts)), parts[0].batch, absent)
+        kept = self.both(*(part.kept for part in parts))
+        return Item(self.build.add(*(part.value for part in parts)), parts[0].batch, absent, kept)
+
+    def both(self, *kept: Value | None) -> Value | None:
+        """The entries that several masks keep."""
+        given = [value for value in kept if value is not None]
+        found = given[0] if given else None
+        for value in given[1:]:
+            assert found is not None
+            found = self.build.multiply(found, value)
+        return found
+
+    def chosen(self, mark: Flags, a: Item, b: Item) -> Item:
+        """The entries of a where a mask is 1, and of b where it is 0: m a + (1 − m) b.
+
+        An entry that is −∞ where it is chosen is absent in these samples.
+        """
+        mark, a, b = self.broadcast(mark, a, b)  # type: ignore[assignment]
+        build, other = self.build, self.opposite(mark)
+        parts, kept = [], []
+        for m, item in ((mark.value, a), (other.value, b)):
+            parts.append(build.multiply(m, item.value))
+            if item.absent is not None or item.kept is not None:
+                there = item.kept
+                if item.absent is not None:
+                    there = self.both(there, build.constant((~item.absent).astype(np.int64)))
+                assert there is not None
+                kept.append(build.multiply(m, there))
+            else:
+                kept.append(m)
+        is_masked = any(item.absent is not None or item.kept is not None for item in (a, b))
+        return Item(build.add(*parts), mark.batch, None, build.add(*kept) if is_masked else None)
+
+    def opposite(self, mark: Item) -> Flags:
+        """1 where a mask is 0."""
+        ones = self.build.constant(np.ones(mark.shape, np.int64))
+        return Flags(self.build.subtract(ones, mark.value), mark.batch)
 
     def scaled(self, item: Item, factor: Fraction) -> Item:
         """Times a rational number."""

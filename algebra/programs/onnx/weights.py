@@ -11,8 +11,8 @@ from itertools import count
 import numpy as np
 
 from algebra.errors import InputError, one_line
-from algebra.programs.onnx.values import Item, Moves, Tokens, over_denominator
-from algebra.programs.program import Program, Shape
+from algebra.programs.onnx.values import Flags, Item, Moves, Tokens, over_denominator
+from algebra.programs.program import Program, Shape, Value
 
 
 @dataclass(frozen=True)
@@ -150,13 +150,26 @@ class Weights:
         build, (size, *rest) = self.moves.build, table.shape
         if self.token_sizes.setdefault(tokens.name, size) != size:
             raise InputError(f"`{one_line(tokens.name)}` chooses rows of tables of different sizes")
-        own = tokens.shape[1:]
-        block = build.sample(tokens.name, (*tokens.block, size))
-        rows = build.reshaped(block, (math.prod(own), size))
+        rows = self._chosen(tokens, size)
         flat = build.reshaped(table.value, (size, math.prod(rest)))
         made = build.contract("sv,vd->sd", rows, flat)
-        shaped = build.reshaped(made, (1, *own, *rest))
-        return Item(shaped, 0 if self.moves.batch > 1 else None)
+        shaped = build.reshaped(made, (*tokens.shape, *rest))
+        return Item(shaped, tokens.batch)
+
+    def _chosen(self, tokens: Tokens, size: int) -> Value:
+        """One row for each entry: 1 at its number."""
+        build = self.moves.build
+        block = build.sample(tokens.name, (*tokens.block, size))
+        places = build.places(block).reshape(-1, size)[tokens.where.ravel()]
+        return build.index(places, block)
+
+    def flags(self, tokens: Tokens) -> Flags:
+        """The entries of a Boolean input: it chooses one of two rows."""
+        if self.token_sizes.setdefault(tokens.name, 2) != 2:
+            raise InputError(f"`{one_line(tokens.name)}` chooses rows and is a Boolean input")
+        build, rows = self.moves.build, self._chosen(tokens, 2)
+        places = build.places(rows)[:, 1].reshape(tokens.shape)
+        return Flags(build.index(places, rows), tokens.batch)
 
     def read(self, labels: object, what: str, trainable: frozenset[str] | None = None) -> Read:
         """The program whose labels are a value of the graph, with its weights.

@@ -51,6 +51,7 @@ def product(folder, shape, left=False):
         ([3, 5], [3, 5], {"x.1": "samples", "y.1": "samples"}, [(3,), (3,)]),
         ([4, 3], [3], {"samples": 1}, [(4, 3), (3,)]),
         ([1, 3], [3], {}, [(3,), (3,)]),
+        ([None, 3], [None, 3], {}, [(3,), (3,)]),
     ],
 )
 def test_the_axis_is_found_or_said(x, y, sizes, blocks, tmp_path):
@@ -67,6 +68,7 @@ def test_the_axis_is_found_or_said(x, y, sizes, blocks, tmp_path):
         ([5, 3], [1, 5, 5], "several axes of the input `y` (1, 5, 5) have the size 5"),
         ([], [3], "the first input `x` is one number"),
         (["N", "N"], ["N", "N"], "axis 1 of the input `x` has no size"),
+        ([None, 3], [], "no axis of the input `y` (a number)"),
     ],
 )
 def test_what_is_ambiguous_is_asked_for(x, y, words, tmp_path):

@@ -14,8 +14,8 @@ DATA = Path(__file__).parents[3] / "data" / "onnx"
 GIVEN = json.loads((DATA / "labels.json").read_text())
 # The number of samples in the inputs; 0: one sample, without an axis for it.
 COUNTS = {
-    "attention_window": 2, "batch_equals_features": 5, "conv_transpose": 3, "resize_nearest": 3,
-    "swish_alpha": 3, "unbatched": 0,
+    "attention_window": 2, "batch_equals_features": 5, "bool_mask": 3, "conv_transpose": 3,
+    "resize_nearest": 3, "swish_alpha": 3, "unbatched": 0,
 }  # fmt: skip
 
 
@@ -44,6 +44,8 @@ def test_labels_of_files(name):
     for value in onnx.load(str(path)).graph.input:
         dims = [d.dim_value or count for d in value.type.tensor_type.shape.dim]
         fed[value.name] = rng.standard_normal(dims).astype(np.float32)
+        if value.type.tensor_type.elem_type == onnx.TensorProto.BOOL:
+            fed[value.name] = fed[value.name] > 0
     if name in GIVEN:
         fed = {key: np.array(value, np.float32) for key, value in GIVEN[name]["inputs"].items()}
         expected = np.array(GIVEN[name]["labels"])

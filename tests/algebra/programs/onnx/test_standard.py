@@ -57,10 +57,12 @@ def told(case, every):
             continue
         # The exponential of 10,000, which a test takes, is a number in the longer type.
         kind = np.longdouble if "large_number" in case.name else np.float64
-        samples = {
-            name: np.reshape(fed[name].astype(kind), (*shape, 1))
-            for name, shape in read.program.samples.items()
-        }
+        samples = {}
+        for name, shape in read.program.samples.items():
+            value = fed[name].astype(kind)
+            if name in read.tokens:
+                value = np.eye(read.tokens[name])[fed[name].astype(int)]
+            samples[name] = np.reshape(value, (*shape, 1))
         weights = {
             name: np.array([int(v) / d for v in table.ravel().tolist()]).reshape(table.shape)
             for name, (table, d) in read.values.items()
